@@ -6,6 +6,7 @@ from ..frames.bundled import path as path
 from ..frames.bundled_votes import votes as votes
 from .bundled import debate_script as debate_script
 from .bundled import example_scores as example_scores
+from .bundled import example_votes as example_votes
 from .bundled import runs as runs
 from .labels import LabelledDefect as LabelledDefect
 from .labels import PlanLabel as PlanLabel

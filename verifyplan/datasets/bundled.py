@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from pydantic import ValidationError
 
@@ -19,6 +20,7 @@ from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.text import did_you_mean
 
 M = TypeVar("M", bound=Model)
+Bools = npt.NDArray[np.bool_]
 
 
 def runs(name: str = "stdlib-claims") -> RunSet:
@@ -105,3 +107,47 @@ def example_scores(n: int = 40, seed: int = 7) -> pd.DataFrame:
     table = pd.DataFrame(scores, index=plans, columns=list(DIMENSIONS)).assign(overall=overall)
     table.attrs["synthetic"] = True
     return table
+
+
+EXAMPLE_JUDGES = {"ada": 0.88, "ben": 0.85, "cleo": 0.82, "dan": 0.8, "eve": 0.52}
+"""How often each judge of the example votes is right in its first round; 30 points less on hard claims, a fifth."""
+
+
+def example_votes(n: int = 200, seed: int = 7) -> pd.DataFrame:
+    """Return made-up votes, one row a vote: five judges, `n` claims, two rounds, asked in two modes.
+
+    Columns: `mode, claim, judge, round, answer, truth`; answers and truth are yes and no. In the second round a judge in
+    the minority takes the other side in three of ten cases. Asked in the adversarial mode, judges answer no in a
+    quarter of the cases in which they would have said yes. One judge is hardly better than a coin. Nobody voted:
+    `attrs["synthetic"]` is True. Raises SettingsError for less than one claim.
+
+    >>> example_votes(2)["mode"].unique().tolist(), example_votes(200).shape
+    (['collaborative', 'adversarial'], (4000, 6))
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise SettingsError(Problem("n", f"must be an integer of at least 1, got {n!r}", "name a number of claims"))
+    rng = np.random.default_rng(seed)
+    truth, hard = rng.random((n, 1)) < 0.5, rng.random((n, 1)) < 0.2
+    answers = np.stack([_example_answers(truth, hard, doubt, rng) for doubt in (0, 0.25)])
+    mode, round, claim, judge = (index.ravel() for index in np.indices(answers.shape))
+    words = np.array(["no", "yes"])
+    columns = {
+        "mode": np.array(["collaborative", "adversarial"])[mode],
+        "claim": [f"claim-{number:03d}" for number in claim + 1],
+        "judge": np.array(list(EXAMPLE_JUDGES))[judge],
+        "round": round + 1,
+        "answer": words[answers.ravel().astype(int)],
+        "truth": words[truth.ravel().astype(int)[claim]],
+    }
+    table = pd.DataFrame(columns)
+    table.attrs["synthetic"] = True
+    return table
+
+
+def _example_answers(truth: Bools, hard: Bools, doubt: float, rng: np.random.Generator) -> Bools:
+    """Return answers of shape (rounds, claims, judges), of claims that are true or not, hard or not."""
+    shape = (len(truth), len(EXAMPLE_JUDGES))
+    first = truth == (rng.random(shape) < np.array(list(EXAMPLE_JUDGES.values())) - 0.3 * hard)
+    first &= rng.random(shape) >= doubt
+    majority = first.sum(axis=1, keepdims=True) * 2 > shape[1]
+    return np.stack([first, np.where(rng.random(shape) < 0.3, majority, first)])

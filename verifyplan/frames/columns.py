@@ -51,7 +51,7 @@ def as_text(values: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def as_truth(values: pd.Series[Any], place: str) -> pd.Series[Any]:
-    """Return truth from booleans, 0 and 1, or the words true and false; TableError at `place` for anything else.
+    """Return truth from booleans, 0 and 1, or words (true, false, yes, no); TableError at `place` for anything else.
 
     >>> as_truth(pd.Series([1, "False", None]), "column truth").tolist()
     [True, False, <NA>]
@@ -65,4 +65,4 @@ def as_truth(values: pd.Series[Any], place: str) -> pd.Series[Any]:
     return truth.astype("boolean")
 
 
-_TRUTH = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+_TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}

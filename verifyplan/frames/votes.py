@@ -51,7 +51,7 @@ def from_votes(
         basis: counter-evidence or burden-not-met, or empty.
         round: the round, from 1.
         run: the run.
-        truth: whether the finding is true: booleans, 0 and 1, or true and false; empty where it is not known.
+        truth: whether the finding is true: booleans, 0 and 1, true and false, yes and no; empty where it is not known.
         explanation: the worker's words.
         mode: `collaborative` or `adversarial`, of the whole table; or the column that says it of each run.
         summary: the claim.
