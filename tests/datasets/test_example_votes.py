@@ -20,6 +20,7 @@ def test_they_lead_to_the_bad_judge_and_to_a_difference_of_modes():
     table = vp.datasets.example_votes()
     words = {"yes": "agree", "no": "disagree"}
     sets = {mode: vp.from_votes(rows, **COLUMNS, verdicts=words) for mode, rows in table.groupby("mode")}
+    assert all(runs.runs["synthetic"].all() for runs in sets.values())
     assert "unreliable: eve" in str(vp.workers(sets["collaborative"]))
     difference = vp.compare(sets).summary.set_index("metric").loc["false-consensus-rate"]
     assert difference["difference_low"] > 0  # collaborative, the second, accepts more false claims

@@ -116,9 +116,9 @@ EXAMPLE_JUDGES = {"ada": 0.88, "ben": 0.85, "cleo": 0.82, "dan": 0.8, "eve": 0.5
 def example_votes(n: int = 200, seed: int = 7) -> pd.DataFrame:
     """Return made-up votes, one row a vote: five judges, `n` claims, two rounds, asked in two modes.
 
-    Columns: `mode, claim, judge, round, answer, truth`; answers and truth are yes and no. In the second round a judge in
-    the minority takes the other side in three of ten cases. Asked in the adversarial mode, judges answer no in a
-    quarter of the cases in which they would have said yes. One judge is hardly better than a coin. Nobody voted:
+    Columns: `mode, claim, judge, round, answer, truth`; answers and truth are yes and no. In the second round a judge
+    in the minority takes the other side in three of ten cases. Asked in the adversarial mode, judges answer no in
+    a quarter of the cases in which they would have said yes. One judge is hardly better than a coin. Nobody voted:
     `attrs["synthetic"]` is True. Raises SettingsError for less than one claim.
 
     >>> example_votes(2)["mode"].unique().tolist(), example_votes(200).shape

@@ -61,6 +61,7 @@ def from_votes(
         verdicts: words of your own and their verdicts, such as `{"yes": "agree", "no": "disagree"}`;
             `""` is an empty cell, such as that of a lost call: `{"": "verification-error"}`.
 
+    A table whose `attrs["synthetic"]` is true gives runs that are marked as synthetic.
     What a table says of a finding (truth, summary, category, discoverers) and of a run (mode) must be the same in all
     its rows, empty ones aside. Raises TableError listing every column that is absent and every value that does not fit.
 
@@ -96,7 +97,7 @@ def from_votes(
         raise TableError(problems)
     bases = votes["disagree_basis"].where(votes["verdict"].eq("disagree"), None)  # as in a live run: none elsewhere
     votes = votes.assign(round=pd.to_numeric(votes["round"]).astype("Int64"), disagree_basis=bases)
-    return _runset(votes, facts, modes, max_rounds)
+    return _runset(votes, facts, modes, max_rounds, synthetic=bool(frame.attrs.get("synthetic", False)))
 
 
 _ARGUMENTS = {"finding_id": "item", "disagree_basis": "basis", "run_id": "run"}
@@ -181,7 +182,9 @@ def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
     return names.mask(names.eq("").fillna(False).astype(bool), None)
 
 
-def _runset(votes: pd.DataFrame, facts: pd.DataFrame, modes: pd.Series[Any], max_rounds: int | None) -> RunSet:
+def _runset(
+    votes: pd.DataFrame, facts: pd.DataFrame, modes: pd.Series[Any], max_rounds: int | None, *, synthetic: bool
+) -> RunSet:
     findings = votes.groupby(FINDING, sort=False, observed=True)["round"].max().reset_index(name="n_rounds")
     if len(facts):
         findings = findings.merge(facts, on=FINDING, how="left")
@@ -198,6 +201,7 @@ def _runset(votes: pd.DataFrame, facts: pd.DataFrame, modes: pd.Series[Any], max
         effective_max_rounds=runs["total_rounds"] if max_rounds is None else max_rounds,
         n_findings=findings.groupby("run_id", sort=False).size().to_numpy(),
         log=False,
+        synthetic=synthetic or None,
     )
     own: Any = False
     if findings["origin_worker"].notna().any():
