@@ -149,13 +149,13 @@ _WORKERS: Columns = (
     ),
     *with_interval(
         "influence",
-        "share of decisions (classes in runs, else majorities) that change without it; a tie is a half",
-        "all decisions",
+        "share of decisions (classes in runs, else majorities) that change without it; to a tie: a half",
+        "decisions on which it votes",
     ),
     *with_interval(
         "adds",
-        "accuracy of the majority with it minus without it, ties as their share; clustered t (rule F1)",
-        "items whose truth is known",
+        "accuracy of the majority with it minus without it, ties as their share",
+        "items that it labels and whose truth is known",
     ),
     Column("closest", "text", "the worker whose errors are most like its own, within classes of truth (rule F3a)"),
     Column("closest_correlation", "number", "the correlation of their errors; missing below 10 items in common"),
@@ -165,9 +165,7 @@ _WORKERS: Columns = (
         "its accuracy, or without truth its agreement, minus the mean of the others' on the same items",
         "items that it and others label",
     ),
-    Column(
-        "unreliable", "yesno", "gap clearly below 0 (Holm over all workers, margin 5 points), or worse than guessing"
-    ),
+    Column("unreliable", "yesno", "gap clearly below 0: by more than 5 points (Holm over all workers)"),
     Column(
         "redundant",
         "yesno",
@@ -178,13 +176,13 @@ _WORKERS: Columns = (
 
 _INFLUENCE: Columns = (
     _WORKER,
-    Column("metric", "text", "the share that is compared; `changed` is that of decisions that differ", key=True),
+    Column("metric", "text", "the share that is compared; `changed` is that of its decisions that differ", key=True),
     Column("with_all", "number", "its value with the votes of all workers; of `changed` 0"),
     Column("without", "number", "its value without the worker"),
     Column("difference", "number", "without minus with all"),
     Column("difference_low", "number", "low end of its 95 % interval: clustered t, of `changed` Wilson (rule F1)"),
     Column("difference_high", "number", "high end of that interval"),
-    Column("n", "whole", "decisions that one of both shares is taken of"),
+    Column("n", "whole", "decisions that one of both shares is taken of; of `changed` those on which it votes"),
 )
 
 _JUDGES: Columns = (

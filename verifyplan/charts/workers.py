@@ -110,10 +110,21 @@ def _rows(result: Workers, options: ChartOptions) -> tuple[pd.DataFrame, str]:
         "share_text": [percent(value, 1) for value in rows["value"]],
         "interval_text": [interval_text(low, high) for low, high in zip(rows["low"], rows["high"], strict=True)],
         "n_text": rows["n"].map("{:,}".format),
-        "cost_text": rows["cost_per_vote"].map("{:,.4g}".format) if "cost_per_vote" in rows else "",
+        "cost_text": _cost_texts(rows),
         **{f"{rate}_text": _rate_texts(rows, rate) for rate in ("sensitivity", "specificity")},
     }
-    return with_hover(rows.assign(**texts), FIELDS), first_drawn(len(rows), len(known), "worker")
+    rows = rows.assign(**texts)
+    return with_hover(rows, _fields(rows)), first_drawn(len(rows), len(known), "worker")
+
+
+def _fields(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the fields of a hover text that some row has."""
+    return {name: title for name, title in FIELDS.items() if rows[name].astype(str).ne("").any()}
+
+
+def _cost_texts(rows: pd.DataFrame) -> list[str]:
+    costs = rows.get("cost_per_vote", pd.Series(float("nan"), rows.index))
+    return ["" if pd.isna(cost) else f"{cost:,.4g}" for cost in costs]
 
 
 def _rate_texts(rows: pd.DataFrame, rate: str) -> list[str]:
@@ -147,7 +158,7 @@ def _draw_rows(rows: pd.DataFrame, result: Workers, options: ChartOptions) -> al
     layers = [
         *_majority_line(result, ends),
         line.encode(y=y, x=x["low"], x2=alt.X2(field="high"), color=color),
-        _dots().encode(y=y, x=x["value"], color=color, **hover(FIELDS)),
+        _dots().encode(y=y, x=x["value"], color=color, **hover(_fields(rows))),
         *number_columns(rows, columns, size.width, y),
     ]
     layered = alt.LayerChart(data=inline(rows), layer=layers)
@@ -239,7 +250,7 @@ def _plane_chart(points: pd.DataFrame, plane: Plane, places: Places, layers: lis
     drawn = [
         *layers,
         far.encode(**ends),
-        _dots().encode(**at, color=color, **hover(FIELDS)),
+        _dots().encode(**at, color=color, **hover(_fields(points))),
         named.mark_text(stroke=PAPER, strokeWidth=3, strokeOpacity=0.9, aria=False),
         named.mark_text(aria=False).encode(color=color),
     ]

@@ -26,7 +26,7 @@ class ClassesWithout:
     """The class of each finding with all workers' votes, and without those of each one."""
 
     findings: pd.DataFrame
-    """One row a finding that was voted on, as `replay` gives it."""
+    """One row a finding that has a class, as `replay` gives it."""
     workers: tuple[str, ...]
     """The workers, sorted."""
     classes: Ints
@@ -46,7 +46,7 @@ def classes_without(runs: RunSet, setting: Setting) -> ClassesWithout:
     discoverers. Raises the errors of `replay`.
     """
     table = setting.replay(runs)
-    table = table[table["rule"].ne("round-0").to_numpy()].reset_index(drop=True)
+    table = table[table["classification"].notna().to_numpy()].reset_index(drop=True)
     named = runs.votes["worker"][~runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool)]
     workers = tuple(sorted(map(str, named.unique())))
     shape = (len(table), len(workers))
@@ -81,13 +81,6 @@ class Changes(NamedTuple):
     """The position of the worker among the workers, sorted."""
     clusters: Clusters
     """One entry a decision."""
-
-    def of(self, worker: int) -> Floats:
-        """Return the change of every decision without a worker; 0 where it did not vote."""
-        changes = np.zeros(len(self.clusters.run))
-        own = self.worker == worker
-        changes[self.decision[own]] = self.change[own]
-        return changes
 
 
 def class_changes(classes: ClassesWithout) -> Changes:

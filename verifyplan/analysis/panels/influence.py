@@ -67,7 +67,8 @@ class Influence:
         return "finding" if self.decides == "class" else "item"
 
     def _most_and_least(self, changed: pd.DataFrame) -> str:
-        ordered = changed.sort_values("difference", ascending=False, kind="stable")
+        n_changed = changed["difference"] * changed["n"]
+        ordered = changed.loc[n_changed.sort_values(ascending=False, kind="stable").index]
         most, least = ordered.iloc[0], ordered.iloc[-1]
         if most["difference"] == 0:
             return f"no {self.decides} changes, whoever is left out"
@@ -115,11 +116,11 @@ def influence(
     run (a class that needs one more is `censored`), who discovered what.
 
     Metrics, each with all workers, without the worker, and the difference (without minus with all): `changed`, the
-    share of decisions that differ; of runs `held` and, with truth, `precision`, `recall`, `f1`,
-    `false-consensus-rate`, `false-demotion-rate`; of tables with truth `accuracy` and, where a positive label is
-    known, `sensitivity` and `specificity` of the majority. Intervals are clustered by run and claim (rule F1). A
-    figure whose denominator is 0 is NaN. Raises TableError and SettingsError as `from_table` and `replay` do.
-    Source: rule F3.
+    share of the decisions on which it votes that differ; and of all decisions, of runs `held` and, with truth,
+    `precision`, `recall`, `f1`, `false-consensus-rate`, `false-demotion-rate`, of tables with truth `accuracy` and,
+    where a positive label is known, `sensitivity` and `specificity` of the majority. Intervals are clustered by run
+    and claim (rule F1). A figure whose denominator is 0 is NaN. Raises TableError and SettingsError as `from_table`
+    and `replay` do. Source: rule F3.
 
     >>> table = pd.DataFrame({"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxxx")})
     >>> influence(table).table.set_index("worker")["difference"].to_dict()
@@ -161,7 +162,7 @@ def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
     if n := int(findings["censored"].sum()):
         rest = f"{n:,} of {len(findings):,} changes of class {'rests' if n == 1 else 'rest'}"
         notes.append(f"{rest} on a round that was never run (censored).")
-    if bool(runs.votes["is_origin"].fillna(False).any()):
+    if runs.findings["origin_worker"].notna().any():
         notes.append("Who discovered a finding stays its discoverer: only votes are left out.")
     return Influence(rows, findings, "class", len(classes.findings), synthetic, tuple(notes))
 
@@ -183,7 +184,8 @@ def _rows(
     clusters = changes.clusters
     rows: list[tuple[object, ...]] = []
     for number, (name, left) in enumerate(zip(workers, without, strict=True)):
-        change = share_interval(changes.of(number), np.ones(len(clusters.run)), clusters)
+        own = changes.worker == number
+        change = share_interval(changes.change[own], np.ones(int(own.sum())), clusters.take(changes.decision[own]))
         rows.append((name, "changed", 0.0, change.value, *change))
         for metric, second in left.items():
             first = with_all[metric]

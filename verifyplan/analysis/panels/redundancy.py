@@ -24,8 +24,8 @@ MAX_LOSS = 0.01
 MIN_CORRELATION = 0.8
 """A worker errs as another does if the interval of their errors' correlation begins above this."""
 
-MIN_ERRORS = 10
-"""A worker with fewer errors is not said to err as another does."""
+MIN_COMMON, MIN_ERRORS = 50, 10
+"""A worker with fewer items in common with another, or with fewer errors, is not said to err as the other does."""
 
 MAX_CELLS = 20_000_000
 """Panels of more items times workers than this are not searched for workers who err alike."""
@@ -64,7 +64,7 @@ def redundant(figures: Figures, votes: LeaveOneOut) -> npt.NDArray[np.bool_]:
 
     Without the worker, at 95 %, fewer than 5 % of 20 decisions or more change, and with truth the majority loses less
     than 1 point of accuracy; or it adds no accuracy that its interval shows, and its errors, 10 or more, correlate
-    with those of another worker above 0.8, as Fisher's interval has it.
+    with those of another worker above 0.8, as Fisher's interval on 50 items or more has it.
     """
     has = {name: np.asarray(values) for name, values in figures.items() if name != "closest"}
     unmoved = (has["influence_high"] < MAX_CHANGE) & (has["influence_n"] >= MIN_UNITS)
@@ -83,4 +83,4 @@ def errs_alike(figures: dict[str, Any], votes: LeaveOneOut) -> npt.NDArray[np.bo
     r, n = np.nan_to_num(figures["closest_correlation"]), figures["closest_n"]
     with np.errstate(divide="ignore"):
         low = np.tanh(np.arctanh(r) - norm.ppf((1 + LEVEL) / 2) / np.sqrt(np.maximum(n - 3, 1)))
-    return np.asarray((low > MIN_CORRELATION) & (n >= MIN_UNITS) & (errors >= MIN_ERRORS))
+    return np.asarray((low > MIN_CORRELATION) & (n >= MIN_COMMON) & (errors >= MIN_ERRORS))

@@ -45,7 +45,7 @@ class Workers:
 
     @property
     def unreliable(self) -> tuple[str, ...]:
-        """The workers who are clearly worse than the others, or than guessing; the worst first."""
+        """The workers who are clearly worse than the others; the worst first."""
         return self._named("unreliable", self.measure, ascending=True)
 
     @property
@@ -103,7 +103,7 @@ class Workers:
 
     def _why_unreliable(self, row: Any) -> str:
         gap, low, high = (100 * row[f"gap{end}"] for end in ("", "_low", "_high"))
-        others = f"{abs(gap):.1f} points {'below' if gap < 0 else 'above'} the others [{low:.1f}, {high:.1f}]"
+        others = f"{-gap:.1f} points below the others [{-high:.1f}, {-low:.1f}]"
         return f"{self.measure} {self._figure(row, self.measure)}, {others}"
 
     def _why_redundant(self, row: Any) -> str:

@@ -70,13 +70,20 @@ def reliability_figures(votes: LeaveOneOut) -> Figures:
 
 
 def panel_figures(votes: LeaveOneOut, changes: Changes) -> Figures:
-    """Return how many decisions change without each worker, and what it adds to the accuracy of the majority."""
-    workers, n = range(len(votes.votes.workers)), np.ones(len(changes.clusters.run))
-    figures = _columns("influence", [share_interval(changes.of(number), n, changes.clusters) for number in workers])
+    """Return how many decisions change without each worker, and what it adds to the accuracy of the majority.
+
+    Both are of the decisions that the worker votes on.
+    """
+    n = len(votes.votes.workers)
+    one = np.ones(len(changes.change))
+    figures = _shares("influence", changes.change, one, changes.decision, changes.worker, n, changes.clusters)
     if not (votes.votes.truth >= 0).any():
         return figures
     clusters, with_all = clusters_of_units(votes.votes), votes.panel_right()
-    adds = [_difference(votes.panel_right_without(number), with_all, clusters) for number in workers]
+    adds = []
+    for number, own in enumerate(rows_of_workers(votes.votes.worker, n)):
+        units = votes.votes.unit[own]
+        adds.append(_difference(votes.panel_right_without(number)[units], with_all[units], clusters.take(units)))
     return figures | _columns("adds", adds)
 
 

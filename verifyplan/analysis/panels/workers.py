@@ -19,7 +19,7 @@ from verifyplan.analysis.panels.decisions import (
 from verifyplan.analysis.panels.labels import positive_code
 from verifyplan.analysis.panels.leave_one_out import LeaveOneOut, leave_one_out
 from verifyplan.analysis.panels.redundancy import closest_figures, redundant
-from verifyplan.analysis.panels.standing_apart import MIN_UNITS, standing_apart, together
+from verifyplan.analysis.panels.standing_apart import MIN_UNITS, standing_apart
 from verifyplan.analysis.panels.worker_result import Workers
 from verifyplan.analysis.panels.worker_table import (
     Figures,
@@ -62,16 +62,17 @@ def workers(
     is `true`. `.recalls` has every label by itself.
 
     A worker's agreement is that with the majority of the others on the item, a tie counting as its share; its
-    influence the share of decisions that change without it (`influence`), of which `adds` is what it adds to the
-    majority's accuracy; `one_coin` and `dawid_skene` are how often it is right by Dawid-Skene, which needs no truth
-    and errs where few workers err together. Columns are there only where the data can fill them: bases, calls and
-    time of runs, accuracy with truth. Intervals are clustered by run and claim (rule F1). A figure with n = 0 is NaN.
+    influence the share of the decisions on which it votes that change without it (`influence`), and `adds` what it
+    adds there to the majority's accuracy; `one_coin` and `dawid_skene` are how often it is right by Dawid-Skene, which
+    needs no truth and errs where few workers err together. Columns are there only where the data can fill them:
+    bases, calls and time of runs, accuracy with truth. Intervals are clustered by run and claim (rule F1). A figure
+    with n = 0 is NaN.
 
     A worker is **unreliable** if its accuracy (without truth: its agreement) is clearly below that of the others on
-    the same items (Holm's procedure over all workers, rule F3), or if it is below that of guessing;
-    **decisive** if clearly more decisions change without it than without the others; **redundant** if next to nothing
-    changes without it, or it errs as another does. Of workers with fewer than 20 items nothing
-    is said. A false alarm costs more than a miss, so what is not clear is not named.
+    the same items (by more than 5 points, Holm's procedure over all workers: rule F3); **decisive** if clearly more
+    decisions change without it than without the others; **redundant** if next to nothing changes without it, or it
+    errs as another does. Of workers with fewer than 20 items nothing is said. A false alarm costs more than a miss,
+    so what is not clear is not named.
 
     Raises TableError and SettingsError as `from_table` does. Source: rule F3.
 
@@ -104,7 +105,7 @@ def workers(
         n_items=int(cast.decided.sum()),
         n_votes=len(cast.votes),
         synthetic=votes.synthetic,
-        notes=tuple(_notes(votes, cast, table, measure, code)),
+        notes=tuple(_notes(votes, cast, table, measure, code, at)),
     )
 
 
@@ -116,14 +117,7 @@ def _standing_out(figures: Figures, votes: LeaveOneOut, changes: Changes, measur
     clusters = clusters_of_units(cast)
     apart = standing_apart(value[known], cast.unit[known], cast.worker[known], n, clusters)
     change = standing_apart(changes.change, changes.decision, changes.worker, n, changes.clusters)
-    chance = 1 / max(len(cast.labels), 1)
-    worker, unreliable = cast.worker[known], np.isin(np.arange(n), apart.below)
-    judged = [number for number in range(n) if np.sum(worker == number) >= MIN_UNITS]
-    for number in judged if measure == "accuracy" else []:
-        own = np.flatnonzero(known)[worker == number]
-        level = together(len(judged))
-        high = share_interval(value[own], np.ones(len(own)), clusters.take(cast.unit[own]), level=level).high
-        unreliable[number] |= high < chance
+    unreliable = np.isin(np.arange(n), apart.below)
     return {
         "gap": [each.value for each in apart.gaps],
         "gap_low": [each.low for each in apart.gaps],
@@ -144,7 +138,7 @@ def _majority(votes: LeaveOneOut) -> Interval | None:
 
 
 def _notes(
-    votes: PanelVotes, cast: LeaveOneOut, table: pd.DataFrame, measure: str, positive: int | None
+    votes: PanelVotes, cast: LeaveOneOut, table: pd.DataFrame, measure: str, positive: int | None, at: Which
 ) -> Iterator[str]:
     if measure == "agreement":
         yield "No truth is known: a worker who alone is right agrees with the others least."
@@ -153,8 +147,18 @@ def _notes(
             f"Neither {votes.labels[0]!r} nor {votes.labels[1]!r} is named positive: .recalls has both; "
             "positive= gives sensitivity and specificity."
         )
+    if len(np.unique(votes.round)) > 1 and at in ("first", "last"):
+        other = "last" if at == "first" else "first"
+        yield f"There are several rounds: labels are each worker's {at} on an item; at={other!r} takes the {other}."
     if lost := int((votes.label < 0).sum()):
-        yield f"{counted(lost, 'vote')} of {len(votes):,} {'was' if lost == 1 else 'were'} lost and count nowhere else."
+        counts = "was lost and counts" if lost == 1 else "were lost and count"
+        yield f"{counted(lost, 'vote')} of {len(votes):,} {counts} nowhere else."
+    if measure == "accuracy":
+        chance = 1 / max(len(cast.votes.labels), 1)
+        below = table.loc[table["accuracy_high"].lt(chance) & table["accuracy_n"].ge(MIN_UNITS), "worker"]
+        if len(below):
+            guess = f"guessing among {len(cast.votes.labels)} labels"
+            yield f"The accuracy of {listed(below)} is below that of {guess} ({len(below)} of {len(table)})."
     n_labels = pd.Series(cast.votes.label).groupby(cast.votes.worker).agg(["nunique", "size"])
     one = n_labels.index[n_labels["nunique"].eq(1) & n_labels["size"].ge(MIN_UNITS)]
     if len(one):
