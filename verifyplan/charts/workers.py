@@ -106,7 +106,7 @@ def _rows(result: Workers, options: ChartOptions) -> tuple[pd.DataFrame, str]:
         color=drawn["standing"].map(STANDING),
         **{column: drawn[source] for column, source in ends.items()},
     )
-    texts = {
+    texts: dict[str, Any] = {
         "share_text": [percent(value, 1) for value in rows["value"]],
         "interval_text": [interval_text(low, high) for low, high in zip(rows["low"], rows["high"], strict=True)],
         "n_text": rows["n"].map("{:,}".format),
