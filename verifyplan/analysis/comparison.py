@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.metrics import difference_column, transition_counts
+from verifyplan.analysis.result_words import share_words
 from verifyplan.errors import Problem, SettingsError, expect, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.vote import CLASSIFICATIONS
@@ -171,8 +172,7 @@ def expect_comparison(value: object) -> None:
 
 def _share(row: pd.Series[Any], column: str) -> str:
     """Return a share as a percentage with its interval; a dash where it is not defined."""
-    value, low, high = (100 * row[f"{column}{end}"] for end in ("", "_low", "_high"))
-    return "-" if pd.isna(value) else f"{value:.1f} % [{low:.1f}, {high:.1f}]"
+    return share_words(row[column], row[f"{column}_low"], row[f"{column}_high"])
 
 
 def _difference(row: pd.Series[Any], column: str) -> str:

@@ -14,6 +14,7 @@ from verifyplan.analysis.aggregation.vote_counts import Floats, Ints
 from verifyplan.analysis.aggregation.weighted_votes import Ties, highest
 from verifyplan.analysis.cluster_intervals import Interval, share_interval
 from verifyplan.analysis.clusters import clusters_of_units
+from verifyplan.analysis.result_words import share_words
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.coded_columns import Coded, coded
@@ -80,7 +81,7 @@ class Aggregation:
         right = self.accuracy() if (self.votes.truth >= 0).any() else None
         lines = [
             f"{self.method}: {sizes}{counted(len(self.workers), 'worker')}{made}",
-            *([] if right is None else [f"accuracy: {share_in_words(right)} (n = {right.n:,})"]),
+            *([] if right is None else [f"accuracy: {share_words(*right)}"]),
             f"labels: {shown}",
             *steps,
             *(f"note: {note}" for note in self.notes),
@@ -102,11 +103,6 @@ def right_shares(posteriors: Floats, truth: Ints, ties: Ties) -> tuple[Floats, F
     known = (truth != UNKNOWN) & ~np.isnan(posteriors).all(axis=1)
     right = np.where(truth >= 0, np.take_along_axis(chosen, np.maximum(truth, 0)[:, None], axis=1)[:, 0], 0)
     return np.where(known, right, 0.0), known.astype(np.float64)
-
-
-def share_in_words(share: Interval) -> str:
-    """Return a share as a percentage with its interval."""
-    return f"{100 * share.value:.1f} % [{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
 def _truth_codes(votes: PanelVotes, truth: Mapping[Any, Any] | pd.Series[Any] | pd.DataFrame) -> Ints:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import get_args
 
 import pandas as pd
 
+from verifyplan.analysis.aggregation.weighted_votes import TIES, Ties
 from verifyplan.analysis.clusters import clusters_of_units
 from verifyplan.analysis.panels.adoption import Reconsidered, adoption_table, excesses, reconsidered
 from verifyplan.analysis.panels.flips_result import Flips
 from verifyplan.analysis.panels.panel_by_round import panel_by_round, panel_change
-from verifyplan.analysis.panels.round_answers import RoundAnswers, Ties, majority, round_answers
+from verifyplan.analysis.panels.round_answers import RoundAnswers, majority, round_answers
 from verifyplan.analysis.panels.round_changes import (
     OTHER,
     WHOLE,
@@ -78,8 +78,8 @@ def flips(
     >>> found.changes.query("step == 'first → last'")[["change", "count", "n"]].head(2).values.tolist()
     [['right → wrong', 1, 3], ['wrong → right', 1, 1]]
     """
-    if ties not in get_args(Ties):
-        message = f"must be one of {one_of(get_args(Ties))}, got {ties!r}{did_you_mean(ties, get_args(Ties))}"
+    if ties not in TIES:
+        message = f"must be one of {one_of(TIES)}, got {ties!r}{did_you_mean(ties, TIES)}"
         raise SettingsError(Problem("ties", message, "leave it out for 'shared'"))
     columns = {
         "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,

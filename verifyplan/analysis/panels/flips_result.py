@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.panels.adoption import ALL_STEPS
 from verifyplan.analysis.panels.round_changes import ANY_ROUND, CHANGED, GAIN, LOSS, WHOLE
+from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted
 
@@ -69,8 +69,7 @@ class Flips:
 
     def _repr_html_(self) -> str:
         """Return the words and the table of changes for a notebook; every text is shown as text."""
-        words = escape(str(self)).replace("\n", "<br>")
-        return f"<p>{words}</p>{self.changes.to_html(index=False, float_format='{:.3f}'.format, na_rep='-')}"
+        return words_and_tables(str(self), self.changes)
 
     def _votes(self) -> str:
         rows = self.changes[self.changes["step"].eq(WHOLE)].set_index("change")
@@ -105,7 +104,9 @@ class Flips:
         keys = {"step": ALL_STEPS, "majority_was": "any", "evidence": evidence}
         rows = self.adoption[(self.adoption[list(keys)] == pd.Series(keys)).all(axis=1)].set_index("side")
         took = _share(rows, "minority", f"minority votes{uncited} took the majority's side")
-        return f"{took}, {_share(rows, 'majority', 'majority votes left it')}: {name} {_points(row)}"
+        added = excess.loc[["persuasion"]].iloc[0]
+        persuasion = f"; a new citation adds {_points(added)} (persuasion)" if added["n"] else ""
+        return f"{took}, {_share(rows, 'majority', 'majority votes left it')}: {name} {_points(row)}{persuasion}"
 
     def _breaks(self) -> str:
         rows = self.breaks[self.breaks["round"].eq(ANY_ROUND)].set_index("majority")
@@ -117,8 +118,7 @@ def _share(rows: pd.DataFrame, name: str, words: str) -> str:
     row = rows.loc[[name]].iloc[0]
     if not row["n"]:
         return f"0 of 0 {words}"
-    interval = f"[{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
-    return f"{row['count']:,} of {row['n']:,} {words} ({100 * row['share']:.1f} % {interval})"
+    return f"{row['count']:,} of {row['n']:,} {words} ({share_words(row['share'], row['low'], row['high'])})"
 
 
 def _points(row: pd.Series[Any]) -> str:

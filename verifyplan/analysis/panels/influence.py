@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from verifyplan.analysis.panels.decisions import (
 from verifyplan.analysis.panels.labels import positive_code
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut, leave_one_out
 from verifyplan.analysis.replay import Setting
+from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.from_table import as_panel_votes
@@ -79,14 +79,12 @@ class Influence:
 
     def _repr_html_(self) -> str:
         """Return the influence for a notebook; every text is shown as text."""
-        words = escape(str(self)).replace("\n", "<br>")
-        return f"<p>{words}</p>{self.table.to_html(index=False, float_format='{:.3f}'.format, na_rep='-')}"
+        return words_and_tables(str(self), self.table)
 
 
 def in_words(row: Any) -> str:
     """Return the difference of a row as a percentage, with its interval and n."""
-    low, high = row["difference_low"], row["difference_high"]
-    return f"{100 * row['difference']:.1f} % [{100 * low:.1f}, {100 * high:.1f}] (n = {row['n']:,})"
+    return share_words(row["difference"], row["difference_low"], row["difference_high"], row["n"])
 
 
 def influence(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
+from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted, did_you_mean
@@ -81,11 +81,7 @@ class PanelWorth:
 
     def _repr_html_(self) -> str:
         """Return the words and two tables for a notebook; every text is shown as text."""
-        words = escape(str(self)).replace("\n", "<br>")
-        tables = (self.summary, self.judges)
-        return f"<p>{words}</p>" + "".join(
-            table.to_html(index=False, float_format="{:.3f}".format, na_rep="-") for table in tables
-        )
+        return words_and_tables(str(self), self.summary, self.judges)
 
     def _answer(self) -> str:
         worth = self.figure("effective-votes")
@@ -135,11 +131,11 @@ class PanelWorth:
             "independent": "independent judges of the same accuracies",
             "any-judge": "any judge right",
         }
-        parts = [f"{words} {_share(self.figure(name))}" for name, words in names.items()]
+        parts = [f"{words} {share_words(*self.figure(name)[:3])}" for name, words in names.items()]
         return f"accuracy on {counted(self.n_items, 'item')}: {', '.join(parts)}"
 
     def _agreement(self) -> str:
-        share = _share(self.figure("agreement"))
+        share = share_words(*self.figure("agreement")[:3])
         return (
             f"{counted(self.n_judges, 'judge')} on {counted(self.n_items, 'item')}: two votes on an item agree in "
             f"{share} of cases; without truth nobody can know whether judges agree because they are right or because "
@@ -156,10 +152,6 @@ def _named(names: tuple[str, ...] | list[str]) -> str:
 def _points(difference: Interval) -> str:
     value, low, high = (_number(each) for each in difference[:3])
     return f"{value} points [{low}, {high}]"
-
-
-def _share(share: Interval) -> str:
-    return f"{100 * share.value:.1f} % [{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
 def _number(share: float) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from verifyplan.analysis.panels.leave_one_out import Floats, majority_shares
+from verifyplan.analysis.aggregation.weighted_votes import Ties, highest
+from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.errors import Problem, TableError
 from verifyplan.frames.panel_votes import Ints, PanelVotes
 
 Bools = npt.NDArray[np.bool_]
-Ties: TypeAlias = Literal["shared", "first", "none"]
 
 MAX_ROUNDS = 1000
 
@@ -131,13 +131,9 @@ def majority(answers: RoundAnswers, ties: Ties) -> Majority:
     first, and `none` takes none of them, which is not right. Only with `first` a tie has a leader.
     """
     counts = answers.counts()
-    n, shares, leader = counts.sum(axis=-1), majority_shares(counts), counts.argmax(axis=-1)
-    alone = shares.max(axis=-1) == 1
-    if ties == "first":
-        shares = (np.arange(shares.shape[-1]) == leader[..., None]) & (n > 0)[..., None]
-    elif ties == "none":
-        shares = shares * alone[..., None]
-    leader = np.where(n > 0 if ties == "first" else alone, leader, -1)
+    n, by_row = counts.sum(axis=-1), counts.reshape(-1, counts.shape[-1]).astype(np.float64)
+    shares = highest(by_row, ties).reshape(counts.shape)
+    leader = np.where(shares.max(axis=-1) == 1, shares.argmax(axis=-1), -1)
     row, truth = np.arange(len(counts)), np.maximum(answers.truth, 0)
     given = (answers.truth >= 0)[:, None]
     credit = np.where((n > 0) & answers.known[:, None], shares[row, :, truth] * given, np.nan)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.panels.redundancy import MAX_CHANGE
+from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted, listed
 
@@ -122,14 +122,4 @@ class Workers:
 
     def _repr_html_(self) -> str:
         """Return the words and the table for a notebook; every text is shown as text."""
-        words = escape(str(self)).replace("\n", "<br>")
-        return f"<p>{words}</p>{self.table.to_html(index=False, float_format='{:.3f}'.format, na_rep='-')}"
-
-
-def share_words(value: float, low: float, high: float, n: int) -> str:
-    """Return a share as a percentage with its interval and n; a dash where it is not defined.
-
-    >>> share_words(0.5, 0.25, 0.75, 8)
-    '50.0 % [25.0, 75.0] (n = 8)'
-    """
-    return "-" if pd.isna(value) else f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}] (n = {n:,})"
+        return words_and_tables(str(self), self.table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from verifyplan.analysis.cluster_intervals import Interval, clustered_variance, 
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.intervals import LEVEL
 from verifyplan.analysis.rates.judged_items import Floats, JudgedItems
+from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted
@@ -70,8 +70,7 @@ class CorrectedRate:
 
     def _repr_html_(self) -> str:
         """Return the rates for a notebook; every text is shown as text."""
-        table = self.rates.to_html(index=False, float_format="{:.3f}".format, na_rep="-")
-        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{table}"
+        return words_and_tables(str(self), self.rates)
 
     @property
     def _saved(self) -> str:
@@ -84,7 +83,7 @@ class CorrectedRate:
         if np.isnan(value):
             return "not known", row["n"]
         if self.binary:
-            return f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]", row["n"]
+            return share_words(value, low, high), row["n"]
         return f"{value:.3g} [{low:.3g}, {high:.3g}]", row["n"]
 
 
