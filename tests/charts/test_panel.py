@@ -15,12 +15,17 @@ def values(figure: vp.results.Figure) -> str:
     return json.dumps(spec(figure.chart))
 
 
+def discs(figure: vp.results.Figure) -> list[float]:
+    """How much of each disc is filled."""
+    drawn = spec(figure.chart)
+    data = drawn["vconcat"][0]["layer"][0]["data"]
+    return [row["filled"] for row in data.get("values", drawn.get("datasets", {}).get(data.get("name")))]
+
+
 def test_discs_are_filled_as_the_votes_are_worth():
     figure = vp.charts.panel("llmbar/plain")
-    strip = spec(figure.chart)["vconcat"][0]
-    filled = [row["filled"] for row in strip["layer"][0]["data"]["values"]]
-    assert sum(filled) == pytest.approx(2.1577, abs=1e-4)
-    assert len(filled) == 6
+    assert sum(discs(figure)) == pytest.approx(2.1577, abs=1e-4)
+    assert len(discs(figure)) == 6
     assert "6 judges are worth 2.2 independent votes" in values(figure)
 
 
@@ -33,8 +38,7 @@ def test_the_caption_says_the_answer_and_what_erring_together_costs():
 
 def test_more_votes_than_judges_have_discs_too():
     figure = vp.charts.panel("debate-rounds")
-    discs = spec(figure.chart)["vconcat"][0]["layer"][0]["data"]["values"]
-    assert len(discs) == 5
+    assert len(discs(figure)) == 5
     assert "not erring together gains" in figure.caption
 
 

@@ -49,7 +49,7 @@ def panel(data: PanelWorth | PanelVotes | pd.DataFrame | Runs, **options: Unpack
     'Dot chart of accuracies. 4 judges are worth 2.0 independent votes; '
     """
     chosen = ChartOptions.of(options)
-    votes = data if isinstance(data, PanelWorth | PanelVotes | pd.DataFrame) else as_runs(data, "data")
+    votes = data if isinstance(data, PanelWorth | PanelVotes | pd.DataFrame | str) else as_runs(data, "data")
     worth = votes if isinstance(votes, PanelWorth) else panels.panel(votes)
     judges = chosen.labelled(worth.judges, ["worker"])
     drawn = judges.head(chosen.rows(MAX_JUDGES))

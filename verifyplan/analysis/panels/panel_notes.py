@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from verifyplan.analysis.comparison_notes import MIN_TRUSTED_RUNS
 from verifyplan.analysis.panels.error_correlation import ErrorCorrelation
 from verifyplan.analysis.panels.panel_answers import PanelAnswers
 from verifyplan.analysis.panels.selection import BestJudge
@@ -28,16 +29,23 @@ def notes_on_panel(
     lost = int((votes.label < 0).sum())
     if lost:
         yield f"{counted(lost, 'vote')} of {len(votes):,} were lost and count nowhere"
-    if answers.clusters.n_runs == 1 and votes.runs is not None:
-        yield "one run: intervals are over its items, and how far runs differ cannot be known"
+    n_runs = answers.clusters.n_runs
+    if n_runs == 1 and votes.runs is not None:
+        yield "there is one run: how much a figure changes from run to run cannot be known, and intervals leave it out"
+    if 1 < n_runs < MIN_TRUSTED_RUNS:
+        yield f"with {n_runs} runs it is hardly known how much runs differ, and intervals are wide for it"
     if found is None or best is None:
         return
     yield from _on_correlation(answers, found)
     if best.agreed < 1:
-        name = answers.workers[best.judge]
-        yield f"who is the best judge is not certain: {name} is chosen on {best.agreed:.0%} of the parts of the items"
+        name, share = answers.workers[best.judge], 100 * best.agreed
+        yield f"who is the best judge is not certain: {name} is chosen on {share:.0f} % of the parts of the items"
     if not answers.crossed:
         yield "the judges see few items in common: no order of judges is given"
+    elif not answers.voted.all():
+        yield "judges have votes missing: an item that none of a smaller panel answered counts as wrong for it"
+    if votes.cost is not None and not answers.costs_known:
+        yield "the cost of some judge is not known: each vote counts 1"
     flat = summary["low"].eq(summary["high"]) & summary["figure"].ne("smaller-minus-majority")
     if flat.any():
         yield f"no item differs in {listed(summary.loc[flat, 'figure'])}: an interval without width says nothing"

@@ -131,7 +131,11 @@ class PanelWorth:
             "independent": "independent judges of the same accuracies",
             "any-judge": "any judge right",
         }
-        parts = [f"{words} {share_words(*self.figure(name)[:3])}" for name, words in names.items()]
+        found = {words: self.figure(name) for name, words in names.items()}
+        judged = found["best judge, chosen on other items"].n
+        parts = [f"{words} {share_words(*figure[:3])}" for words, figure in found.items()]
+        if judged < self.n_items:
+            parts[2] += f" (on the {judged:,} that it judged)"
         return f"accuracy on {counted(self.n_items, 'item')}: {', '.join(parts)}"
 
     def _agreement(self) -> str:
