@@ -141,13 +141,16 @@ def note_other_rates(items: JudgedItems) -> str:
     return f"The panel's own rate is {first} among labelled items and {second} among the others"
 
 
-def note_few_labels(n_labelled: int, covered_by_20: str, covered_by_50: str) -> list[str]:
-    """Return a note on the coverage to expect where there are fewer than 200 labels: with 20, and with 50 or more."""
-    if n_labelled >= MIN_LABELS:
+def note_few_labels(n_labels: int, covered_by_20: str, covered_by_50: str) -> list[str]:
+    """Return a note on the coverage to expect where there are fewer than 200 labels: with 20, and with 50 or more.
+
+    Labels of one claim in several runs count once.
+    """
+    if n_labels >= MIN_LABELS:
         return []
-    with_so_many = f"with 50 to {MIN_LABELS} labels" if n_labelled >= 50 else "with 20 labels"
-    covered = covered_by_50 if n_labelled >= 50 else covered_by_20
+    with_so_many = f"with 50 to {MIN_LABELS} labels" if n_labels >= 50 else "with 20 labels"
+    covered = covered_by_50 if n_labels >= 50 else covered_by_20
     return [
-        f"There are {counted(n_labelled, 'label')}: {with_so_many} such intervals held the truth in {covered} of "
+        f"There are {counted(n_labels, 'label')}: {with_so_many} such intervals held the truth in {covered} of "
         f"simulated samples (docs/statistics.md). Label {MIN_LABELS} or more items for one that is narrow, too."
     ]

@@ -14,6 +14,7 @@ from verifyplan.analysis.clusters import Clusters, clusters_of, clusters_of_find
 from verifyplan.analysis.replay import replay
 from verifyplan.errors import InputError, Problem, TableError, one_of
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.panel_votes import PanelVotes, Which
 from verifyplan.protocol.vote import HELD
@@ -50,6 +51,11 @@ class JudgedItems:
         within = (self.prediction >= 0) & (self.prediction <= 1)
         return bool(np.isin(known, (0.0, 1.0)).all() and within.all())
 
+    @property
+    def n_distinct_labels(self) -> int:
+        """The number of labelled items; claims that stand in several runs count once."""
+        return self.clusters_at(self.labelled).n_claims
+
     def clusters_at(self, rows: npt.NDArray[np.bool_]) -> Clusters:
         """Return the clusters of some items, numbered anew; independent items are a claim each, in one run."""
         n = int(rows.sum())
@@ -62,6 +68,8 @@ def judged_items(data: Any, truth: Any, clusters: Any, positive: str | None, at:
 
     Items without a prediction are left out, and a note counts them.
     """
+    if isinstance(data, pd.DataFrame):
+        data = as_panel_votes(data, {})
     if isinstance(data, PanelVotes):
         _refuse("votes bring their own", truth=truth, clusters=clusters)
         items = _of_votes(data.at(at), positive)

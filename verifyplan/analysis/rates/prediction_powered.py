@@ -35,8 +35,8 @@ def ppi(
 
     Args:
         predictions: what the panel says of every item, 1 and 0, shares or scores, as an array or column; or runs (a
-            RunSet, a run, a path, a bundled name: whether each finding held), or votes of `from_table` (the majority,
-            a tie as one half).
+            RunSet, a run, a path, a bundled name: whether each finding held), or votes of a panel (of `from_table`, or
+            a table with `item, worker, label, truth`: the majority, a tie as one half).
         truth: the truth of each item on the same scale, missing where it is not known; of runs and votes leave it out.
         clusters: of arrays, the run of each item, or whatever else items share; None where they are independent.
         positive: of votes with more than two labels, the label whose rate is wanted; of two the last is.
@@ -145,4 +145,4 @@ def _notes(items: JudgedItems, tuning: float) -> list[str]:
         notes.append("What the panel says does not go with the truth: only the labels count, as tuning is 0.")
     if items.clusters is not None and (n := items.clusters_at(items.labelled).n_runs) < 10:
         notes.append(f"The labels are of {counted(n, 'run')}: how much runs differ is hardly known below ten.")
-    return notes + note_few_labels(int(items.labelled.sum()), "92 to 100 %", "94 to 100 %")
+    return notes + note_few_labels(items.n_distinct_labels, "92 to 100 %", "94 to 100 %")

@@ -167,4 +167,6 @@ def _notes(
         ]
     raw = (rate.value + specificity.value - 1) / youden
     beyond = [f"The corrected rate came out at {100 * raw:.1f} %, and is cut to the range of a rate."]
-    return (beyond if not 0 <= raw <= 1 else []) + note_few_labels(n_labelled, "98 to 100 %", "94 to 100 %")
+    return (beyond if not 0 <= raw <= 1 else []) + note_few_labels(
+        items.n_distinct_labels, "98 to 100 %", "94 to 100 %"
+    )
