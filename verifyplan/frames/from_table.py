@@ -14,8 +14,10 @@ from verifyplan.errors import Problem, SettingsError, TableError, expect, one_of
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.bundled_votes import votes
 from verifyplan.frames.coded_columns import Coded, coded, joined, plain, renamed
+from verifyplan.frames.columns import as_truth
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
+from verifyplan.frames.scores import AgreesWhen, labels_of_scores, threshold_problems
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.text import counted, did_you_mean
 
@@ -39,6 +41,8 @@ def from_table(
     explanation: str | None = None,
     labels: Mapping[Any, str] | None = None,
     duplicates: Duplicates = "refuse",
+    threshold: float | None = None,
+    agrees_when: AgreesWhen = "at-least",
 ) -> PanelVotes:
     """Return any long table of labels, one row a vote, as the votes of a panel; each argument names a column.
 
@@ -59,6 +63,9 @@ def from_table(
             truth alike; None is a lost vote.
         duplicates: what becomes of a worker's second vote on an item in one round and run: `refuse` raises an error,
             `first` and `last` keep one vote, in the order of rows, and `all` keeps each of them.
+        threshold: makes labels of scores: `true` from here on, else `false`; `truth` is then booleans, 0 and 1, or true
+            and false.
+        agrees_when: with `threshold`: scores are `true` that are `at-least` the threshold, or `at-most`.
 
     Raises TableError listing every column that is absent, items with two truths, and repeated votes.
 
@@ -72,7 +79,30 @@ def from_table(
         "explanation": explanation,
     }  # fmt: skip
     used = {name: column for name, column in named.items() if column is not None}
+    if threshold is not None:
+        frame = _by_threshold(frame, used, threshold, agrees_when)
     return _from_columns(frame, used, labels, duplicates)
+
+
+def _by_threshold(
+    frame: pd.DataFrame, named: Mapping[str, Any], threshold: float, agrees_when: AgreesWhen
+) -> pd.DataFrame:
+    """Return a copy of a table whose labels and truth are true and false; TableError for what has no side."""
+    expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
+    problems = [*threshold_problems(threshold, agrees_when), *_absent(frame, named)]
+    if problems:
+        raise TableError(problems)
+    labels, problems = labels_of_scores(frame[named["label"]], threshold, agrees_when)
+    changed = {named["label"]: labels}
+    if "truth" in named:
+        try:
+            truth = as_truth(frame[named["truth"]], "votes: truth")
+            changed[named["truth"]] = truth.astype("object").map({True: "true", False: "false"})
+        except TableError as error:
+            problems += error.problems
+    if problems:
+        raise TableError(problems)
+    return frame.assign(**changed)
 
 
 def as_panel_votes(

@@ -11,6 +11,7 @@ import pandas as pd
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
 from verifyplan.frames.vote_losses import with_losses
 from verifyplan.protocol.vote import MODES, VERDICTS, Verdict
@@ -23,7 +24,10 @@ def from_votes(
     *,
     item: str,
     worker: str,
-    verdict: str,
+    verdict: str | None = None,
+    score: str | None = None,
+    threshold: float | None = None,
+    agrees_when: AgreesWhen = "at-least",
     basis: str | None = None,
     round: str | None = None,
     run: str | None = None,
@@ -36,18 +40,24 @@ def from_votes(
     max_rounds: int | None = None,
     verdicts: Mapping[Any, str] | None = None,
 ) -> RunSet:
-    """Return any long table of votes, one row a vote, as a RunSet; each argument but the last two names a column.
+    """Return any long table of votes, one row a vote, as a RunSet; arguments name columns, but for a few.
 
     Verdicts and bases are read in any case, with space, hyphen or underscore; verdicts may be labels, too (SURVIVES,
     REFUTED ...). A basis on a vote that is no disagree is dropped, and spaces around ids and names do not count.
     Without `round` all votes are of round 1, without `run` of one run named `votes`; without `basis` none is known,
-    which replays read by `missing_basis`. Columns that are not named are left out.
+    which replays read by `missing_basis`. Columns that are not named are left out. A table has verdicts, or scores
+    (probabilities, grades) that a threshold makes verdicts of.
 
     Args:
         frame: the table; it is not changed.
         item: the finding that is voted on.
         worker: who votes.
         verdict: agree, supplement, disagree, verification-error, or a label of one.
+        score: in place of `verdict`, a number, such as the probability that the finding is true; an empty cell is a
+            verification error.
+        threshold: with `score`, not a column: where agreeing begins. A score exactly there agrees.
+        agrees_when: with `score`, not a column: scores agree that are `at-least` the threshold, or `at-most`, where
+            low ones speak for the finding.
         basis: counter-evidence or burden-not-met, or empty.
         round: the round, from 1.
         run: the run.
@@ -70,19 +80,26 @@ def from_votes(
     ...     verdicts={"yes": "agree"})
     >>> runs.votes["verdict"].tolist(), runs.findings["finding_id"].tolist(), runs.runs["mode"].tolist()
     (['agree', 'disagree'], ['1'], ['adversarial'])
+    >>> table = pd.DataFrame({"claim": [1, 1, 2], "judge": ["a", "b", "a"], "p": [0.9, 0.2, None]})
+    >>> from_votes(table, item="claim", worker="judge", score="p", threshold=0.5).votes["verdict"].tolist()
+    ['agree', 'disagree', 'verification-error']
     """
     expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
     whole_table = None if mode is None else read_mode(mode)
     named = {
-        "finding_id": item, "worker": worker, "verdict": verdict, "disagree_basis": basis, "round": round,
+        "finding_id": item, "worker": worker, "verdict": verdict or score, "disagree_basis": basis, "round": round,
         "run_id": run, "truth": truth, "explanation": explanation, "summary": summary, "category": category,
         "discoverers": discoverers, "mode": None if whole_table else mode,
     }  # fmt: skip
     words, problems = _own_words(verdicts)
-    problems += [*_absent_columns(frame, named), *_round_limit_problems(max_rounds)]
+    problems += score_problems(verdict, score, threshold, agrees_when, verdicts)
+    problems += [*_absent_columns(frame, named, "verdict" if score is None else "score")]
+    problems += _round_limit_problems(max_rounds)
+    columns = {standard: frame[name] for standard, name in named.items() if name is not None and name in frame}
+    if score is not None and threshold is not None and not problems:
+        columns["verdict"], problems = verdicts_of_scores(frame[score], threshold, agrees_when)
     if problems:
         raise TableError(problems)
-    columns = {standard: frame[name] for standard, name in named.items() if name is not None}
     votes = _filled(pd.DataFrame(columns).reset_index(drop=True), words)
     problems = vote_problems(votes)
     facts, fact_problems = finding_facts(votes)
@@ -103,13 +120,13 @@ def from_votes(
 _ARGUMENTS = {"finding_id": "item", "disagree_basis": "basis", "run_id": "run"}
 
 
-def _absent_columns(frame: pd.DataFrame, named: Mapping[str, str | None]) -> Iterator[Problem]:
+def _absent_columns(frame: pd.DataFrame, named: Mapping[str, str | None], verdict: str) -> Iterator[Problem]:
     counts = frame.columns.value_counts()
     for standard, name in named.items():
         count = 1 if name is None else counts.get(name, 0)
         if count == 1:
             continue
-        argument = _ARGUMENTS.get(standard, standard)
+        argument = verdict if standard == "verdict" else _ARGUMENTS.get(standard, standard)
         near = did_you_mean(name, [*frame.columns, *(MODES if argument == "mode" else ())])
         message = f"there are {count} columns {name!r}" if count else f"there is no column {name!r}{near}"
         modes = f"write {one_of(MODES)}, or " if argument == "mode" else ""
