@@ -73,6 +73,8 @@ class PanelVotes:
         Where a table was read with `duplicates="all"`, it is all votes of that round. Raises TableError for a round
         without votes.
         """
+        if which in ("first", "last") and (self.round == self.round[:1]).all():
+            return self
         chosen = self.round == which
         if which in ("first", "last"):
             cell = self.unit * max(len(self.workers), 1) + self.worker

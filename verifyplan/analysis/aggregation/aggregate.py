@@ -201,6 +201,6 @@ def _confusion(votes: PanelVotes, model: DawidSkene) -> pd.DataFrame:
 
 
 def _repeats(votes: PanelVotes) -> Iterator[str]:
-    repeated = len(votes) - len(np.unique(votes.unit * len(votes.workers) + votes.worker))
+    repeated = int(pd.Series(votes.unit * len(votes.workers) + votes.worker).duplicated().sum())
     if repeated:
         yield f"{counted(repeated, 'vote')} of workers that had labelled the item before in the same round, all counted"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -81,7 +82,8 @@ def fit(
 ) -> DawidSkene:
     """Return what Dawid-Skene estimates of counts of votes; see `dawid_skene`."""
     model = _Model(counts, one_coin)
-    posteriors = counts.by_label / np.maximum(counts.by_label.sum(axis=1, keepdims=True), 1)
+    posteriors = counts.by_label
+    posteriors /= np.maximum(posteriors.sum(axis=1, keepdims=True), 1)
     done, change = 0, np.inf if len(posteriors) else 0.0
     prior, errors = model.maximise(posteriors)
     while done < iterations and change > tolerance:
@@ -125,9 +127,12 @@ class _Model:
 
     def expect(self, prior: Floats, errors: Floats) -> Floats:
         """Return the probability of each label for each pattern of votes."""
-        likelihood = self._log_prior(prior) + self.counts.votes @ _log(errors)
-        scaled = np.exp2(likelihood - likelihood.max(axis=1, keepdims=True))
-        return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
+        table = np.asarray(self.counts.votes @ _log(errors))
+        table += self._log_prior(prior)
+        table -= reduce(np.maximum, table.T)[:, None]  # label by label: rows of few labels are slow to reduce
+        np.exp2(table, out=table)
+        table /= reduce(np.add, table.T)[:, None]
+        return table
 
     def _log_prior(self, prior: Floats) -> Floats:
         return np.where(self.used, np.log2(np.maximum(prior, _SMALLEST)), -np.inf)
