@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from verifyplan.analysis.weights.least_squares import (
 )
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.weight_fit import WeightFit
+from verifyplan.analysis.weights.weight_intervals import weight_intervals
 from verifyplan.frames.load import Runs
 from verifyplan.text import counted
 
@@ -57,9 +59,9 @@ def fit(
     Each dimension is rescaled to 0-1; then overall = intercept + scale x weighted sum is fitted by least squares,
     with weights at least 0 that sum to 1, and intercept and scale free. A scale below 0 (the overall score falls as
     the dimensions rise, as where 1 is the best grade) is taken where it fits better, and told in the notes. Each
-    resample of the bootstrap takes its own sign, and the intervals of the weights hold the shares of either: the notes
-    tell how many resamples differ from the fit, and the intervals of scale and intercept show it. Where the fit
-    explains nothing of scores that it has not seen, a note says not to use it.
+    resample of the bootstrap takes its own sign: the notes tell how many resamples differ from the fit, and the
+    intervals of scale and intercept show it; those of the weights reach from 0 to 1 where the scale may be 0. Where the
+    fit explains nothing of scores that it has not seen, a note says not to use it.
 
     Args:
         scores: as `wide` takes them; plans that lack a dimension or an overall score are left out, and told.
@@ -67,7 +69,7 @@ def fit(
             `scores`, which then is no dimension.
         folds: of the cross-validation; fewer where there are fewer plans or groups.
         repeats: how often the folds are dealt anew.
-        resamples: of the bootstrap behind the 95 % intervals.
+        resamples: of the bootstrap behind the 95 % intervals of scale and intercept; those of weights are Fieller's.
         seed: of folds and bootstrap.
         groups: which plans belong together, given like `overall`: versions of one plan, answers in one dialogue,
             plans that one person scored. Groups are folded and resampled whole. Without them intervals of such plans
@@ -96,7 +98,7 @@ def fit(
     every = np.zeros(len(sample.y), dtype=np.int64)
     best = simplex(moments(sample.x, sample.y, every))
     drawn = resampled(sample, resamples, for_bootstrap)
-    weights = _weight_table(inputs, best.slopes[0], drawn.weights)
+    weights = _weight_table(inputs, best.slopes[0])
     constrained, free = cross_validated(sample, used_folds, repeats, for_folds)
     scale = float(best.slopes[0].sum()) * inputs.spread
     n_groups = units if inputs.grouped else None
@@ -136,11 +138,12 @@ def _in_units(ends: tuple[float, float], spread: float, centre: float) -> tuple[
     return ends[0] * spread + centre, ends[1] * spread + centre
 
 
-def _weight_table(inputs: FitInputs, slopes: Floats, drawn: Floats) -> pd.DataFrame:
+def _weight_table(inputs: FitInputs, slopes: Floats) -> pd.DataFrame:
     """Return weights with intervals; a constant dimension weighs 0, and nothing is known of it."""
     fitted = shares(slopes)
     weights = np.nan_to_num(fitted, nan=1 / len(fitted))
-    known = {name: (float(weights[i]), *interval(drawn[:, i])) for i, name in enumerate(inputs.varying)}
+    low, high = weight_intervals(inputs.sample, weights)
+    known = {name: (float(weights[i]), float(low[i]), float(high[i])) for i, name in enumerate(inputs.varying)}
     rows = [(name, *known.get(name, (0.0, np.nan, np.nan))) for name in inputs.ranges]
     return pd.DataFrame(rows, columns=["dimension", "weight", "low", "high"])
 
@@ -166,6 +169,12 @@ def _notes_on_dimensions(x: Floats, names: Sequence[str], constant: Sequence[str
     """Yield notes on dimensions that the sample says nothing of, or cannot tell from the others."""
     for name in constant:
         yield f"{name} is constant: its weight is 0 as nothing can be learnt of it, not as if it did not matter."
+    for first, other in combinations(range(len(names)), 2):
+        if np.allclose(x[:, first], x[:, other]):
+            yield (
+                f"{names[first]} and {names[other]} are equal in every plan: how they share their weight is arbitrary, "
+                "and only their sum means anything."
+            )
     inflated = [name for name, factor in zip(names, inflation(x), strict=True) if factor >= COLLINEAR_FROM]
     if inflated:
         yield (
@@ -213,7 +222,7 @@ def _notes_on_weights(weights: pd.DataFrame) -> Iterator[str]:
     at_zero = known.loc[known["weight"] <= _ZERO, "dimension"]
     unsure = known.loc[(known["low"] <= _ZERO) & (known["weight"] > _ZERO), "dimension"]
     if len(at_zero):
-        yield f"At 0, the edge of what is allowed: {', '.join(at_zero)}. There a bootstrap is no sure guide."
+        yield f"At 0, the edge of what is allowed: {', '.join(at_zero)}; the interval says how much it may weigh."
     if len(unsure):
         yield f"The interval includes 0, so it may not matter at all: {', '.join(unsure)}."
 
@@ -228,6 +237,6 @@ def _notes_on_scale(scale: float, sign_differs: float, sound: bool) -> Iterator[
         yield f"The overall score falls as the dimensions rise{meant if sound else ''}."
     if sign_differs >= UNSURE_SIGN_FROM:
         yield (
-            f"The sign of the scale is not sure: {100 * sign_differs:.1f} % of resamples do not have it. The intervals "
-            "of the weights hold the shares of either sign, which mean opposite things."
+            f"The sign of the scale is not sure: {100 * sign_differs:.1f} % of resamples do not have it. Weights of "
+            "either sign mean opposite things; where the scale may be 0, their intervals reach from 0 to 1."
         )

@@ -46,12 +46,10 @@ class Resampled(NamedTuple):
     """Fits to bootstrap samples, one row a resample.
 
     Each resample has the sign of scale that fits it better, as the fit itself has, so the choice of a sign is part of
-    what the intervals tell. Shares of either sign are kept: to leave out resamples of the other sign would keep those
-    that agree with the fit, and make intervals too narrow just where the data hardly tells.
+    what the intervals tell: to leave out resamples of the other sign would keep those that agree with the fit, and make
+    intervals too narrow just where the data hardly tells.
     """
 
-    weights: Floats
-    """NaN where a sample says nothing."""
     scale: Floats
     intercept: Floats
 
@@ -154,4 +152,4 @@ def resampled(sample: Sample, resamples: int, rng: np.random.Generator) -> Resam
     for row in sums:
         row[:] = np.bincount(rng.integers(units, size=units), minlength=units) @ flat
     fits = simplex(sums.reshape(resamples, *by_unit.shape[1:]))
-    return Resampled(shares(fits.slopes), fits.slopes.sum(axis=1), fits.intercept)
+    return Resampled(fits.slopes.sum(axis=1), fits.intercept)

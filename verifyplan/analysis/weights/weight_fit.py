@@ -23,8 +23,8 @@ class WeightFit:
     """
 
     weights: pd.DataFrame
-    """`dimension, weight, low, high`: weights on the simplex, with 95 % percentile bootstrap intervals. NaN in
-    the interval of a dimension that is constant. Intervals hold the shares of resamples of either sign of scale."""
+    """`dimension, weight, low, high`: weights on the simplex, with 95 % intervals (Fieller 1954) that hold at 0 and 1,
+    too (docs/statistics.md). NaN in the interval of a dimension that is constant."""
     intercept: float
     """The overall score where every dimension is at the low end of its range."""
     scale: float
