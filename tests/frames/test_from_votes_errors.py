@@ -92,7 +92,7 @@ def test_a_round_that_is_none_is_shown_with_its_row(bad, shown):
     refused(rf"column round: {shown} in row 1 is no round \(1 such\)\. Fix: number the rounds 1, 2, 3", turn=turns)
 
 
-@pytest.mark.parametrize("values", [["sure", "sure", "hardly"], [2, 2, 1], [0.5, 0.5, 1], [[1], [1], [0]], ["", "", ""]])
+@pytest.mark.parametrize("values", [["sure", "sure", "?"], [2, 2, 1], [0.5, 0.5, 1], [[1], [1], [0]], ["", "", ""]])
 def test_a_truth_that_is_none_is_shown(values):
     refused("votes: column truth: holds .* Fix: use true and false, or leave it empty", right=values)
 
