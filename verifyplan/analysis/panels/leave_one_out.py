@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from verifyplan.analysis.aggregation.weighted_votes import highest
 from verifyplan.frames.panel_votes import Ints, PanelVotes
 
 Floats = npt.NDArray[np.float64]
@@ -19,18 +19,6 @@ def label_counts(votes: PanelVotes) -> Ints:
     shape = (len(votes.units), len(votes.labels))
     cell = votes.unit[cast] * shape[1] + votes.label[cast]
     return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-
-
-def majority_shares(counts: npt.NDArray[Any]) -> Floats:
-    """Return the majority of each row of counts as shares of labels: 1 for the most frequent, 1/k for each of k tied.
-
-    A row without votes has no majority: zeros.
-
-    >>> majority_shares(np.array([[2, 1, 0], [1, 1, 0], [0, 0, 0]])).tolist()
-    [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
-    """
-    top = (counts == counts.max(axis=-1, keepdims=True, initial=0)) & (counts > 0)
-    return np.asarray(top / np.maximum(top.sum(axis=-1, keepdims=True), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +83,7 @@ def leave_one_out(votes: PanelVotes) -> LeaveOneOut:
     counts = label_counts(votes)
     remaining = counts[votes.unit]
     remaining[np.arange(len(votes)), votes.label] -= 1
-    return LeaveOneOut(votes, counts, majority_shares(counts), majority_shares(remaining), remaining.sum(axis=1))
+    return LeaveOneOut(votes, counts, highest(counts, "shared"), highest(remaining, "shared"), remaining.sum(axis=1))
 
 
 def _credit(majority: Floats, truth: Ints, n: Ints) -> Floats:

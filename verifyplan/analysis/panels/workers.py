@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,8 @@ from verifyplan.analysis.panels.decisions import (
 from verifyplan.analysis.panels.labels import positive_code
 from verifyplan.analysis.panels.leave_one_out import LeaveOneOut, leave_one_out
 from verifyplan.analysis.panels.redundancy import closest_figures, redundant
-from verifyplan.analysis.panels.standing_apart import MIN_UNITS, standing_apart
+from verifyplan.analysis.panels.standing_apart import standing_apart
+from verifyplan.analysis.panels.worker_notes import notes_on_workers
 from verifyplan.analysis.panels.worker_result import Workers
 from verifyplan.analysis.panels.worker_table import (
     Figures,
@@ -36,7 +37,6 @@ from verifyplan.analysis.replay import Setting
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which
-from verifyplan.text import counted, listed
 
 
 def workers(
@@ -105,7 +105,7 @@ def workers(
         n_items=int(cast.decided.sum()),
         n_votes=len(cast.votes),
         synthetic=votes.synthetic,
-        notes=tuple(_notes(votes, cast, table, measure, code, at)),
+        notes=tuple(notes_on_workers(votes, cast, table, measure, code, at)),
     )
 
 
@@ -135,34 +135,3 @@ def _majority(votes: LeaveOneOut) -> Interval | None:
     if not known.any():
         return None
     return share_interval(right[known], np.ones(int(known.sum())), clusters_of_units(votes.votes).take(known))
-
-
-def _notes(
-    votes: PanelVotes, cast: LeaveOneOut, table: pd.DataFrame, measure: str, positive: int | None, at: Which
-) -> Iterator[str]:
-    if measure == "agreement":
-        yield "No truth is known: a worker who alone is right agrees with the others least."
-    elif positive is None and len(votes.labels) == 2:
-        yield (
-            f"Neither {votes.labels[0]!r} nor {votes.labels[1]!r} is named positive: .recalls has both; "
-            "positive= gives sensitivity and specificity."
-        )
-    if len(np.unique(votes.round)) > 1 and at in ("first", "last"):
-        other = "last" if at == "first" else "first"
-        yield f"There are several rounds: labels are each worker's {at} on an item; at={other!r} takes the {other}."
-    if lost := int((votes.label < 0).sum()):
-        counts = "was lost and counts" if lost == 1 else "were lost and count"
-        yield f"{counted(lost, 'vote')} of {len(votes):,} {counts} nowhere else."
-    if measure == "accuracy":
-        chance = 1 / max(len(cast.votes.labels), 1)
-        below = table.loc[table["accuracy_high"].lt(chance) & table["accuracy_n"].ge(MIN_UNITS), "worker"]
-        if len(below):
-            guess = f"guessing among {len(cast.votes.labels)} labels"
-            yield f"The accuracy of {listed(below)} is below that of {guess} ({len(below)} of {len(table)})."
-    n_labels = pd.Series(cast.votes.label).groupby(cast.votes.worker).agg(["nunique", "size"])
-    one = n_labels.index[n_labels["nunique"].eq(1) & n_labels["size"].ge(MIN_UNITS)]
-    if len(one):
-        yield f"{listed(votes.workers[number] for number in one)} gave one label alone, whatever the item."
-    few = table.loc[table[f"{measure}_n"].lt(MIN_UNITS), "worker"]
-    if len(few):
-        yield f"Nothing is said of {listed(few)}: fewer than {MIN_UNITS} items."

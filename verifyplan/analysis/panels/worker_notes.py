@@ -1,0 +1,48 @@
+"""Say what a reader of the figures of workers must know (rule F3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.panels.leave_one_out import LeaveOneOut
+from verifyplan.analysis.panels.standing_apart import MIN_UNITS
+from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.text import counted, listed
+
+
+def notes_on_workers(
+    votes: PanelVotes, cast: LeaveOneOut, table: pd.DataFrame, measure: str, positive: int | None, at: Which
+) -> Iterator[str]:
+    """Yield what limits the figures of workers, and which of them give one label alone or do worse than guessing."""
+    if measure == "agreement":
+        yield "No truth is known: a worker who alone is right agrees with the others least."
+    elif positive is None and len(votes.labels) == 2:
+        yield (
+            f"Neither {votes.labels[0]!r} nor {votes.labels[1]!r} is named positive: .recalls has both; "
+            "positive= gives sensitivity and specificity."
+        )
+    n_runs = votes.units["run"].nunique()
+    if n_runs == 1 and votes.runs is not None:
+        yield "There is one run: how much a figure changes from run to run cannot be known, and intervals leave it out."
+    if len(np.unique(votes.round)) > 1 and at in ("first", "last"):
+        other = "last" if at == "first" else "first"
+        yield f"There are several rounds: labels are each worker's {at} on an item; at={other!r} takes the {other}."
+    if lost := int((votes.label < 0).sum()):
+        counts = "was lost and counts" if lost == 1 else "were lost and count"
+        yield f"{counted(lost, 'vote')} of {len(votes):,} {counts} nowhere else."
+    if measure == "accuracy":
+        chance = 1 / max(len(cast.votes.labels), 1)
+        below = table.loc[table["accuracy_high"].lt(chance) & table["accuracy_n"].ge(MIN_UNITS), "worker"]
+        if len(below):
+            guess = f"guessing among {len(cast.votes.labels)} labels"
+            yield f"The accuracy of {listed(below)} is below that of {guess} ({len(below)} of {len(table)})."
+    n_labels = pd.Series(cast.votes.label).groupby(cast.votes.worker).agg(["nunique", "size"])
+    one = n_labels.index[n_labels["nunique"].eq(1) & n_labels["size"].ge(MIN_UNITS)]
+    if len(one):
+        yield f"{listed(votes.workers[number] for number in one)} gave one label alone, whatever the item."
+    few = table.loc[table[f"{measure}_n"].lt(MIN_UNITS), "worker"]
+    if len(few):
+        yield f"Nothing is said of {listed(few)}: fewer than {MIN_UNITS} items."
