@@ -65,6 +65,7 @@ bench: setup          ## the benchmarks; ratios against named peers
 bench-statistics: setup  ## how often intervals hold the truth, by simulation: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.interval_coverage
 	$(BIN)/python -m benchmarks.rates
+	$(BIN)/python -m benchmarks.panel_coverage
 
 interface: setup      ## write the sentences of docs/interface.md as the code has them
 	$(BIN)/python -m tests.interface_page

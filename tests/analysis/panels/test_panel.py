@@ -381,3 +381,28 @@ def test_perfect_judges_have_no_correlation():
     assert np.isnan(worth.figure("effective-votes").value)
     assert str(worth).startswith("3 judges, of unknown independence;")
     assert "their errors cannot be correlated" in " ".join(worth.notes)
+
+
+def test_few_items_give_no_order():
+    worth = vp.panel(table(planted(19, 3, 0.3)))
+    assert worth.order.empty
+    assert worth.dropped == ()
+    assert "there are fewer than 20 items: no order of judges is given" in worth.notes
+    assert len(vp.panel(table(planted(20, 3, 0.3))).order) == 3
+
+
+def test_many_judges_have_a_size_curve_up_to_200_votes():
+    errors = planted(6, 150, 0.1)
+    curve = vp.panel(table_of_many(errors)).size_curve
+    assert curve["size"].tolist() == list(range(1, 151))
+    assert curve["accuracy"].between(0, 1).all()
+    assert vp.panel(table_of_many(planted(6, 201, 0.1))).size_curve.empty
+
+
+def test_runs_with_costs_divide_them_by_votes():
+    worth = vp.panel("live-example")
+    assert worth.costs_known
+    calls = vp.datasets.runs("live-example").calls
+    votes = vp.datasets.runs("live-example").votes
+    paid = calls[calls["role"].eq("worker") & calls["worker"].eq("dee")]["cost"].sum()
+    assert worth.judges.set_index("worker")["cost"]["dee"] == pytest.approx(paid / votes["worker"].eq("dee").sum())

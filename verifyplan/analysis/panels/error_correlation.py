@@ -76,8 +76,8 @@ def effective_votes_interval(found: ErrorCorrelation, clusters: Clusters) -> tup
     """Return the effective votes and the mean correlation with intervals.
 
     On the scale log(n_eff - 1), which is the logit of 1 / n_eff, the mean correlation is linearised and clustered as
-    every difference is (rule F1); by simulation this covers 92 to 96 % where two judges err together on five items or
-    more, better than percentiles of a bootstrap do.
+    every difference is (rule F1); where two judges err together on five items or more, it holds the truth in 93 to
+    96 % of simulations (docs/statistics.md).
     """
     n, units = found.n_votes, len(found.residuals)
     value = effective_votes(n, found.mean)

@@ -64,12 +64,13 @@ def _shares_of_draws(right: int, wrong: list[int]) -> Floats:
         ways = [np.ones(1)]
         for n_label in wrong:
             fewer = np.array([comb(n_label, j) for j in range(min(r, n_label + 1))], dtype=float)
-            equal = np.append(np.zeros(r), comb(n_label, r)) if n_label >= r else np.zeros(1)
+            equal = np.append(np.zeros(r), float(comb(n_label, r))) if n_label >= r else np.zeros(1)
             kept, tied = ([np.convolve(way, label) for way in ways] for label in (fewer, equal))
             ways = [_added(a, b) for a, b in zip([*kept, np.zeros(1)], [np.zeros(1), *tied], strict=True)]
         for t, way in enumerate(ways):
-            won[r : r + len(way)] += comb(right, r) * way[: n + 1 - r] / (t + 1)
-    return np.asarray(won[1:] / np.array([comb(n, k) for k in range(1, n + 1)], dtype=float))
+            won[r : r + len(way)] += float(comb(right, r)) * way[: n + 1 - r] / (t + 1)
+    ways_to_draw = np.array([comb(n, k) for k in range(1, n + 1)], dtype=float)
+    return np.asarray(np.minimum(won[1:] / ways_to_draw, 1.0))  # sums of large numbers may pass it by a rounding error
 
 
 def _added(first: Floats, second: Floats) -> Floats:

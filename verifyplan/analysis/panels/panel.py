@@ -91,7 +91,7 @@ def panel(
         return _without_truth(votes, answers, correlation, left_out)
     fold = folds(answers.clusters, seed)
     best = best_judge(answers, fold)
-    order = judge_order(answers, fold) if answers.crossed else None
+    order = judge_order(answers, fold) if answers.can_be_ordered else None
     found = error_correlation(answers, correlation)
     figures = dict(_figures(answers, found, correlation, best, order, seed))
     if order is None or figures["smaller-minus-majority"].high < 0:  # choosing fewer loses on held-out items

@@ -27,6 +27,9 @@ MIN_CLASS_ITEMS = 10
 MIN_CROSSED_SHARE = 0.5
 """A panel is crossed where its workers vote on at least this share of the items, taken together."""
 
+MIN_ITEMS_TO_CHOOSE = 20
+"""With fewer items than this no order of judges is given: which of them are better cannot be known."""
+
 
 class PanelAnswers(NamedTuple):
     """One answer a unit and worker, as codes; units are sorted by item and run, so that no result depends on rows."""
@@ -53,6 +56,11 @@ class PanelAnswers(NamedTuple):
     def correct(self) -> Bools:
         """Whether each answer is right; false where there is none."""
         return np.asarray(self.answer == 0)
+
+    @property
+    def can_be_ordered(self) -> bool:
+        """Whether the judges see the same items, and enough of them to choose judges on some and score on others."""
+        return self.crossed and len(self.answer) >= MIN_ITEMS_TO_CHOOSE
 
     @property
     def crossed(self) -> bool:

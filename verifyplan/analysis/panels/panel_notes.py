@@ -40,8 +40,9 @@ def notes_on_panel(
     if best.agreed < 1:
         name, share = answers.workers[best.judge], 100 * best.agreed
         yield f"who is the best judge is not certain: {name} is chosen on {share:.0f} % of the parts of the items"
-    if not answers.crossed:
-        yield "the judges see few items in common: no order of judges is given"
+    if not answers.can_be_ordered:
+        why = "there are fewer than 20 items" if answers.crossed else "the judges see few items in common"
+        yield f"{why}: no order of judges is given"
     elif not answers.voted.all():
         yield "judges have votes missing: an item that none of a smaller panel answered counts as wrong for it"
     if votes.cost is not None and not answers.costs_known:

@@ -34,7 +34,7 @@ class PanelWorth:
     """The judges in the order in which each adds most to the majority of those before it: how right that majority is
     on the items on which they were ordered and on held-out items, the gain, and the share of the cost so far."""
     size_curve: pd.DataFrame
-    """How right the majority of k judges drawn from the panel is, by k."""
+    """How right the majority of k judges drawn from the panel is, by k; no rows with more than 200 votes on an item."""
     summary: pd.DataFrame
     """`figure, value, low, high, n, cost`: every figure of the panel as a whole."""
     n_judges: int

@@ -11,6 +11,8 @@ from verifyplan.analysis.panels.majority_accuracy import majority_of_draws
 from verifyplan.analysis.panels.panel_answers import Floats, PanelAnswers
 from verifyplan.analysis.panels.selection import JudgeOrder
 
+MAX_DRAWN_FROM = 200
+"""Votes of an item at most for the majority of fewer of them, whose time grows with their square."""
 UNKNOWN = Interval(np.nan, np.nan, np.nan, 0)
 ORDER_COLUMNS = (
     "position", "worker", "accuracy", "held_out", "held_out_low", "held_out_high", "held_out_n", "gain", "gain_low",
@@ -77,8 +79,11 @@ def order_table(answers: PanelAnswers, order: JudgeOrder | None) -> pd.DataFrame
 
 
 def size_table(answers: PanelAnswers) -> pd.DataFrame:
-    """Return how right the majority of k judges drawn from the panel is, for each k that half the items have."""
-    if not answers.has_truth:
+    """Return how right the majority of k judges drawn from the panel is, for each k that half the items have.
+
+    Without truth, or with more than 200 votes on an item, there are no rows.
+    """
+    if not answers.has_truth or answers.voted.sum(axis=1).max() > MAX_DRAWN_FROM:
         return pd.DataFrame(columns=list(SIZE_COLUMNS))
     shares, n_votes = majority_of_draws(answers)
     sizes = [k for k in range(1, shares.shape[1] + 1) if 2 * (n_votes >= k).sum() >= len(n_votes)]
