@@ -172,7 +172,7 @@ TRUTH = {"p": "y", "q": "y"}
 
 
 @pytest.mark.parametrize(
-    "truth", [TRUTH, pd.Series(TRUTH), pd.Series(TRUTH).rename_axis("item").reset_index(name="truth")]
+    "truth", [TRUTH, pd.Series(TRUTH), pd.DataFrame({"item": ["p", "q", "q"], "truth": ["y"] * 3})]
 )
 def test_truth_can_come_from_elsewhere(truth):
     assert vp.aggregate(TIED.drop(columns="truth")).accuracy(truth)[::3] == (0.25, 2)
@@ -191,7 +191,8 @@ def test_truth_by_numbers_and_of_some_items_alone():
         ({"z": "x"}, "truth: no item that was labelled has one. Fix: name its column by truth=, or give .accuracy() a "
                      "mapping of items to labels."),
         ({"p": "no"}, "truth: holds 'no', and votes say 'x', 'y'. Fix: make both the same words."),
-        (pd.Series(["x", "y"], index=["p", "p"]), "truth: has item 'p' twice. Fix: give each item one truth."),
+        (pd.Series(["x", "y"], index=["p", "p"]), "truth: gives item 'p' several labels. Fix: give each "
+                                                  "item one truth."),
         (pd.DataFrame({"item": ["p"]}), "truth: the table has no column 'truth'. Fix: rename its columns, or give a "
                                         "Series of labels by item."),
         ("x", "truth: is a str, not a Mapping. Fix: give a mapping of items to labels, a Series by item, or a table."),
@@ -250,6 +251,8 @@ def test_runs_are_aggregated_as_what_their_workers_say_of_claims():
     runs = vp.aggregate(vp.datasets.runs("llmbar/plain"), method="one-coin")
     assert runs.votes.labels == ("false", "true")
     assert runs.accuracy().value == pytest.approx(result.accuracy().value)
+    assert [note for note in runs.notes if note.startswith("there is one run: ")]
+    assert not [note for note in result.notes if note.startswith("there is one run: ")]
 
 
 @pytest.mark.parametrize("name", ["labels", "workers", "confusion"])

@@ -25,13 +25,15 @@ _COMMON_UNITS, _SURPRISE = 20, 4.0  # of a pair: units that both voted on, stand
 
 
 def vote_notes(votes: PanelVotes, counts: VoteCounts, weighted: bool) -> Iterator[str]:
-    """Yield what is known of the votes alone: lost ones, items without votes, labels and workers with few."""
+    """Yield what is known of the votes alone: lost ones, items without votes, one run, labels and workers with few."""
     lost = int((votes.label < 0).sum())
     if lost:
         yield f"{counted(lost, 'vote')} {is_or_are(lost)} empty, and {is_or_are(lost)} counted nowhere"
     silent = int((counts.pattern < 0).sum())
     if silent:
         yield f"{counted(silent, 'item')} without any vote: no label, and left out of the accuracy"
+    if votes.runs is not None and votes.units["run"].nunique() == 1:
+        yield "there is one run: how much the accuracy changes from run to run is not in its interval"
     by_label = counts.by_worker.sum(axis=0)
     if (by_label > 0).sum() == 1:
         yield f"every vote says {votes.labels[int(by_label.argmax())]!r}: there is nothing to weigh"

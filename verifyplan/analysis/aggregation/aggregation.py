@@ -116,12 +116,12 @@ def _truth_codes(votes: PanelVotes, truth: Mapping[Any, Any] | pd.Series[Any] | 
         expect(truth, Mapping, "truth", "give a mapping of items to labels, a Series by item, or a table")
         truth = pd.Series(dict(truth), dtype="object")
     items, labels = coded(truth.index.to_series()), coded(truth)
-    known = pd.Series(_names(labels), index=_names(items), dtype="object").dropna()
-    if known.index.duplicated().any():
-        item = known.index[known.index.duplicated()][0]
-        raise TableError(Problem("truth", f"has item {item!r} twice", "give each item one truth"))
+    known = pd.DataFrame({"item": _names(items), "truth": _names(labels)}).dropna().drop_duplicates()
+    if known["item"].duplicated().any():
+        item = known.loc[known["item"].duplicated(), "item"].iloc[0]
+        raise TableError(Problem("truth", f"gives item {item!r} several labels", "give each item one truth"))
     code = {name: position for position, name in enumerate(votes.labels)}
-    texts = votes.units["item"].map(known)
+    texts = votes.units["item"].map(known.set_index("item")["truth"])
     codes = np.where(texts.isna(), UNKNOWN, texts.map(code).fillna(NO_LABEL)).astype(np.int64)
     if (codes == NO_LABEL).any() and not (codes >= 0).any():
         message = f"holds {one_of(texts.dropna().unique()[:5])}, and votes say {one_of(votes.labels[:5])}"
