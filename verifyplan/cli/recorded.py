@@ -55,8 +55,8 @@ def compare(
         options.ModeName | None, typer.Option(help="Of a table of votes: the mode its votes were asked in.")
     ] = None,
     other_mode: Annotated[options.ModeName | None, typer.Option(help="Of the other table of votes: its mode.")] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples behind the intervals.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, help="Random draws of the tests.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of these draws.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write a report with charts and tables here.")] = None,
 ) -> None:
     """Compare conditions over the same findings and say what differs.

@@ -114,8 +114,8 @@ class ModeComparison(Panel):
         other: a second set, over the same findings.
         modes: what the two conditions begin with, modes or Settings; collaborative and adversarial, or with two sets
             each as recorded.
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
+        resamples: random draws of the tests, as in `compare`.
+        seed: of these draws.
 
     Raises:
         InputError, SettingsError, TableError: as `compare`, for what the first comparison needs. What fails later
