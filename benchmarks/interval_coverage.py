@@ -50,32 +50,51 @@ def coverage(design: Design, repetitions: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame({name: np.mean(values, axis=0) for name, values in held.items()}, index=["held", "width"]).T
 
 
+def measured(repetitions: int) -> pd.DataFrame:
+    """Return a row a cell and figure: per cent of intervals that hold the truth, and their mean width."""
+    rows = [
+        {**cell, "figure": figure, "held": 100 * held, "width": width}
+        for cell, design in designs()
+        for figure, (held, width) in coverage(design, repetitions, SEED).iterrows()
+    ]
+    return pd.DataFrame(rows)
+
+
+def wanted(cell: pd.Series) -> tuple[float, float]:
+    """Return the bounds that the coverage of a cell should keep; none where one run cannot know them."""
+    if cell["runs"] >= 9:
+        return 93, 97
+    return (90, 100) if cell["runs"] == 3 or not cell["correlation"] else (0, 100)
+
+
+def marked(cell: pd.Series) -> str:
+    """Return the coverage of a cell, bold below its bounds and in italics above them."""
+    low, high = wanted(cell)
+    held = f"{cell['held']:.1f}"
+    return f"**{held}**" if cell["held"] < low else f"*{held}*" if cell["held"] > high else held
+
+
 def main(repetitions: int = REPETITIONS) -> None:
-    rows = []
-    for cell, design in designs():
-        for figure, (held, width) in coverage(design, repetitions, SEED).iterrows():
-            rows.append({**cell, "figure": figure, "held": 100 * held, "width": width})
-    table = pd.DataFrame(rows)
+    table = measured(repetitions)
     error = 100 * np.sqrt(0.95 * 0.05 / repetitions)
+    print("Per cent of 95 % intervals that hold the truth: share / difference / changed, for 1 to 50 runs.")
+    print(f"{repetitions:,} repetitions a cell, seed {SEED}; the standard error of 95 % is {error:.1f}.\n")
+    table["shown"] = table.apply(marked, axis=1)
+    keys = ["claims", "errors", "correlation", "runs"]
+    cells = table.groupby(keys, sort=False)["shown"].agg(" / ".join).unstack("runs", sort=False)
     print(
-        f"Per cent of 95 % intervals that hold the truth; {repetitions:,} repetitions, Monte Carlo error {error:.1f}."
+        "| claims | errors | correlation | "
+        + " | ".join(f"{runs} runs" for runs in RUNS).replace("| 1 runs", "| 1 run")
     )
-    for figure in FIGURES:
-        chosen = table[table["figure"].eq(figure)]
-        pivot = chosen.pivot_table("held", ["claims", "errors", "correlation"], "runs", sort=False)
-        print(f"\n{figure}\n{pivot.round(1).to_string()}")
-    many, few = table["runs"].ge(9), table["runs"].eq(3)
-    alone = table["runs"].eq(1) & table["correlation"].eq(0)
-    for name, cells, low, high in (
-        ("9 runs or more, below 93", many, 0, 93),
-        ("9 runs or more, above 97", many, 97, 101),
-        ("3 runs, below 90", few, 0, 90),
-        ("1 run without correlation, below 90", alone, 0, 90),
-    ):
-        out = cells & (table["held"].lt(high) & table["held"].ge(low) if low == 0 else table["held"].gt(low))
-        print(f"\n{name}: {int(out.sum())} of {int(cells.sum())} cells")
-        if out.any():
-            print(table[out].round(3).to_string(index=False))
+    print("|---|---|---|" + "---|" * len(RUNS))
+    for key, row in cells.iterrows():
+        print(f"| {' | '.join(map(str, key))} | {' | '.join(row)} |")
+    bounds = table.apply(wanted, axis=1, result_type="expand")
+    for name, out in (("below", table["held"] < bounds[0]), ("above", table["held"] > bounds[1])):
+        print(f"\n{name} the bounds: {int(out.sum())} of {len(table)} figures")
+        print(
+            table[out].groupby(["claims", "errors", "figure"], sort=False)["held"].describe()[["count", "min", "max"]]
+        )
 
 
 if __name__ == "__main__":
