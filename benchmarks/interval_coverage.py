@@ -6,7 +6,7 @@ Run it with `make bench-statistics`. It calls the functions that the analyses ca
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -32,7 +32,7 @@ def designs() -> Iterator[tuple[dict[str, object], Design]]:
         yield {"claims": claims, "errors": errors_are, "correlation": correlation, "runs": runs}, design
 
 
-def coverage(design: Design, repetitions: int, seed: int) -> pd.DataFrame:
+def coverage(design: Design, repetitions: int, seed: int | Sequence[int]) -> pd.DataFrame:
     """Return the share of intervals that hold the truth, and their mean width, of each figure."""
     clusters, (first, second) = design.clusters, design.rates
     whole = np.ones(design.runs * design.findings)
@@ -54,8 +54,8 @@ def measured(repetitions: int) -> pd.DataFrame:
     """Return a row a cell and figure: per cent of intervals that hold the truth, and their mean width."""
     rows = [
         {**cell, "figure": figure, "held": 100 * held, "width": width}
-        for cell, design in designs()
-        for figure, (held, width) in coverage(design, repetitions, SEED).iterrows()
+        for number, (cell, design) in enumerate(designs())
+        for figure, (held, width) in coverage(design, repetitions, [SEED, number]).iterrows()
     ]
     return pd.DataFrame(rows)
 
@@ -82,19 +82,16 @@ def main(repetitions: int = REPETITIONS) -> None:
     table["shown"] = table.apply(marked, axis=1)
     keys = ["claims", "errors", "correlation", "runs"]
     cells = table.groupby(keys, sort=False)["shown"].agg(" / ".join).unstack("runs", sort=False)
-    print(
-        "| claims | errors | correlation | "
-        + " | ".join(f"{runs} runs" for runs in RUNS).replace("| 1 runs", "| 1 run")
-    )
+    heads = [f"{runs} run{'s' * (runs > 1)}" for runs in RUNS]
+    print(f"| claims | errors | correlation | {' | '.join(heads)} |")
     print("|---|---|---|" + "---|" * len(RUNS))
     for key, row in cells.iterrows():
         print(f"| {' | '.join(map(str, key))} | {' | '.join(row)} |")
     bounds = table.apply(wanted, axis=1, result_type="expand")
     for name, out in (("below", table["held"] < bounds[0]), ("above", table["held"] > bounds[1])):
         print(f"\n{name} the bounds: {int(out.sum())} of {len(table)} figures")
-        print(
-            table[out].groupby(["claims", "errors", "figure"], sort=False)["held"].describe()[["count", "min", "max"]]
-        )
+        groups = table[out].groupby(["claims", "errors", "figure"], sort=False)["held"]
+        print(groups.describe()[["count", "min", "max"]])
 
 
 if __name__ == "__main__":

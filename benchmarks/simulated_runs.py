@@ -55,7 +55,7 @@ class Design:
         return float(first + second - 2 * both)
 
 
-def latent(design: Design, repetitions: int, seed: int) -> Iterator[npt.NDArray[np.float64]]:
+def latent(design: Design, repetitions: int, seed: int | Sequence[int]) -> Iterator[npt.NDArray[np.float64]]:
     """Yield blocks of latent difficulties of shape (repetitions in the block, modes, rows); see `Design.clusters`."""
     rng = np.random.default_rng(seed)
     modes, runs, findings = len(design.rates), design.runs, design.findings
@@ -72,14 +72,16 @@ def latent(design: Design, repetitions: int, seed: int) -> Iterator[npt.NDArray[
         yield z.reshape(size, modes, runs * findings)
 
 
-def errors(design: Design, repetitions: int, seed: int) -> Iterator[npt.NDArray[np.bool_]]:
+def errors(design: Design, repetitions: int, seed: int | Sequence[int]) -> Iterator[npt.NDArray[np.bool_]]:
     """Yield blocks of which findings are errors, of shape (repetitions in the block, modes, rows)."""
     limits = norm.isf(np.array(design.rates))[:, None]
     for z in latent(design, repetitions, seed):
         yield z > limits
 
 
-def classes(design: Design, shares: Sequence[float], repetitions: int, seed: int) -> Iterator[npt.NDArray[np.int64]]:
+def classes(
+    design: Design, shares: Sequence[float], repetitions: int, seed: int | Sequence[int]
+) -> Iterator[npt.NDArray[np.int64]]:
     """Yield blocks of classes 0, 1, ..., of shape (repetitions in the block, modes, rows).
 
     Their true shares are the same under every mode: no mode differs from another but by chance, from run to run.
