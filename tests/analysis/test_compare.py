@@ -175,7 +175,7 @@ def test_an_empty_second_set_is_not_taken_for_none():
         vp.compare(runs, runs.select([]))
 
 
-@pytest.mark.parametrize("name", ["compare", "replay", "vote_matrix", "queue", "agreement", "cost"])
+@pytest.mark.parametrize("name", ["compare", "replay", "vote_matrix", "queue", "cost"])
 def test_what_is_no_set_of_runs_is_refused_in_words(name):
     words = {"replay": {"mode": "adversarial"}}.get(name, {})
     with pytest.raises(InputError, match=r"got a DataFrame\. Fix: give what load"):

@@ -34,6 +34,7 @@ COLORS = {
     "changed": GREY,
 }
 MEASURES = {"majority-accuracy": "majority is right", "agreement": "two workers agree"}
+ENDS = {"majority-accuracy": "The majority is right in", "agreement": "Two workers agree in"}
 MEASURE_COLORS = {"majority-accuracy": BLUE, "agreement": INK}
 MEASURE_DASHES = {"majority-accuracy": [1, 0], "agreement": [6, 3]}
 ROUND_FIELDS = {"name": "Share", "round": "Round", "share_text": "Value", "interval_text": "95 % interval", "n": "Of"}
@@ -68,17 +69,16 @@ def flips(data: Flips | PanelVotes | pd.DataFrame | Runs, **options: Unpack[Opti
     drawn = names[: chosen.rows(MAX_STEPS)]
     rows = with_hover(every[every["step"].isin(drawn)].reset_index(drop=True), FIELDS)
     lines = with_hover(_rounds(found), ROUND_FIELDS)
-    height = chosen.px(
-        "height", len(rows) * STEP_PX + LINES_PX, len(rows) * MIN_ROW_PX + LINES_PX, "its rows and lines"
-    )
-    size = Size(chosen.px("width", PLOT_PX, MIN_WIDTH_PX), (height - LINES_PX) / len(rows), len(rows))
+    below = LINES_PX if len(lines) else 0
+    height = chosen.px("height", len(rows) * STEP_PX + below, len(rows) * MIN_ROW_PX + below, "its rows and lines")
+    size = Size(chosen.px("width", PLOT_PX, MIN_WIDTH_PX), (height - below) / len(rows), len(rows))
     table = IntervalRows(rows, "step", drawn, "Share of the votes that could change", size)
     parts = [table.draw([whisker(), _dots()]), *([_lines(lines, size.width)] if len(lines) else [])]
     return figure(
         lambda: alt.VConcatChart(vconcat=parts, spacing=24),
         chosen,
         title=TITLE,
-        subtitle="Votes of single workers, and below what it makes of the panel; thin lines: 95 % intervals",
+        subtitle=f"Votes of single workers{', and below the panel' if len(lines) else ''}; thin lines: 95 % intervals",
         caption=sentences(_caption(found, lines), first_drawn(len(drawn), len(names), "step")),
         data=found.changes,
         description=f"Dot chart of votes that change, and line chart of the panel. {_words(rows, lines)}.",
@@ -144,16 +144,21 @@ def _words(rows: pd.DataFrame, lines: pd.DataFrame) -> str:
 
 
 def _caption(found: Flips, lines: pd.DataFrame) -> str:
-    whole = found.changes[found.changes["step"].eq("first → last") & found.changes["change"].eq("changed")]
+    rows = found.changes[found.changes["step"].eq("first → last")].set_index("change")
+    judged = rows.loc[["right → wrong", "wrong → right"], "n"].any()
+    of = "of the votes that were right, or wrong, in the first round named, the share that is not in the second"
     ends = [
-        f"{name} in {percent(part['share'].iloc[0], 1)} at first and {percent(part['share'].iloc[-1], 1)} at last"
-        for name, part in lines.groupby("name", sort=False)
+        f"{ENDS[str(measure)]} {percent(part['share'].iloc[0], 1)} at first and {percent(part['share'].iloc[-1], 1)} at last"
+        for measure, part in lines.groupby("measure", sort=False)
     ]
-    n, again = int(whole["n"].sum()), int(whole["n_again"].sum())
+    worth = found.rounds.loc[found.rounds["measure"].eq("effective-votes"), "value"].dropna()
+    n, again = (int(rows.loc[["changed"], column].sum()) for column in ("n", "n_again"))
     return sentences(
-        f"Dots: of the votes that were right, or wrong, at the first round named, the share that is not at the second"
-        f" ({count(found.n_items, 'item')}; n: the votes that could change).",
-        f"The {'; the '.join(ends).replace('the two', 'two')}." if ends else "",
+        f"Dots: {of if judged else 'the share of votes that change'} ({count(found.n_items, 'item')}; n: votes).",
+        *(f"{end}." for end in ends),
+        f"The panel is worth {worth.iloc[0]:.2f} independent votes at first and {worth.iloc[-1]:.2f} at last."
+        if len(worth) > 1
+        else "",
         f"Of {count(n, 'vote')}, {n - again:,} are of items that were asked in one round: they keep their votes."
         if again < n
         else "",
