@@ -12,7 +12,7 @@ from verifyplan.analysis.panels.flips_result import Flips
 from verifyplan.charts.encodings import apart, hover, inline, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import PLOT_PX, STEP_PX, IntervalRows, whisker, with_texts
-from verifyplan.charts.labels import count, first_drawn, percent, sentences
+from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import MIN_ROW_PX, MIN_WIDTH_PX, ChartOptions, Options, Size, chart
 from verifyplan.charts.theme import BLUE, GREY, INK, ORANGE, VERMILLION
 from verifyplan.frames.load import Runs, as_runs
@@ -148,7 +148,7 @@ def _caption(found: Flips, lines: pd.DataFrame) -> str:
     judged = rows.loc[["right → wrong", "wrong → right"], "n"].any()
     of = "of the votes that were right, or wrong, in the first round named, the share that is not in the second"
     ends = [
-        f"{ENDS[str(measure)]} {percent(part['share'].iloc[0], 1)} at first and {percent(part['share'].iloc[-1], 1)} at last"
+        f"{ENDS[str(measure)]} {part['share_text'].iloc[0]} at first and {part['share_text'].iloc[-1]} at last"
         for measure, part in lines.groupby("measure", sort=False)
     ]
     worth = found.rounds.loc[found.rounds["measure"].eq("effective-votes"), "value"].dropna()
