@@ -44,7 +44,7 @@ def test_accuracy_against_cost_where_costs_differ():
 def test_two_rates_where_a_label_is_positive():
     figure = vp.charts.workers(vp.workers(FIVE.drop(columns="cost"), positive="1"))
     assert figure.description.startswith("Dot chart of both rates of workers. judge-")
-    assert "Sensitivity: where it is 1" in titles(figure)
+    assert "Sensitivity: share of 1 items labelled 1" in titles(figure)
     assert "dashed: guessing" in titles(figure)
 
 

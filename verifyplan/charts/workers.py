@@ -43,7 +43,7 @@ FIELDS = {
     "cost_text": "Cost per vote",
     "sensitivity_text": "Sensitivity",
     "specificity_text": "Specificity",
-    "standing": "Stands out as",
+    "standing": "Is clearly",
 }
 
 
@@ -154,7 +154,7 @@ def _draw_rows(rows: pd.DataFrame, result: Workers, options: ChartOptions) -> al
     line = alt.Chart().mark_rule(strokeWidth=1.5, aria=False)
     color = unscaled(alt.Color, "color")
     columns = {"share_text": "share", "interval_text": "95 % interval", "n_text": "n"}
-    columns |= {"standing": "stands out as"} if rows["standing"].ne("").any() else {}
+    columns |= {"standing": "is clearly"} if rows["standing"].ne("").any() else {}
     layers = [
         *_majority_line(result, ends),
         line.encode(y=y, x=x["low"], x2=alt.X2(field="high"), color=color),
@@ -192,7 +192,10 @@ def _draw_rates(rows: pd.DataFrame, result: Workers, options: ChartOptions) -> a
     """Draw sensitivity against 1 - specificity, and the line of guessing."""
     plane = _plane(options, (0.0, 1.0), (0.0, 1.0), False)
     yes = short(result.positive, 20)
-    titles = f"1 - specificity: where the truth is not {yes}, share labelled {yes}", f"Sensitivity: where it is {yes}"
+    titles = (
+        f"1 - specificity: share of other items labelled {yes}",
+        f"Sensitivity: share of {yes} items labelled {yes}",
+    )
     places = {
         "x": lambda field: _share(alt.X, field, plane.x, titles[0]),
         "y": lambda field: _share(alt.Y, field, plane.y, titles[1]),

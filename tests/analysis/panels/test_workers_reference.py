@@ -41,3 +41,22 @@ def test_careless_people_of_a_crowd_are_named_and_others_are_not():
     table = result.table.set_index("worker")
     assert (table.loc[list(result.unreliable), "accuracy"] < 0.65).all()
     assert (table.loc[list(result.unreliable), "gap_high"] < -0.05).all()
+
+
+@pytest.mark.parametrize(
+    ("table", "worker", "best", "majority"),
+    [
+        ("judge-scores/base", "claude-haiku-4-5#0", 0.7226, 0.7026),
+        ("judge-scores-balanced/base", "claude-haiku-4-5#0", 0.8455, 0.8443),
+    ],
+)
+def test_five_models_on_the_items_that_all_judged(table, worker, best, majority):
+    votes = vp.datasets.votes(table)
+    votes = votes[votes["worker"].str.endswith("#0") & votes["label"].notna()]
+    whole = votes.groupby("item")["worker"].transform("nunique").eq(5)
+    result = vp.workers(votes[whole])
+    row = result.table.loc[result.table["accuracy"].idxmax()]
+    assert (row["worker"], row["accuracy_n"]) == (worker, 1651)
+    assert row["accuracy"] == pytest.approx(best, abs=5e-5)
+    assert result.majority.value == pytest.approx(majority, abs=5e-5)
+    assert result.unreliable == ("gpt-5.4-nano#0",)
