@@ -87,18 +87,15 @@ def panel(
     }  # fmt: skip
     votes = as_panel_votes(data, columns).at(at)
     answers, left_out = panel_answers(votes, items)
-    if not answers.has_truth:
-        return _without_truth(votes, answers, correlation, left_out)
-    fold = folds(answers.clusters, seed)
-    best = best_judge(answers, fold)
-    order = judge_order(answers, fold) if answers.can_be_ordered else None
+    best, order, figures = None, None, {"agreement": agreement_interval(answers)}
     found = error_correlation(answers, correlation)
-    figures = dict(_figures(answers, found, correlation, best, order, seed))
-    if order is None or figures["smaller-minus-majority"].high < 0:  # choosing fewer loses on held-out items
-        kept = answers.workers
-    else:
-        kept = tuple(answers.workers[j] for j in order.order[: order.kept])
-    summary = _summary(figures, _costs(answers, best, order))
+    if answers.has_truth:
+        fold = folds(answers.clusters, seed)
+        best = best_judge(answers, fold)
+        order = judge_order(answers, fold) if answers.can_be_ordered else None
+        figures = dict(_figures(answers, found, correlation, best, order, seed))
+    kept = _kept(answers, order, figures)
+    summary = _summary(figures, {} if best is None else _costs(answers, best, order))
     return PanelWorth(
         judges=judges_table(answers, found),
         pairs=pairs_table(answers, found),
@@ -109,7 +106,7 @@ def panel(
         n_items=len(answers.answer),
         n_runs=answers.clusters.n_runs,
         correlation=correlation,
-        best_judge=answers.workers[best.judge],
+        best_judge=None if best is None else answers.workers[best.judge],
         dropped=tuple(name for name in answers.workers if name not in kept),
         costs_known=answers.costs_known,
         synthetic=votes.synthetic,
@@ -185,25 +182,8 @@ def _summary(figures: dict[str, Interval], costs: dict[str, float]) -> pd.DataFr
     return pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "cost"])
 
 
-def _without_truth(
-    votes: PanelVotes, answers: PanelAnswers, correlation: Correlation, left_out: tuple[str, ...]
-) -> PanelWorth:
-    """Return what agreement alone can say."""
-    found = error_correlation(answers, correlation)
-    summary = _summary({"agreement": agreement_interval(answers)}, {})
-    return PanelWorth(
-        judges=judges_table(answers, found),
-        pairs=pairs_table(answers, found),
-        order=order_table(answers, None),
-        size_curve=size_table(answers),
-        summary=summary,
-        n_judges=len(answers.workers),
-        n_items=len(answers.answer),
-        n_runs=answers.clusters.n_runs,
-        correlation=correlation,
-        best_judge=None,
-        dropped=(),
-        costs_known=answers.costs_known,
-        synthetic=votes.synthetic,
-        notes=(*left_out, *notes_on_panel(votes, answers, None, None, summary)),
-    )
+def _kept(answers: PanelAnswers, order: JudgeOrder | None, figures: dict[str, Interval]) -> tuple[str, ...]:
+    """Return the judges of the smallest panel without loss; all where choosing fewer loses on held-out items."""
+    if order is None or figures["smaller-minus-majority"].high < 0:
+        return answers.workers
+    return tuple(answers.workers[j] for j in order.order[: order.kept])

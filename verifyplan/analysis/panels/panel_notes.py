@@ -21,11 +21,11 @@ MIN_JOINT_ERRORS = 5
 def notes_on_panel(
     votes: PanelVotes,
     answers: PanelAnswers,
-    found: ErrorCorrelation | None,
+    found: ErrorCorrelation,
     best: BestJudge | None,
     summary: pd.DataFrame,
 ) -> Iterator[str]:
-    """Yield what limits the figures; `found` and `best` are None where no truth is known."""
+    """Yield what limits the figures; `best` is None where no truth is known."""
     lost = int((votes.label < 0).sum())
     if lost:
         yield f"{counted(lost, 'vote')} of {len(votes):,} were lost and count nowhere"
@@ -34,7 +34,7 @@ def notes_on_panel(
         yield "there is one run: how much a figure changes from run to run cannot be known, and intervals leave it out"
     if 1 < n_runs < MIN_TRUSTED_RUNS:
         yield f"with {n_runs} runs it is hardly known how much runs differ, and intervals are wide for it"
-    if found is None or best is None:
+    if best is None:
         return
     yield from _on_correlation(answers, found)
     if best.agreed < 1:

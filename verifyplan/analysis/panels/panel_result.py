@@ -44,7 +44,8 @@ class PanelWorth:
     n_runs: int
     """The number of runs."""
     correlation: str
-    """Which correlation of errors the effective votes rest on: `within-truth`, `plain` or `pooled`."""
+    """The correlation of errors that was asked for: `within-truth`, `plain` or `pooled`; `notes` say where pairs of
+    votes took the place of pairs of judges."""
     best_judge: str | None
     """The most accurate judge; None without truth."""
     dropped: tuple[str, ...]
