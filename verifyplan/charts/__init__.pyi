@@ -6,8 +6,10 @@ from .class_mix import class_mix as class_mix
 from .coverage import coverage as coverage
 from .debate import debate as debate
 from .flips import flips as flips
+from .monitor import monitor as monitor
 from .panel import panel as panel
 from .plan_graph import plan_graph as plan_graph
+from .power import power as power
 from .quality_scores import quality_scores as quality_scores
 from .queue import queue as queue
 from .rank_stability import rank_stability as rank_stability

@@ -18,6 +18,7 @@ from verifyplan.analysis.study_design.run_differences import RunDifferences, run
 from verifyplan.analysis.study_design.sample_size import (
     FINDINGS,
     POWER,
+    SampleSize,
     check_numbers,
     needed_runs,
     needed_table,
@@ -30,6 +31,8 @@ from verifyplan.text import counted
 
 RUNS = (5, 10, 20, 50, 100)
 """The numbers of runs whose power is shown unless others are asked for."""
+CURVE_FINDINGS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)
+"""The findings per run of a curve."""
 MIN_PILOT_RUNS = 10
 """A pilot of fewer runs says little about how much runs differ."""
 _ASSUMED_ICC = Interval(0.1, 0.0, 0.3, 1)  # of a pilot of one run, which shows nothing of it
@@ -58,6 +61,8 @@ class Power:
     """`findings, design_effect, runs, low, high, total`: the runs that show it with the power asked for."""
     power: float
     """The power asked for in `needed`."""
+    level: float
+    """The level of the interval that is to exclude 0."""
     synthetic: bool
     """Whether the pilot was generated, not observed."""
     notes: tuple[str, ...] = ()
@@ -151,9 +156,29 @@ def power(
         by_runs=_power_table(delta, ends, planned, [own] if findings is None else sizes, level),
         needed=needed_table(sizes, icc.value, needed[1], needed[0], needed[2]),
         power=power,
+        level=level,
         synthetic=differences.synthetic,
         notes=tuple(_notes(differences, discordance, delta)),
     )
+
+
+def needed_by_delta(
+    planned: Power | SampleSize, deltas: Sequence[float], findings: Sequence[int] = CURVE_FINDINGS
+) -> pd.DataFrame:
+    """Return the runs needed for several differences, as curves over the findings per run: `delta, findings, runs`.
+
+    Of a pilot `low` and `high` are the runs at the ends of its intervals; else they are missing.
+    """
+    tables = []
+    for delta in deltas:
+        if isinstance(planned, Power):
+            ends = _ends(delta, planned.discordance, planned.icc)
+        else:
+            ends = [(max(planned.discordance, delta), planned.icc)]
+        runs = [needed_runs(delta, *end, findings, planned.power, planned.level) for end in ends]
+        low, value, high = runs if len(runs) == 3 else (None, runs[0], None)
+        tables.append(needed_table(findings, ends[len(ends) // 2][1], value, low, high).assign(delta=delta))
+    return pd.concat(tables, ignore_index=True)[["delta", "findings", "runs", "low", "high"]]
 
 
 def _listed(values: int | Sequence[int] | None, default: Sequence[int]) -> list[int]:
