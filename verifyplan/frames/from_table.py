@@ -167,8 +167,7 @@ def _names(frame: pd.DataFrame, named: Mapping[str, Any]) -> tuple[dict[str, Cod
     problems: list[Problem] = []
     for key, name in named.items():
         try:
-            several = [name] if isinstance(name, str) else list(name)
-            parts = [coded(frame[part]) for part in several]
+            parts = [coded(frame[part]) for part in _several(name)]
             columns[key] = parts[0] if len(parts) == 1 else joined(parts)
         except TypeError:
             fix = "give texts, numbers or booleans"
@@ -223,9 +222,14 @@ def _own_words(meanings: Mapping[Any, str] | None) -> tuple[dict[str, str], list
     return words, problems
 
 
+def _several(name: Any) -> list[Any]:
+    """Return the columns that an argument names, one or a list."""
+    return list(name) if isinstance(name, list | tuple) else [name]
+
+
 def _absent(frame: pd.DataFrame, named: Mapping[str, Any]) -> Iterator[Problem]:
     counts = frame.columns.value_counts()
-    pairs = ((key, each) for key, name in named.items() for each in ([name] if isinstance(name, str) else name))
+    pairs = ((key, each) for key, name in named.items() for each in _several(name) or [""])
     for argument, name in pairs:
         count = counts.get(name, 0)
         if count != 1:
@@ -259,7 +263,7 @@ def _bad_numbers(columns: Mapping[str, pd.Series[Any]]) -> Iterator[Problem]:
         if name == "round":
             bad |= np.isnan(numbers) | (numbers % 1 != 0) | (numbers >= 2**31)
         if bad.any():
-            message = f"{values[int(bad.argmax())]!r} is no {name} ({counted(int(bad.sum()), 'row')})"
+            message = f"{one_of([values[int(bad.argmax())]])} is no {name} ({counted(int(bad.sum()), 'row')})"
             yield Problem(f"votes: {name}", message, fixes[name])
 
 

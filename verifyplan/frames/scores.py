@@ -57,7 +57,7 @@ def sides(
     problems = []
     if bad.any():
         row = int(bad.argmax())
-        message = f"{values.iloc[row]!r} in row {row} is no number ({counted(int(bad.sum()), 'row')})"
+        message = f"{one_of([values.iloc[row]])} in row {row} is no number ({counted(int(bad.sum()), 'row')})"
         problems.append(Problem(place, message, "give numbers, or leave the cell of a lost vote empty"))
     return (numbers >= threshold if agrees_when == "at-least" else numbers <= threshold), missing, problems
 
