@@ -161,6 +161,8 @@ def test_sides_with_and_without_new_evidence_by_hand():
     assert difference(found, "capitulation")["value"] == pytest.approx(1 / 2 - 1 / 8)
     assert difference(found, "persuasion")["value"] == pytest.approx(1 / 2)
     assert "1 of 2 minority votes without a new citation took the majority's side (50.0 % [" in str(found)
+    assert "; a new citation adds +50.0 points [" in str(found)
+    assert str(vp.flips(table(*"aaaaaab"))).startswith("1 worker, 1 item, rounds 0 to 6\n")
 
 
 def test_a_line_alone_is_a_citation_and_unknown_words_are_no_evidence():

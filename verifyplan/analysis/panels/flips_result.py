@@ -15,6 +15,10 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted
 
 
+MAX_ROUNDS_NAMED = 5
+"""Of more rounds than this only the first and the last are named."""
+
+
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class Flips:
@@ -58,7 +62,9 @@ class Flips:
     def __str__(self) -> str:
         """Return what changed, in a few lines."""
         made = " (synthetic)" if self.synthetic else ""
-        rounds = ", ".join(map(str, self.rounds["round"].unique()))
+        numbers = self.rounds["round"].drop_duplicates().tolist()
+        several = len(numbers) > MAX_ROUNDS_NAMED
+        rounds = f"{numbers[0]} to {numbers[-1]}" if several else ", ".join(map(str, numbers))
         n_workers = self.workers["worker"].nunique()
         lines = [f"{counted(n_workers, 'worker')}, {counted(self.n_items, 'item')}{made}, rounds {rounds}"]
         panel = (self._panel(), self._sides(), self._breaks()) if n_workers > 1 else ()
