@@ -14,7 +14,6 @@ from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted
 
-
 MAX_ROUNDS_NAMED = 5
 """Of more rounds than this only the first and the last are named."""
 
