@@ -26,7 +26,7 @@ def test_discs_are_filled_as_the_votes_are_worth():
     figure = vp.charts.panel("llmbar/plain")
     assert sum(discs(figure)) == pytest.approx(2.1577, abs=1e-4)
     assert len(discs(figure)) == 6
-    assert "6 judges are worth 2.2 independent votes" in values(figure)
+    assert "6 judges are worth 2.2 independent votes [2.0, 2.3]" in values(figure)
 
 
 def test_the_caption_says_the_answer_and_what_erring_together_costs():
@@ -49,3 +49,9 @@ def test_without_truth_agreement_is_drawn():
     assert "no number of independent votes is claimed." in figure.caption
     assert "independent votes" not in values(figure)
     assert isinstance(figure.data, pd.DataFrame)
+
+
+def test_of_a_crowd_the_votes_of_an_item_are_drawn():
+    figure = vp.charts.panel("rte")
+    assert len(discs(figure)) == 10
+    assert "The 10.0 votes on an item are worth 7.6 independent votes" in figure.description

@@ -45,8 +45,8 @@ def panel(data: PanelWorth | PanelVotes | pd.DataFrame | Runs, **options: Unpack
     judge that is right, and then of each judge; without truth, of each judge's agreement with the others. The
     first `limit` judges are drawn (12), the best first. `.data` is the table `judges`.
 
-    >>> panel("stdlib-claims/adversarial").description[:67]
-    'Dot chart of accuracies. 4 judges are worth 2.0 independent votes; '
+    >>> panel("stdlib-claims/adversarial").description[:66]
+    'Dot chart of accuracies. 4 judges are worth 2.0 independent votes '
     """
     chosen = ChartOptions.of(options)
     votes = data if isinstance(data, PanelWorth | PanelVotes | pd.DataFrame | str) else as_runs(data, "data")
@@ -109,14 +109,15 @@ def _is_worth(worth: PanelWorth) -> bool:
 
 
 def _discs(worth: PanelWorth, width: float) -> alt.LayerChart:
-    """Draw one disc a judge, of which as many are filled, the last in part, as the judges are worth votes."""
+    """Draw one disc a vote, of which as many are filled, the last in part, as the judges are worth votes."""
     value = worth.figure("effective-votes").value
-    n = max(worth.n_judges, int(np.ceil(value)))
+    n_cast = int(np.ceil(worth.votes_per_item))
+    n = max(n_cast, int(np.ceil(value)))
     step = min(MAX_VOTE_PX, width / n)
     number = np.arange(n)
     votes = pd.DataFrame({"place": (number + 0.5) * step, "filled": np.clip(value - number, 0, 1)})
     votes["opacity"] = votes["filled"]
-    votes["line"] = np.where(number < worth.n_judges, FAINT, LINE)
+    votes["line"] = np.where(number < n_cast, FAINT, LINE)
     base = alt.Chart(inline(votes)).encode(x=x_of("place"), y=alt.value(NOTE_PX + MAX_VOTE_PX / 2))
     area = float((step * 0.8) ** 2)
     outline = base.mark_circle(size=area, fill=PAPER, strokeWidth=1.2, opacity=1, aria=False)
@@ -134,8 +135,11 @@ def _discs(worth: PanelWorth, width: float) -> alt.LayerChart:
 def _worth_words(worth: PanelWorth) -> list[str]:
     if not _is_worth(worth):
         return []
-    value = worth.figure("effective-votes").value
-    return [f"{count(worth.n_judges, 'judge')} are worth {value:.1f} independent votes"]
+    value, low, high, _ = worth.figure("effective-votes")
+    interval = f" [{low:.1f}, {high:.1f}]" if np.isfinite(low) else ""
+    whole = worth.votes_per_item == worth.n_judges
+    who = f"{count(worth.n_judges, 'judge')} are" if whole else f"The {worth.votes_per_item:.1f} votes on an item are"
+    return [f"{who} worth {value:.1f} independent votes{interval}"]
 
 
 def _caption(worth: PanelWorth) -> str:

@@ -133,4 +133,5 @@ def test_crowds(name, majority):
     worth = vp.panel(name)
     assert round(worth.figure("majority").value, 4) == majority
     assert worth.order.empty
+    assert f"{worth.n_judges} judges (10.0 vote on an item), worth" in str(worth)
     assert "no order of judges is given" in " ".join(worth.notes)

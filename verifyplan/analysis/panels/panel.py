@@ -105,6 +105,7 @@ def panel(
         n_judges=len(answers.workers),
         n_items=len(answers.answer),
         n_runs=answers.clusters.n_runs,
+        votes_per_item=found.n_votes,
         correlation=correlation,
         best_judge=None if best is None else answers.workers[best.judge],
         dropped=tuple(name for name in answers.workers if name not in kept),

@@ -43,6 +43,8 @@ class PanelWorth:
     """The number of items; one of two runs counts twice."""
     n_runs: int
     """The number of runs."""
+    votes_per_item: float
+    """The votes whose worth is said: the number of judges, or where few judges see each item, the mean of an item."""
     correlation: str
     """The correlation of errors that was asked for: `within-truth`, `plain` or `pooled`; `notes` say where pairs of
     votes took the place of pairs of judges."""
@@ -90,10 +92,11 @@ class PanelWorth:
             f"worth {worth.value:.1f} independent votes" if worth.value == worth.value else "of unknown independence"
         )
         interval = f" [{worth.low:.1f}, {worth.high:.1f}]" if worth.low == worth.low else ""
-        best = self._best()
+        few = "" if self.votes_per_item == self.n_judges else f" ({self.votes_per_item:.1f} vote on an item)"
+        worth_words, best = f"{counted(self.n_judges, 'judge')}{few}, {votes}{interval}", self._best()
         if self._kept == [self.best_judge]:
-            return f"{counted(self.n_judges, 'judge')}, {votes}{interval}; {best} and alone saves {self._saved()}"
-        parts = [f"{counted(self.n_judges, 'judge')}, {votes}{interval}", self._dropping(), best]
+            return f"{worth_words}; {best} and alone saves {self._saved()}"
+        parts = [worth_words, self._dropping(), best]
         return "; ".join(part for part in parts if part)
 
     @property
