@@ -101,6 +101,13 @@ def test_a_table_of_votes_is_no_set_of_runs_and_says_how_to_use_it():
             read("rte")
 
 
+@pytest.mark.parametrize(("name", "kind"), [("rte", "votes"), ("contract", "runs")])
+def test_a_bundled_name_is_no_path_and_load_says_where_it_goes(name, kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=rf"{name}: is not there\..*read by vp\.datasets\.{kind}\('{name}'\)"):
+        vp.load(name)
+
+
 def test_a_table_that_is_changed_leaves_the_next_one_whole():
     votes = vp.datasets.votes("dog")
     votes["label"] = 0

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import fsspec
 
 from verifyplan.errors import InputError, Problem
+from verifyplan.frames.bundled import is_bundled
+from verifyplan.frames.vote_tables import VOTE_TABLES
 
 LOG, ARTIFACT = ".jsonl", ".json"
 """The suffixes of run files."""
@@ -85,7 +87,11 @@ def _find(address: str) -> Located:
         return Located(_files(system, hits, folder, address))
     if system.exists(path):
         return Located([RunFile(system, path, PurePosixPath(path).parent.as_posix(), named=True)])
-    raise InputError(Problem(address, "is not there", "name a file, a folder, a glob or an fsspec address"))
+    fix = "name a file, a folder, a glob or an fsspec address"
+    if is_bundled(address):
+        kind = "votes" if address in VOTE_TABLES else "runs"
+        fix += f"; what is bundled under this name is read by vp.datasets.{kind}({address!r})"
+    raise InputError(Problem(address, "is not there", fix))
 
 
 def _local(address: str) -> str:
