@@ -1,1 +1,1 @@
-"""Tests and what they share. A package, for some libraries install a package of this name that would be found instead."""
+"""Tests and what they share; a package, since some libraries install one of this name that would be found instead."""
