@@ -45,7 +45,7 @@ tables = st.dictionaries(cells, st.integers(0, 2), min_size=2, max_size=28).map(
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables.filter(lambda table: table["label"].nunique() > 1), st.booleans())
 def test_posteriors_are_those_of_crowd_kit_on_any_table_with_ties_and_missing_votes(table, one_coin):
     ours = fitted(table, 4, tolerance=0, one_coin=one_coin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.stats import binom
 
 from verifyplan.analysis.aggregation.aggregation import UNKNOWN, right_shares
 from verifyplan.analysis.aggregation.dawid_skene import DawidSkene
@@ -21,7 +22,7 @@ FEW_WORKERS = 5
 """With fewer workers Dawid-Skene is noted as unsafe."""
 
 _MAX_WORKERS = 1000  # whose pairs are compared
-_COMMON_UNITS, _SURPRISE = 20, 4.0  # of a pair: units that both voted on, standard errors of agreement
+_COMMON_UNITS, _SURPRISE = 20, 0.01  # of a pair: units that both voted on; the level of all pairs together
 
 
 def vote_notes(votes: PanelVotes, counts: VoteCounts, weighted: bool) -> Iterator[str]:
@@ -112,17 +113,12 @@ def _like_pairs(counts: VoteCounts, model: DawidSkene) -> list[tuple[int, int, f
     by_label = [counts.votes[:, code :: counts.n_labels] for code in range(counts.n_labels)]
     voted = sum(by_label[1:], by_label[0])
     both = np.asarray((voted.multiply(counts.units[:, None]).T @ voted).todense())
-    agree = sum(np.asarray((one.multiply(counts.units[:, None]).T @ one).todense()) for one in by_label)
+    agree = np.sum([(one.multiply(counts.units[:, None]).T @ one).todense() for one in by_label], axis=0)
     matrices = np.nan_to_num(model.confusion)
-    expected = sum(
-        share * matrices[:, code] @ matrices[:, code].T for code, share in enumerate(model.prior) if share > 0
-    )
-    seen = agree / np.maximum(both, 1)
-    error = np.sqrt(np.maximum(expected * (1 - expected), 1e-4) / np.maximum(both, 1))
-    surprise = np.where(both >= _COMMON_UNITS, (seen - expected) / error, 0)
-    first, second = np.nonzero(np.triu(surprise > _SURPRISE, 1))
-    order = np.argsort(-surprise[first, second], kind="stable")
-    return [
-        (int(a), int(b), float(seen[a, b]), float(expected[a, b]))
-        for a, b in zip(first[order], second[order], strict=True)
-    ]
+    expected = np.einsum("c,acl,bcl->ab", model.prior, matrices, matrices, optimize=True)
+    first, second = np.nonzero(np.triu(both >= _COMMON_UNITS, 1))
+    common, same = both[first, second], agree[first, second]
+    chance = np.clip(expected[first, second], 0, 1)
+    p_value = binom.sf(same - 1, common, chance) * len(first)  # Bonferroni
+    order = np.argsort(p_value, kind="stable")[: int((p_value < _SURPRISE).sum())]
+    return [(int(first[at]), int(second[at]), float(same[at] / common[at]), float(chance[at])) for at in order]
