@@ -64,6 +64,9 @@ bench: setup          ## the benchmarks; ratios against named peers
 
 bench-statistics: setup  ## how often intervals hold the truth, by simulation: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.interval_coverage
+	$(BIN)/python -m benchmarks.rejection_rates
+	$(BIN)/python -m benchmarks.agreement_coverage
+	$(BIN)/python -m benchmarks.weight_coverage
 	$(BIN)/python -m benchmarks.rates
 	$(BIN)/python -m benchmarks.panel_coverage
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from verifyplan.analysis.cluster_intervals import clustered_variance
@@ -42,8 +43,9 @@ def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int =
     result.
 
     Where rows come in clusters in several ways (claims that repeat over runs), and with more than 1,000 clusters that
-    move, each dimension has a t from `clustered_variance`, and p is that of the largest of several t with their
-    correlation. The p-value is NaN with fewer than 6 clusters, which no difference could move below 5 %.
+    move, each dimension has a t from `clustered_variance`, shown as the z that is as rare, and p is that of the
+    largest of several with their correlation. The p-value is NaN with fewer than 6 clusters, which no difference could
+    move below 5 %.
 
     >>> clustered_test(np.ones((9, 1)), Clusters(np.arange(9), np.arange(9)))
     ClusteredTest(method='exact sign-flip', statistic=3.0, p_value=0.00390625, clusters=9)
@@ -92,13 +94,13 @@ def _largest_t(
     by_way = [_sums(residuals, code) for code in ways]
     if min(variances) <= 1e-12 * len(moves):  # all clusters move alike: as sure as flips of the fewest can make it
         return "exact sign-flip", np.inf, 2.0 / 2.0 ** min(map(len, by_way))
-    statistic, df = float((np.abs(total) / np.sqrt(variances)).max()), min(degrees)
+    tails = student.sf(np.abs(total) / np.sqrt(variances), degrees)
     if len(total) == 1:
-        return "t", statistic, float(2 * student.sf(statistic, df))
+        return "t", float(norm.isf(tails[0])), float(2 * tails[0])
+    statistic = float(norm.isf(tails).max())  # each t as the z of its own degrees of freedom
     covariance = np.sum([sums.T @ sums for sums in by_way], axis=0)
     scales = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(covariance / np.outer(scales, scales))
-    rng = np.random.default_rng(seed)
-    normal = rng.standard_normal((draws, len(total))) @ (vectors * np.sqrt(np.maximum(values, 0))).T
-    drawn = np.abs(normal).max(axis=1) / np.sqrt(rng.chisquare(df, draws) / df)
+    normal = np.random.default_rng(seed).standard_normal((draws, len(total)))
+    drawn = np.abs(normal @ (vectors * np.sqrt(np.maximum(values, 0))).T).max(axis=1)
     return f"largest t, {draws:,} draws", statistic, (1 + np.count_nonzero(drawn >= statistic)) / (1 + draws)
