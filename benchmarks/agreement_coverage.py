@@ -1,7 +1,7 @@
 """How often the 95 % intervals of agreement hold the truth, by simulation, as in docs/statistics.md.
 
-Run it with `make bench-statistics`. Five workers of one rate of errors vote on the claims of `simulated_runs`, each as a
-mode of its own, so that alpha, kappas and AC1 have a closed form.
+Run it with `make bench-statistics`. Five workers of one rate of errors vote on the claims of `simulated_runs`, each as
+a mode of its own, so that alpha, kappas and AC1 have a closed form.
 """
 
 from __future__ import annotations
