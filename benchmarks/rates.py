@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,9 @@ from verifyplan.analysis.rates.judged_items import JudgedItems
 from verifyplan.analysis.rates.prediction_powered import estimate_powered
 from verifyplan.analysis.rates.rogan_gladen import estimate_corrected, panel_shares
 from verifyplan.analysis.study_design.monitor import confidence_sequence
+from verifyplan.analysis.study_design.power import discordance_of, intra_run_correlation, planning_ends
+from verifyplan.analysis.study_design.run_differences import RunDifferences
+from verifyplan.analysis.study_design.sample_size import needed_runs
 
 Floats = npt.NDArray[np.float64]
 
@@ -109,20 +113,26 @@ PLANS = ((0.1, 0.3, 0.05, 20), (0.1, 0.3, 0.0, 50), (0.05, 0.2, 0.05, 50), (0.2,
 """Difference, discordance, intra-run correlation, findings a run."""
 
 
-def run_means(
+def run_counts(
     rng: np.random.Generator, shape: tuple[int, int], plan: tuple[float, float, float, int], delta: float
-) -> Floats:
-    """Return the mean differences of runs, of shape (attempts, runs), of findings whose differences are -1, 0 or 1."""
+) -> tuple[Floats, Floats]:
+    """Return how many findings of each run differ in one way, and in the other; shape: (attempts, runs)."""
     planned, discordance, icc, findings = plan
     share = (1 + delta / discordance) / 2
     variance = icc * (discordance - planned**2) / (2 * discordance) ** 2
     size = share * (1 - share) / variance - 1 if variance else np.inf
     drawn = rng.beta(share * size, (1 - share) * size, shape) if variance else np.full(shape, share)
-    means = discordance * (2 * drawn - 1)  # of the runs themselves: between -discordance and discordance
-    up, down = (discordance + means) / 2, (discordance - means) / 2
+    up, down = discordance * drawn, discordance * (1 - drawn)
     gained = rng.binomial(findings, up)
-    lost = rng.binomial(findings - gained, np.minimum(down / (1 - up), 1))
-    return np.asarray((gained - lost) / findings)
+    return gained, rng.binomial(findings - gained, np.minimum(down / (1 - up), 1))
+
+
+def run_means(
+    rng: np.random.Generator, shape: tuple[int, int], plan: tuple[float, float, float, int], delta: float
+) -> Floats:
+    """Return the mean differences of runs, of findings whose differences are -1, 0 or 1; shape: (attempts, runs)."""
+    gained, lost = run_counts(rng, shape, plan, delta)
+    return np.asarray((gained - lost) / plan[3])
 
 
 def planned_runs(simulations: int) -> Iterator[str]:
@@ -143,6 +153,34 @@ def _shown(means: Floats) -> float:
     runs = means.shape[1]
     statistic = np.abs(means.mean(axis=1)) / (means.std(axis=1, ddof=1) / np.sqrt(runs))
     return float(np.mean(statistic > student.ppf(0.975, runs - 1)))
+
+
+PILOT_RUNS = (3, 5, 12, 30)
+
+
+def pilots(simulations: int) -> Iterator[str]:
+    """Yield the lines of the table on pilots: how often their interval of the runs needed holds that number."""
+    yield "| delta | discordance | correlation | findings a run | runs of the pilot | held | median interval |"
+    yield "|---|---|---|---|---|---|---|"
+    rng = np.random.default_rng(0)
+    for plan, n_runs in product((PLANS[0], PLANS[3]), PILOT_RUNS):
+        delta, discordance, icc, findings = plan
+        [needed] = needed_runs(delta, discordance, icc, [findings], 0.8, 0.95)
+        clusters = Clusters(np.repeat(np.arange(n_runs), findings), np.arange(n_runs * findings))
+        names = tuple(map(str, range(n_runs)))
+        low, high = [], []
+        for _ in range(simulations // 2):
+            gained, lost = run_counts(rng, (n_runs, 1), plan, delta)
+            order = np.arange(findings)
+            values = (order < gained).astype(float) - ((order >= gained) & (order < gained + lost))
+            pilot = RunDifferences("held", ("a", "b"), values.ravel(), clusters, names, synthetic=True)
+            ends = planning_ends(delta, discordance_of(pilot), intra_run_correlation(pilot))
+            runs = [needed_runs(delta, *end, [findings], 0.8, 0.95)[0] for end in ends]
+            low.append(runs[0])
+            high.append(runs[2])
+        held = np.mean((np.array(low) <= needed) & (needed <= np.array(high)))
+        interval = f"{np.median(low):.0f} to {np.median(high):.0f} ({needed})"
+        yield f"| {delta} | {discordance} | {icc} | {findings} | {n_runs} | {100 * held:.1f} | {interval} |"
 
 
 LOOKS, FIRST_TEST = 100, 5
@@ -179,7 +217,7 @@ def repeated_looks(simulations: int) -> Iterator[str]:
 def main() -> None:
     """Print every table."""
     simulations = int(sys.argv[1]) if len(sys.argv) > 1 else SIMULATIONS
-    for table in (corrected_rates, planned_runs, repeated_looks):
+    for table in (corrected_rates, planned_runs, pilots, repeated_looks):
         for line in table(simulations):
             print(line, flush=True)
         print()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -110,9 +111,14 @@ def test_a_pilot_without_variance_within_or_between_runs_knows_little():
     assert intra_run_correlation(differences(np.array([[1.0, 0, 0]])))[:3] == (0.1, 0, 0.3)
 
 
+@cache
+def a_comparison():
+    return vp.compare("stdlib-claims/adversarial")
+
+
 def pilot(values: np.ndarray):
     """A comparison whose held differences are those given."""
-    made = vp.compare("stdlib-claims/adversarial")
+    made = a_comparison()
     runs, size = values.shape
     flat = values.ravel()
     findings = pd.DataFrame(
@@ -142,6 +148,15 @@ def test_a_pilot_gives_power_and_needed_runs_with_intervals():
     by_hand = vp.sample_size(delta=0.1, discordance=found.discordance.value, icc=found.icc.value, findings=20)
     assert at_20["runs"] == by_hand.needed["runs"].iloc[0]
     assert "pilot (collaborative against adversarial; 20 runs, 400 findings, synthetic)" in str(found)
+
+
+def test_the_interval_of_the_runs_needed_holds_them():
+    rng = np.random.default_rng(8)
+    held = []
+    for _ in range(40):
+        found = vp.power(pilot(simulated(rng, 12, 20, 0.1, 0.3, 0.05)), delta=0.1, findings=20).needed.iloc[0]
+        held.append(found["low"] <= 25 <= found["high"])
+    assert np.mean(held) >= 0.95
 
 
 def test_power_reaches_what_was_asked_for_at_the_needed_runs():

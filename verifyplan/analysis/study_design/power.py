@@ -139,12 +139,12 @@ def power(
     'held'
     """
     differences = run_differences(pilot, metric)
-    icc, discordance = intra_run_correlation(differences), _discordance(differences)
+    icc, discordance = intra_run_correlation(differences), discordance_of(differences)
     own = max(1, round(float(differences.sizes.mean())))
     sizes = _listed(findings, FINDINGS)
     check_numbers(delta=delta, discordance=1, icc=0, power=power, level=level, findings=sizes)
     _check_runs(planned := _listed(runs, RUNS))
-    ends = _ends(delta, discordance, icc)
+    ends = planning_ends(delta, discordance, icc)
     needed = [needed_runs(delta, *end, sizes, power, level) for end in ends]
     return Power(
         metric=metric,
@@ -172,7 +172,7 @@ def needed_by_delta(
     tables = []
     for delta in deltas:
         if isinstance(planned, Power):
-            ends = _ends(delta, planned.discordance, planned.icc)
+            ends = planning_ends(delta, planned.discordance, planned.icc)
         else:
             ends = [(max(planned.discordance, delta), planned.icc)]
         runs = [needed_runs(delta, *end, findings, planned.power, planned.level) for end in ends]
@@ -197,7 +197,8 @@ def _check_runs(runs: Sequence[int]) -> None:
         raise SettingsError(problems)
 
 
-def _discordance(differences: RunDifferences) -> Interval:
+def discordance_of(differences: RunDifferences) -> Interval:
+    """Return the share of findings that differ, with its 95 % interval."""
     differ = np.abs(differences.values)
     return share_interval(differ, np.ones(len(differ)), differences.clusters)
 
@@ -222,7 +223,7 @@ def intra_run_correlation(differences: RunDifferences) -> Interval:
     return Interval(value, low, high, n_runs)
 
 
-def _ends(delta: float, discordance: Interval, icc: Interval) -> list[tuple[float, float]]:
+def planning_ends(delta: float, discordance: Interval, icc: Interval) -> list[tuple[float, float]]:
     """Return discordance and correlation at their low ends, as estimated, and at their high ends.
 
     A difference needs at least as many findings that differ, which may be more than the pilot has.
