@@ -188,3 +188,9 @@ def test_the_tests_of_a_comparison_have_the_columns_that_are_documented():
         assert set(tests[column]) == set(documented.loc[column, "type"].split(" | "))
     assert tests["assumes"].unique().tolist() == ["independent runs", "independent findings"]
     assert tests["p_holm"].notna().equals(tests["test"].str.startswith("clustered-"))
+
+
+def test_a_class_whose_moves_cancel_within_every_run_is_left_out_of_the_flips():
+    moves = np.array([[1, 0], [0, 1], [0, -1], [0, 0]])
+    result = clustered_test(moves, Clusters(np.array([0, 1, 1, 2]), np.arange(4)))
+    assert result.statistic == 1

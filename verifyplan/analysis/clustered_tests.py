@@ -60,7 +60,7 @@ def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int =
     if len(ways) > 1 or len(moving) > _MAX_FLIPPED:
         method, statistic, p_value = _largest_t(moves[:, kept], clusters, ways, seed, draws)
     else:
-        method, statistic, p_value = _sign_flip(moving[:, kept], seed, draws)
+        method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], seed, draws)
     return ClusteredTest(method, statistic, p_value if n_clusters >= MIN_CLUSTERS else np.nan, n_clusters)
 
 
