@@ -8,12 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from verifyplan.analysis.aggregation.vote_counts import Floats, Ints, VoteCounts, vote_counts
+from verifyplan.errors import Problem, SettingsError
 
 ITERATIONS = 100
 """How many iterations Dawid-Skene makes at most."""
 TOLERANCE = 1e-5
 """Dawid-Skene has converged where an iteration changes no posterior by more."""
 
+MAX_CONFUSION_CELLS = 50_000_000
+"""How large the confusion matrices of all workers may be together: workers x labels x labels."""
 _SMALLEST = 1e-10  # no probability of a worker or a class is smaller, as in crowd-kit
 
 
@@ -80,7 +83,15 @@ def dawid_skene(
 def fit(
     counts: VoteCounts, iterations: int = ITERATIONS, tolerance: float = TOLERANCE, one_coin: bool = False
 ) -> DawidSkene:
-    """Return what Dawid-Skene estimates of counts of votes; see `dawid_skene`."""
+    """Return what Dawid-Skene estimates of counts of votes; see `dawid_skene`.
+
+    Raises SettingsError where the confusion matrices would be too large to hold.
+    """
+    cells = counts.n_workers * counts.n_labels**2
+    if cells > MAX_CONFUSION_CELLS:
+        sizes = f"{counts.n_workers:,} workers with {counts.n_labels:,} labels"
+        message = f"{sizes} have confusion matrices of {cells:,} cells, more than {MAX_CONFUSION_CELLS:,}"
+        raise SettingsError(Problem("method", message, "use 'majority' or 'wawa', or join labels"))
     model = _Model(counts, one_coin)
     posteriors = counts.by_label
     posteriors /= np.maximum(posteriors.sum(axis=1, keepdims=True), 1)

@@ -29,7 +29,13 @@ class VoteCounts(NamedTuple):
     @property
     def by_label(self) -> Floats:
         """The number of votes for each label, of shape (patterns, labels)."""
-        return np.asarray(self.votes @ np.tile(np.eye(self.n_labels), (self.n_workers, 1)))
+        return self.scores(np.ones(self.n_workers))
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return the sum of the weights of those who vote for each label, of shape (patterns, labels)."""
+        worker, label = np.divmod(self.votes.indices, self.n_labels)
+        weighed = (self.votes.data * weights[worker], label, self.votes.indptr)
+        return np.asarray(csr_array(weighed, shape=(len(self.units), self.n_labels)).toarray())
 
     def of_units(self, table: Floats) -> Floats:
         """Return the rows of a table of patterns for each unit; NaN for a unit without votes."""

@@ -39,7 +39,7 @@ def weighted_shares(counts: VoteCounts, weights: Floats) -> Floats:
 
     Where all weights are 0, or they sum to less, votes count equally.
     """
-    scores = np.asarray(counts.votes @ np.kron(weights[:, None], np.eye(counts.n_labels)))
+    scores = counts.scores(weights)
     total = scores.sum(axis=1, keepdims=True)
     plain = counts.by_label
     shares = plain / np.maximum(plain.sum(axis=1, keepdims=True), 1)
@@ -48,10 +48,12 @@ def weighted_shares(counts: VoteCounts, weights: Floats) -> Floats:
 
 def siding(counts: VoteCounts, shares: Floats) -> Floats:
     """Return the mean over a worker's votes of the share that the vote's label has; NaN for a worker without votes."""
-    sided = np.asarray((counts.votes.multiply(counts.units[:, None])).T @ shares)
-    blocks = sided.reshape(counts.n_workers, counts.n_labels, counts.n_labels)
+    row = np.repeat(np.arange(len(counts.units)), np.diff(counts.votes.indptr))
+    worker, label = np.divmod(counts.votes.indices, counts.n_labels)
+    times = counts.votes.data * counts.units[row]
+    sided = np.bincount(worker, weights=times * shares[row, label], minlength=counts.n_workers)
     cast = counts.by_worker.sum(axis=1)
-    return np.asarray(np.where(cast > 0, blocks.trace(axis1=1, axis2=2) / np.maximum(cast, 1), np.nan))
+    return np.asarray(np.where(cast > 0, sided / np.maximum(cast, 1), np.nan))
 
 
 def wawa(counts: VoteCounts, ties: Ties) -> tuple[Floats, Floats]:
