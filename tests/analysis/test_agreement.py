@@ -160,6 +160,11 @@ def test_panels_long_tables_and_runs_give_the_same():
     pd.testing.assert_frame_equal(of_table, same, check_dtype=False)
 
 
+def test_a_bundled_table_of_votes_is_taken_by_its_name():
+    table = vp.datasets.votes("debate-rounds")
+    pd.testing.assert_frame_equal(vp.agreement("debate-rounds"), vp.agreement(table))
+
+
 def test_an_order_must_name_every_label():
     with pytest.raises(vp.errors.SettingsError) as error:
         vp.agreement(long(ratings(0)), ordered=[0, 1, 2])

@@ -24,7 +24,7 @@ from verifyplan.analysis.agreement_measures import (
 from verifyplan.analysis.clusters import Clusters, clusters_of_units
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
-from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which, votes_of_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import VERDICTS
@@ -100,11 +100,9 @@ def _votes_and_scale(
     data: pd.DataFrame | PanelVotes | Runs, columns: dict[str, Any], ordered: Sequence[Any]
 ) -> tuple[PanelVotes, Sequence[int]]:
     """Return votes, and the codes of their labels from one end of a scale to the other; none if they have no order."""
-    if isinstance(data, pd.DataFrame | PanelVotes) or any(columns.values()):
-        votes = as_panel_votes(data, columns)
-    else:
-        votes = _verdicts(as_runs(data))
-        ordered = ordered or LABELS
+    votes = as_panel_votes(data, columns)
+    if votes.runs is not None and not isinstance(data, PanelVotes):
+        votes, ordered = _verdicts(votes.runs), ordered or LABELS
     names = [str(name) for name in ordered]
     if names and sorted(names) != sorted(votes.labels):
         fix = f"name each once, from one end of the scale to the other: {one_of(votes.labels)}"
