@@ -5,7 +5,7 @@ from .analysis.comparison import Comparison as Comparison
 from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation
 from .analysis.panels.flips_result import Flips as Flips
-from .analysis.panels.influence import Influence as Influence
+from .analysis.panels.influence_result import Influence as Influence
 from .analysis.panels.panel_result import PanelWorth as PanelWorth
 from .analysis.panels.worker_result import Workers as Workers
 from .analysis.rates.corrected import CorrectedRate as CorrectedRate
