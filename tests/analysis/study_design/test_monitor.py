@@ -129,3 +129,16 @@ def test_what_cannot_be_watched_is_named(differences, message):
         vp.monitor(differences)
     with pytest.raises(SettingsError, match="level: must lie between 0 and 1, got 95"):
         vp.monitor([0.1], level=95)
+
+
+def test_notebooks_show_results_with_every_text_as_text():
+    shown = vp.monitor(pd.Series([0.1, 0.2], index=["<b>one</b>", "two"]))._repr_html_()
+    assert "<table" in shown
+    assert "<b>one" not in shown
+    for result in (
+        vp.sample_size(delta=0.1, discordance=0.3, icc=0),
+        vp.power("stdlib-claims/adversarial", delta=0.1),
+        vp.ppi([1, 0, 1, 1], [1, 0, None, None]),
+    ):
+        assert result._repr_html_().startswith("<p>")
+        assert repr(result) == str(result)
