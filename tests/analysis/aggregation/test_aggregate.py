@@ -299,3 +299,15 @@ def test_free_answers_have_a_majority_and_no_confusion_matrices():
         "method: 30 workers with 4,500 labels have confusion matrices of 607,500,000 cells, more than 50,000,000. "
         "Fix: use 'majority' or 'wawa', or join labels."
     )
+    assert vp.workers(table).table["dawid_skene"].isna().all()
+
+
+def test_of_many_labels_the_most_frequent_are_listed():
+    table = pd.DataFrame({"item": range(30), "worker": "a", "label": [*range(15), *[14] * 15]})
+    assert str(vp.aggregate(table)).splitlines()[1].startswith("labels: 14 (16), 0 (1), 1 (1), 2 (1)")
+    assert "8 (1) and 5 more" in str(vp.aggregate(table))
+
+
+def test_a_loss_that_may_be_chance_is_said_to_be():
+    notes = vp.aggregate("judge-panel", method="dawid-skene").notes
+    assert [note for note in notes if "that may be chance, and is no reason to trust it more" in note]

@@ -19,8 +19,10 @@ from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.coded_columns import Coded, coded
 from verifyplan.frames.panel_votes import PanelVotes
-from verifyplan.text import counted
+from verifyplan.text import counted, listed
 
+SHOWN_LABELS = 10
+"""How many labels are listed in words; of more the most frequent."""
 UNKNOWN, NO_LABEL = -1, -2  # of a unit's truth: not known; known, and no vote ever has this label
 
 
@@ -76,7 +78,8 @@ class Aggregation:
         sizes = f"{counted(len(self.labels), 'item')}, {counted(votes, 'vote')} of "
         made = " (synthetic)" if self.votes.synthetic else ""
         counts = self.labels["label"].value_counts().reindex(list(self.votes.labels), fill_value=0)
-        shown = ", ".join(f"{name} ({n:,})" for name, n in counts.items())
+        counts = counts if len(counts) <= SHOWN_LABELS else counts.sort_values(ascending=False, kind="stable")
+        shown = listed([f"{name} ({n:,})" for name, n in counts.items()], SHOWN_LABELS)
         steps = [] if self.iterations is None else [f"iterations: {self.iterations}"]
         right = self.accuracy() if (self.votes.truth >= 0).any() else None
         lines = [

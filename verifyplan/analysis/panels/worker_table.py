@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.aggregation.dawid_skene import dawid_skene
+from verifyplan.analysis.aggregation.dawid_skene import MAX_CONFUSION_CELLS, dawid_skene
 from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters, clusters_of, clusters_of_units
 from verifyplan.analysis.cost import failed
@@ -55,17 +55,18 @@ def label_figures(votes: LeaveOneOut, positive: int | None) -> Figures:
 def reliability_figures(votes: LeaveOneOut) -> Figures:
     """Return how often each worker is right by Dawid-Skene, which knows no truth: one coin a worker, or a matrix.
 
-    It is the mean posterior probability of the worker's own labels; intervals take the posteriors as known.
+    It is the mean posterior probability of the worker's own labels; intervals take the posteriors as known. NaN where
+    there are too many labels for matrices of them.
     """
     cast = votes.votes
     sizes = len(cast.units), len(cast.workers), len(cast.labels)
     clusters, figures = clusters_of_units(cast), Figures()
     for name, one_coin in (("one_coin", True), ("dawid_skene", False)):
-        own = np.zeros(0)
-        if len(cast):
+        own, counted = np.zeros(len(cast)), np.zeros(len(cast))
+        if len(cast) > 0 and sizes[1] * sizes[2] ** 2 <= MAX_CONFUSION_CELLS:
             posteriors = dawid_skene(cast.unit, cast.worker, cast.label, *sizes, one_coin=one_coin).posteriors
-            own = posteriors[cast.unit, cast.label]
-        figures |= _shares(name, own, np.ones(len(cast)), cast.unit, cast.worker, sizes[1], clusters)
+            own, counted = posteriors[cast.unit, cast.label], np.ones(len(cast))
+        figures |= _shares(name, own, counted, cast.unit, cast.worker, sizes[1], clusters)
     return figures
 
 
