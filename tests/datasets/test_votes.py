@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +15,7 @@ from verifyplan.frames.bundled import data_folder
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.vote_tables import VOTE_TABLES
 
+bundled = cache(vp.datasets.votes)  # read once; no test changes these
 CANONICAL = ("item", "worker", "label", "truth", "round", "run", "cost")
 
 
@@ -51,7 +53,7 @@ def figures(votes: pd.DataFrame) -> tuple[float, float, float, float]:
 
 @pytest.mark.parametrize("name", VOTE_TABLES)
 def test_a_table_has_its_declared_columns_the_canonical_ones_first(name):
-    votes = vp.datasets.votes(name)
+    votes = bundled(name)
     assert [*votes] == [column.name for column in VOTE_TABLES[name].columns]
     known = [column for column in CANONICAL if column in votes]
     assert [*votes][: len(known)] == known
@@ -63,13 +65,17 @@ def test_a_table_has_its_declared_columns_the_canonical_ones_first(name):
 
 @pytest.mark.parametrize("name", VOTE_TABLES)
 def test_a_table_is_read_as_a_panel_without_naming_columns(name):
-    votes = vp.datasets.votes(name)
-    panel, by_name = as_panel_votes(votes, {}), as_panel_votes(name, {})
+    votes = bundled(name)
+    panel = as_panel_votes(votes, {})
     assert len(panel) == len(votes)
     assert len(panel.units) == unit(votes).nunique()
     assert panel.synthetic is False
     assert (panel.truth >= 0).all()
     assert (panel.cost is None) == ("cost" not in votes)
+
+
+def test_an_analysis_takes_the_name_of_a_table():
+    by_name, panel = as_panel_votes("dog", {}), as_panel_votes(bundled("dog"), {})
     assert by_name.workers == panel.workers
     assert (by_name.label == panel.label).all()
 
@@ -115,7 +121,7 @@ def test_a_table_that_is_changed_leaves_the_next_one_whole():
 
 
 def test_llmbar_is_whole():
-    votes = vp.datasets.votes("llmbar")
+    votes = bundled("llmbar")
     assert (len(votes), votes["worker"].nunique(), votes["item"].nunique()) == (40_413, 65, 1_200)
     own = votes[votes["set"].str.startswith("LLMBar.")]
     assert (own.groupby("item")["worker"].nunique() == 65).all()
@@ -123,7 +129,7 @@ def test_llmbar_is_whole():
 
 
 def test_llmbar_plain_judges():
-    votes = vp.datasets.votes("llmbar/plain")
+    votes = bundled("llmbar/plain")
     assert (votes["worker"].nunique(), votes["item"].nunique()) == (6, 419)
     read = complete(votes)
     assert read["item"].nunique() == 414
@@ -131,7 +137,7 @@ def test_llmbar_plain_judges():
 
 
 def test_llmbar_as_runs_agrees_with_a_count():
-    votes, runs = vp.datasets.votes("llmbar/plain"), vp.datasets.runs("llmbar/plain")
+    votes, runs = bundled("llmbar/plain"), vp.datasets.runs("llmbar/plain")
     verdicts = runs.votes["verdict"].value_counts()
     assert verdicts["verification-error"] == votes["label"].isna().sum()
     assert verdicts["disagree"] == votes["label"].eq(2).sum()
@@ -145,7 +151,7 @@ def test_llmbar_as_runs_agrees_with_a_count():
 
 @pytest.mark.parametrize(("name", "rows", "majority"), [("rte", 8_000, 0.8969), ("dog", 8_070, 0.8222)])
 def test_crowds(name, rows, majority):
-    votes = vp.datasets.votes(name)
+    votes = bundled(name)
     assert len(votes) == rows
     assert round(majorities(votes)[1], 4) == majority
 
@@ -161,7 +167,7 @@ SCORES = [
 
 @pytest.fixture(scope="module")
 def scores() -> pd.DataFrame:
-    return vp.datasets.votes("judge-scores/base")
+    return bundled("judge-scores/base")
 
 
 @pytest.mark.parametrize(("model", "items", "expected"), SCORES)
@@ -179,7 +185,7 @@ def test_eight_repetitions_of_a_judge(scores, model, items, expected):
     ],
 )
 def test_five_judges_and_forty(name, few, many):
-    votes = vp.datasets.votes(name)
+    votes = bundled(name)
     everyone = votes[votes.groupby("item")["worker"].transform("nunique").eq(40)]
     five = votes[votes["repetition"].eq(0)]
     five = complete(five[five.groupby("item")["worker"].transform("nunique").eq(5)])
@@ -189,7 +195,7 @@ def test_five_judges_and_forty(name, few, many):
 
 
 def test_all_scores_are_there_and_half_of_the_balanced_claims_are_true():
-    votes, balanced = vp.datasets.votes("judge-scores"), vp.datasets.votes("judge-scores-balanced")
+    votes, balanced = bundled("judge-scores"), bundled("judge-scores-balanced")
     assert len(votes) == len(balanced) == 306_856
     assert round(balanced.drop_duplicates("item")["truth"].eq("true").mean(), 3) == 0.494
     assert round(votes["verdict"].eq("supplement").mean(), 3) == 0.177
@@ -198,7 +204,7 @@ def test_all_scores_are_there_and_half_of_the_balanced_claims_are_true():
 
 @pytest.fixture(scope="module")
 def beliefs() -> pd.DataFrame:
-    return vp.datasets.votes("debate-judges")
+    return bundled("debate-judges")
 
 
 def test_final_beliefs(beliefs):
@@ -250,20 +256,20 @@ def test_beliefs_against_truth(beliefs):
     ],
 )
 def test_debaters(run, number, items, expected):
-    votes = vp.datasets.votes("prover-verifier/debate")
+    votes = bundled("prover-verifier/debate")
     votes = complete(votes[votes["run"].eq(run) & votes["round"].eq(number)])
     assert votes["item"].nunique() == items
     assert figures(votes) == expected
 
 
 def test_eight_samples():
-    votes = vp.datasets.votes("prover-verifier-samples")
+    votes = bundled("prover-verifier-samples")
     assert len(votes) == 1_584
     assert figures(votes) == (0.7979, 0.8232, 0.8308, 0.8232)
 
 
 def test_turns_of_provers_and_verifiers_are_all_there():
-    answers, verdicts = vp.datasets.votes("prover-verifier"), vp.datasets.votes("prover-verifier-verdicts")
+    answers, verdicts = bundled("prover-verifier"), bundled("prover-verifier-verdicts")
     assert len(answers) + len(verdicts) == 10_072
     last = verdicts[verdicts["run"].eq("pvd-standard") & verdicts["final"]]
     counts = last.dropna(subset=["answer"]).groupby(["label", "truth"]).size()
@@ -280,7 +286,7 @@ def test_turns_of_provers_and_verifiers_are_all_there():
     ],
 )  # fmt: skip
 def test_outcomes(system, accuracy, coverage, precision):
-    votes = vp.datasets.votes("prover-verifier-outcomes")
+    votes = bundled("prover-verifier-outcomes")
     votes = votes[votes["worker"].eq(system)]
     assert len(votes) == 198
     is_right = votes["label"].eq(votes["truth"])
@@ -290,7 +296,7 @@ def test_outcomes(system, accuracy, coverage, precision):
 
 
 def test_an_exam():
-    votes = vp.datasets.votes("prover-verifier-hle")
+    votes = bundled("prover-verifier-hle")
     shares = right(votes).groupby(votes["worker"]).mean().round(3).to_dict()
     assert shares == {"hle-gpt55-gemini": 0.456, "hle-opus-sonnet": 0.4, "hle-sonnet-haiku": 0.201}
 
@@ -300,7 +306,7 @@ def test_an_exam():
     [(0, (0.6667, 0.9144, 0.9151, 0.7222)), (2, (0.8827, 0.9306, 0.9313, 0.8958))],
 )
 def test_rounds_with_a_confederate(number, expected):
-    votes = vp.datasets.votes("debate-rounds")
+    votes = bundled("debate-rounds")
     assert len(votes) == 3_888
     assert (round(right(votes).mean(), 4), round(votes["correct_exact"].mean(), 4)) == (0.8081, 0.7767)
     votes = votes[votes["round"].eq(number)]
@@ -309,7 +315,7 @@ def test_rounds_with_a_confederate(number, expected):
 
 
 def test_a_panel_that_discusses():
-    votes = vp.datasets.votes("judge-panel")
+    votes = bundled("judge-panel")
     runs = dict(iter(votes.groupby("run")))
     assert (len(votes), len(right(runs["single"])), right(runs["single"]).mean()) == (560, 76, 0.5)
     assert figures(runs["two-turns"]) == (0.5401, 0.5375, 0.5521, 0.5750)
@@ -319,7 +325,7 @@ def test_a_panel_that_discusses():
 
 def test_no_label_is_a_text_of_more_than_a_few_words():
     for name in VOTE_TABLES:
-        votes = vp.datasets.votes(name)
+        votes = bundled(name)
         texts = votes.select_dtypes("str").columns.difference(["item"])
         assert all(votes[column].dropna().str.len().max() < 60 for column in texts)
 
@@ -342,9 +348,9 @@ def test_a_bundled_table_holds_what_its_original_holds(shared, name):
     file, columns = ORIGINALS[name]
     path = shared / "data" / file
     original = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
-    bundled = vp.datasets.votes(name)
+    copied = bundled(name)
     for theirs, ours in columns.items():
-        expected, got = (np.asarray(values.astype("object")) for values in (original[theirs], bundled[ours]))
+        expected, got = (np.asarray(values.astype("object")) for values in (original[theirs], copied[ours]))
         missing = pd.isna(expected)
         assert (missing == pd.isna(got)).all()
         assert (expected[~missing] == got[~missing]).all()

@@ -114,15 +114,19 @@ def _rows(log: InspectLog, run: str, panel: str | None) -> pd.DataFrame:
     right = [each if isinstance(each, str) else "; ".join(map(str, each or [])) for each in targets]
     rows = {name: np.array([score.get(name) for score in found], dtype="object") for name in _OF_SCORE}
     columns: dict[str, Any] = {
-        "sample": pd.array(ids, dtype="str").repeat(len(names)),
-        "epoch": pd.array([f"epoch {sample['epoch']}" for sample in log.samples], dtype="str").repeat(len(names)),
-        "target": pd.array(right, dtype="str").repeat(len(names)),
+        "sample": _repeated(ids, len(names)),
+        "epoch": _repeated([f"epoch {sample['epoch']}" for sample in log.samples], len(names)),
+        "target": _repeated(right, len(names)),
         "scorer": _categories(np.tile(np.arange(len(names)), len(scores)), names),
         **{name: pd.Series(values, dtype="object") for name, values in rows.items()},
     }
     facts = {"task": str(log.spec.get("task")), "model": str(log.spec.get("model")), "log": log.path, "run": run}
     same = {name: _categories(np.zeros(len(found), dtype=np.int8), [fact]) for name, fact in facts.items()}
     return pd.DataFrame({**columns, **same})
+
+
+def _repeated(texts: list[str], times: int) -> Any:
+    return pd.Series(np.repeat(np.array(texts, dtype="object"), times), dtype="object")
 
 
 def _categories(codes: npt.NDArray[Any], names: list[Any]) -> Any:

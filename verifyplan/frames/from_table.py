@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -196,7 +197,7 @@ def _votes(names: Mapping[str, Coded], numbers: Mapping[str, pd.Series[Any]]) ->
     return PanelVotes(
         labels=tuple(labels),
         workers=tuple(worker.names[position] for position in by_name),
-        units=pd.DataFrame(units).astype("str"),
+        units=pd.DataFrame({name: pd.array(values, dtype="str") for name, values in units.items()}),
         unit=unit.astype(np.int64),
         worker=np.argsort(by_name)[worker.codes],
         label=np.array([*(code[name] for name in label.names), -1], dtype=np.int64)[label.codes],
@@ -228,10 +229,10 @@ def _several(name: Any) -> list[Any]:
 
 
 def _absent(frame: pd.DataFrame, named: Mapping[str, Any]) -> Iterator[Problem]:
-    counts = frame.columns.value_counts()
+    counts = Counter(frame.columns)
     pairs = ((key, each) for key, name in named.items() for each in _several(name) or [""])
     for argument, name in pairs:
-        count = counts.get(name, 0)
+        count = counts[name]
         if count != 1:
             near = did_you_mean(name, frame.columns)
             message = f"there are {count} columns {name!r}" if count else f"there is no column {name!r}{near}"
