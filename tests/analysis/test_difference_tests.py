@@ -128,7 +128,7 @@ def test_one_run_is_tested_by_claim_and_a_note_says_what_cannot_be_known():
     tests = with_holm(difference_tests(table, "a", "b", clusters))
     held = tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
     assert (held["assumes"], held["clusters"], held["p_value"]) == ("independent claims", 12, 2 / 2**8)
-    assert any("how much a result changes from run to run cannot be known" in note for note in notes_on_tests(tests, 1))
+    assert any("how much results change from run to run is not in them" in note for note in notes_on_tests(tests, 1))
 
 
 def test_clusters_that_all_move_alike_over_runs_and_claims_are_as_sure_as_flips_of_the_fewer():

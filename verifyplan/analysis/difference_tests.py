@@ -85,8 +85,8 @@ def notes_on_tests(tests: pd.DataFrame, n_runs: int) -> Iterator[str]:
         )
     if n_runs == 1 and len(clustered):
         yield (
-            "The tests are by claim, as there is one run: how much a result changes from run to run cannot be known, "
-            "and another run may differ by more than they allow for."
+            "The tests are by claim, as there is one run: how much results change from run to run is not in them, and "
+            "another run may differ by more than they allow for."
         )
     m = int(clustered["p_holm"].notna().sum())
     smallest = clustered.loc[clustered["p_value"].lt(0.05) & clustered["p_holm"].ge(0.05)]
