@@ -131,6 +131,17 @@ def test_one_run_is_tested_by_claim_and_a_note_says_what_cannot_be_known():
     assert any("how much results change from run to run is not in them" in note for note in notes_on_tests(tests, 1))
 
 
+def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own_and_a_note_says_what_that_costs():
+    moves = np.random.default_rng(0).integers(0, 4, size=(2, 7 * 8))
+    table, _ = findings_of(list(zip(*moves.tolist(), strict=True)))
+    _, clusters = by_run(np.zeros((7, 8)), repeated=True)
+    tests = with_holm(difference_tests(table, "a", "b", clusters))
+    assert tests["assumes"].unique().tolist() == ["independent runs and claims", "independent findings"]
+    assert tests["method"].tolist()[:2] == ["largest t, 2,000 draws", "t"]
+    assert tests["clusters"].tolist()[:2] == [7, 7]
+    assert any("they reject in 1 to 6 % of simulations" in note for note in notes_on_tests(tests, 7))
+
+
 def test_clusters_that_all_move_alike_over_runs_and_claims_are_as_sure_as_flips_of_the_fewer():
     result = clustered_test(*by_run(np.ones((7, 9), dtype=int), repeated=True))
     assert (result.p_value, result.clusters) == (2 / 2**7, 7)
@@ -161,7 +172,13 @@ def test_the_family_of_holm_is_all_tests_by_clusters_of_all_conditions():
 
 
 def test_a_note_says_which_p_values_do_not_outlive_their_number():
-    tests = pd.DataFrame({"test": ["clustered-mcnemar"] * 3, "p_value": [0.03, 0.3, 0.4], "clusters": 9})
+    table = {
+        "test": ["clustered-mcnemar"] * 3,
+        "p_value": [0.03, 0.3, 0.4],
+        "clusters": 9,
+        "assumes": "independent runs",
+    }
+    tests = pd.DataFrame(table)
     (note,) = notes_on_tests(with_holm(tests), 9)
     assert note == "Of 3 tests 1 p-value below 5 % does not stay so when adjusted for their number (p_holm)."
 

@@ -88,6 +88,11 @@ def notes_on_tests(tests: pd.DataFrame, n_runs: int) -> Iterator[str]:
             "The tests are by claim, as there is one run: how much results change from run to run is not in them, and "
             "another run may differ by more than they allow for."
         )
+    if clustered.loc[clustered["p_value"].notna(), "assumes"].eq("independent runs and claims").any():
+        yield (
+            "As claims repeat over runs, the tests allow for runs and claims at once, and are careful: without any "
+            "difference they reject in 1 to 6 % of simulations, not in 5 %."
+        )
     m = int(clustered["p_holm"].notna().sum())
     smallest = clustered.loc[clustered["p_value"].lt(0.05) & clustered["p_holm"].ge(0.05)]
     if len(smallest):
