@@ -248,6 +248,7 @@ def test_what_is_not_installed_is_missing_with_the_command_that_brings_it(monkey
         "anthropic": "pip install 'verifyplan[anthropic]'",
         "bm25s": "pip install 'verifyplan[memory]'",
         "keyring": "pip install 'verifyplan[keyring]'",
+        "crowd-kit": "pip install 'verifyplan[crowd]'",
         "playwright": "pip install 'verifyplan[dev]'",
         "git": "install git (Debian: apt-get install git)",
         "Chromium": "install Chromium (Debian: apt-get install chromium)",

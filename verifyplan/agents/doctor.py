@@ -32,6 +32,7 @@ EXTRAS = {
     "anthropic": ("anthropic", "agents that are models"),
     "bm25s": ("memory", "search in a folder of notes"),
     "keyring": ("keyring", "keys that are kept in the keyring of this machine"),
+    "crowd-kit": ("crowd", "GLAD, MACE and M-MSR in aggregate"),
 }
 """Optional packages: the extra that brings each, and its use."""
 
