@@ -142,7 +142,7 @@ def planned_runs(simulations: int) -> Iterator[str]:
     rng = np.random.default_rng(0)
     for plan in PLANS:
         delta, discordance, icc, findings = plan
-        found = vp.sample_size(delta=delta, discordance=discordance, icc=icc, findings=findings)
+        found = vp.sample_size(delta=delta, discordance=discordance, icc=icc, n_findings=findings)
         runs = int(found.needed["runs"].iloc[0])
         shown = [_shown(run_means(rng, (10 * simulations, runs), plan, true)) for true in (delta, 0.0)]
         words = " | ".join(f"{100 * share:.1f}" for share in shown)

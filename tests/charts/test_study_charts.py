@@ -15,7 +15,7 @@ def test_lines_are_the_runs_that_sample_size_says():
     figure = vp.charts.power(PLANNED)
     for delta in (0.05, 0.1, 0.2):
         line = figure.data[figure.data["delta"].eq(delta)]
-        wanted = vp.sample_size(delta=delta, discordance=0.3, icc=0.05, findings=list(line["findings"]))
+        wanted = vp.sample_size(delta=delta, discordance=0.3, icc=0.05, n_findings=list(line["findings"]))
         assert line["runs"].tolist() == wanted.needed["runs"].tolist()
     assert "A difference of 10 points: 57 runs of 5 findings, 25 runs of 20 findings, 16 runs" in figure.description
     assert "Supposed: 30 % of findings differ, and those of a run correlate by 0.05" in figure.caption

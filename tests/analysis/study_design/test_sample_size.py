@@ -39,7 +39,7 @@ def differences(values: np.ndarray) -> RunDifferences:
 
 
 def test_a_tenth_needs_25_runs_of_20_findings():
-    assert vp.sample_size(**PLANNED, findings=20).needed["runs"].tolist() == [25]
+    assert vp.sample_size(**PLANNED, n_findings=20).needed["runs"].tolist() == [25]
 
 
 def test_25_runs_show_a_tenth_in_eight_of_ten_simulated_attempts():
@@ -53,7 +53,7 @@ def test_25_runs_show_a_tenth_in_eight_of_ten_simulated_attempts():
     st.floats(0.02, 0.3), st.floats(0.3, 0.8), st.floats(0, 0.5), st.integers(1, 200), st.sampled_from([0.8, 0.9, 0.99])
 )
 def test_the_runs_are_the_fewest_that_the_formula_allows(delta, discordance, icc, findings, power):
-    found = vp.sample_size(delta=delta, discordance=discordance, icc=icc, findings=findings, power=power)
+    found = vp.sample_size(delta=delta, discordance=discordance, icc=icc, n_findings=findings, power=power)
     runs = int(found.needed["runs"].iloc[0])
 
     def asked(n):
@@ -65,14 +65,14 @@ def test_the_runs_are_the_fewest_that_the_formula_allows(delta, discordance, icc
 
 
 def test_more_findings_need_fewer_runs_down_to_a_floor():
-    needed = vp.sample_size(**PLANNED, findings=[5, 20, 100, 10**6, 10**7]).needed
+    needed = vp.sample_size(**PLANNED, n_findings=[5, 20, 100, 10**6, 10**7]).needed
     assert needed["runs"].is_monotonic_decreasing
     assert needed["runs"].iloc[-2] == needed["runs"].iloc[-1] > 10
     assert (needed["total"] == needed["runs"] * needed["findings"]).all()
 
 
 def test_the_words_have_a_line_a_number_of_findings():
-    assert str(vp.sample_size(**PLANNED, findings=[5, 20])).splitlines()[1:] == [
+    assert str(vp.sample_size(**PLANNED, n_findings=[5, 20])).splitlines()[1:] == [
         "   5 findings a run: 57 runs, 285 findings in all",
         "  20 findings a run: 25 runs, 500 findings in all",
     ]
@@ -80,9 +80,9 @@ def test_the_words_have_a_line_a_number_of_findings():
 
 def test_every_number_out_of_range_is_named():
     with pytest.raises(SettingsError) as caught:
-        vp.sample_size(delta=0, discordance=1.5, icc=-1, findings=[0], power=0.2, level=95)
+        vp.sample_size(delta=0, discordance=1.5, icc=-1, n_findings=[0], power=0.2, level=95)
     places = [problem.place for problem in caught.value.problems]
-    assert places == ["delta", "discordance", "icc", "power", "level", "findings"]
+    assert places == ["delta", "discordance", "icc", "power", "level", "n_findings"]
     assert "delta: must be a difference of shares, above 0 and below 1, got 0. Fix: give one" in str(caught.value)
     with pytest.raises(SettingsError, match=r"discordance: must be at least delta, 0\.3, got 0\.1"):
         vp.sample_size(delta=0.3, discordance=0.1, icc=0)
@@ -136,7 +136,7 @@ def pilot(values: np.ndarray):
 
 def test_a_pilot_gives_power_and_needed_runs_with_intervals():
     values = simulated(np.random.default_rng(5), 20, 20, 0.1, 0.3, 0.05)
-    found = vp.power(pilot(values), delta=0.1, runs=[10, 25])
+    found = vp.power(pilot(values), delta=0.1, n_runs=[10, 25])
     assert found.observed == pytest.approx(values.mean())
     assert found.discordance.value == pytest.approx(np.abs(values).mean())
     assert (found.by_runs["low"] <= found.by_runs["power"]).all()
@@ -145,7 +145,7 @@ def test_a_pilot_gives_power_and_needed_runs_with_intervals():
     at_20 = found.needed.set_index("findings").loc[20]
     assert at_20["low"] <= at_20["runs"] <= at_20["high"]
     assert at_20["low"] <= 25 <= at_20["high"]
-    by_hand = vp.sample_size(delta=0.1, discordance=found.discordance.value, icc=found.icc.value, findings=20)
+    by_hand = vp.sample_size(delta=0.1, discordance=found.discordance.value, icc=found.icc.value, n_findings=20)
     assert at_20["runs"] == by_hand.needed["runs"].iloc[0]
     assert "pilot (collaborative against adversarial; 20 runs, 400 findings, synthetic)" in str(found)
 
@@ -154,15 +154,15 @@ def test_the_interval_of_the_runs_needed_holds_them():
     rng = np.random.default_rng(8)
     held = []
     for _ in range(40):
-        found = vp.power(pilot(simulated(rng, 12, 20, 0.1, 0.3, 0.05)), delta=0.1, findings=20).needed.iloc[0]
+        found = vp.power(pilot(simulated(rng, 12, 20, 0.1, 0.3, 0.05)), delta=0.1, n_findings=20).needed.iloc[0]
         held.append(found["low"] <= 25 <= found["high"])
     assert np.mean(held) >= 0.95
 
 
 def test_power_reaches_what_was_asked_for_at_the_needed_runs():
     made = pilot(simulated(np.random.default_rng(5), 20, 20, 0.1, 0.3, 0.05))
-    needed = int(vp.power(made, delta=0.1, findings=20).needed["runs"].iloc[0])
-    below, at = vp.power(made, delta=0.1, findings=20, runs=[needed - 1, needed]).by_runs["power"]
+    needed = int(vp.power(made, delta=0.1, n_findings=20).needed["runs"].iloc[0])
+    below, at = vp.power(made, delta=0.1, n_findings=20, n_runs=[needed - 1, needed]).by_runs["power"]
     assert below < 0.8 <= at
 
 
@@ -208,7 +208,7 @@ def test_what_cannot_be_planned_for_is_named():
     with pytest.raises(SettingsError, match="metric: 'precision' is no mean over the same findings"):
         vp.power("stdlib-claims/adversarial", delta=0.1, metric="precision")
     with pytest.raises(SettingsError, match="runs: must be at least 2, got 1"):
-        vp.power("stdlib-claims/adversarial", delta=0.1, runs=1)
+        vp.power("stdlib-claims/adversarial", delta=0.1, n_runs=1)
     made = pilot(np.zeros((3, 4)))
     unknown = replace(made, findings=made.findings.assign(truth=pd.array([None] * 12, dtype="boolean")))
     with pytest.raises(InputError, match="metric: recall is taken of true claims, and there are none"):

@@ -104,8 +104,8 @@ def power(
     *,
     delta: float,
     metric: str = "held",
-    runs: int | Sequence[int] = RUNS,
-    findings: int | Sequence[int] | None = None,
+    n_runs: int | Sequence[int] = RUNS,
+    n_findings: int | Sequence[int] | None = None,
     power: float = POWER,
     level: float = LEVEL,
 ) -> Power:
@@ -121,8 +121,8 @@ def power(
         delta: the difference to be seen, such as 0.1.
         metric: `held`, a class, `recall`, `false-consensus-rate` or `false-demotion-rate`; of the last three findings
             are true claims, or false ones.
-        runs: runs whose power is wanted, one number or several.
-        findings: findings per run; None takes those of the pilot for the power, and 5 to 100 for the needed runs.
+        n_runs: runs whose power is wanted, one number or several.
+        n_findings: findings per run; None takes those of the pilot for the power, and 5 to 100 for the needed runs.
         power: of the needed runs.
         level: of the interval of the difference, which is to exclude 0.
 
@@ -135,15 +135,15 @@ def power(
         SettingsError: listing every number out of range; for a metric that is no mean over the same findings.
         InputError: for other than two conditions, or where no finding counts; as `compare`.
 
-    >>> power("stdlib-claims/adversarial", delta=0.05, runs=[12]).metric
+    >>> power("stdlib-claims/adversarial", delta=0.05, n_runs=[12]).metric
     'held'
     """
     differences = run_differences(pilot, metric)
     icc, discordance = intra_run_correlation(differences), discordance_of(differences)
     own = max(1, round(float(differences.sizes.mean())))
-    sizes = _listed(findings, FINDINGS)
-    check_numbers(delta=delta, discordance=1, icc=0, power=power, level=level, findings=sizes)
-    _check_runs(planned := _listed(runs, RUNS))
+    sizes = _listed(n_findings, FINDINGS)
+    check_numbers(delta=delta, discordance=1, icc=0, power=power, level=level, n_findings=sizes)
+    _check_runs(planned := _listed(n_runs, RUNS))
     ends = planning_ends(delta, discordance, icc)
     needed = [needed_runs(delta, *end, sizes, power, level) for end in ends]
     return Power(
@@ -153,7 +153,7 @@ def power(
         observed=float(differences.values.mean()),
         discordance=discordance,
         icc=icc,
-        by_runs=_power_table(delta, ends, planned, [own] if findings is None else sizes, level),
+        by_runs=_power_table(delta, ends, planned, [own] if n_findings is None else sizes, level),
         needed=needed_table(sizes, icc.value, needed[1], needed[0], needed[2]),
         power=power,
         level=level,
@@ -189,7 +189,7 @@ def _listed(values: int | Sequence[int] | None, default: Sequence[int]) -> list[
 
 def _check_runs(runs: Sequence[int]) -> None:
     problems = [
-        Problem("runs", f"must be at least 2, got {each!r}", "give 2 or more: one run has no variance between runs")
+        Problem("n_runs", f"must be at least 2, got {each!r}", "give 2 or more: one run has no variance between runs")
         for each in runs
         if each < 2
     ]

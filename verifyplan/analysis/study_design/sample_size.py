@@ -65,7 +65,7 @@ def sample_size(
     delta: float,
     discordance: float,
     icc: float,
-    findings: int | Sequence[int] = FINDINGS,
+    n_findings: int | Sequence[int] = FINDINGS,
     power: float = POWER,
     level: float = LEVEL,
 ) -> SampleSize:
@@ -79,20 +79,20 @@ def sample_size(
         delta: the difference to be seen, such as 0.1 in the share of held findings; its sign does not count.
         discordance: the share of findings whose outcome differs between the conditions; at least `delta`.
         icc: the correlation of two findings of one run in their difference; 0 where runs do not matter.
-        findings: findings per run, one number or several.
+        n_findings: findings per run, one number or several.
         power: how often the difference is to be seen.
         level: of the interval of the difference, which is to exclude 0.
 
     Raises:
         SettingsError: listing every number out of range.
 
-    >>> print(sample_size(delta=0.1, discordance=0.3, icc=0.05, findings=[20, 50]))
+    >>> print(sample_size(delta=0.1, discordance=0.3, icc=0.05, n_findings=[20, 50]))
     to see a difference of 0.1 in 80% of all attempts (discordance 0.3, intra-run correlation 0.05, intervals of 95%):
       20 findings a run: 25 runs, 500 findings in all
       50 findings a run: 18 runs, 900 findings in all
     """
-    sizes = _sizes(findings)
-    check_numbers(delta=delta, discordance=discordance, icc=icc, power=power, level=level, findings=sizes)
+    sizes = _sizes(n_findings)
+    check_numbers(delta=delta, discordance=discordance, icc=icc, power=power, level=level, n_findings=sizes)
     needed = needed_runs(delta, discordance, icc, sizes, power, level)
     return SampleSize(abs(delta), discordance, icc, power, level, needed_table(sizes, icc, needed))
 
@@ -102,7 +102,7 @@ def _sizes(findings: int | Sequence[int]) -> list[int]:
 
 
 def check_numbers(
-    *, delta: float, discordance: float, icc: float, power: float, level: float, findings: Iterable[int]
+    *, delta: float, discordance: float, icc: float, power: float, level: float, n_findings: Iterable[int]
 ) -> None:
     """Raise SettingsError listing every number that is out of range."""
     share, inner = "be between 0 and 1", "lie between 0 and 1"
@@ -113,7 +113,7 @@ def check_numbers(
         ("power", power, 0.5 <= power < 1, "be at least 0.5 and below 1", "give 0.8 or 0.9"),
         ("level", level, 0 < level < 1, inner, "give 0.95"),
     ]
-    checks += [("findings", size, size >= 1, "be at least 1", "give findings per run") for size in findings]
+    checks += [("n_findings", size, size >= 1, "be at least 1", "give findings per run") for size in n_findings]
     problems = [
         Problem(name, f"must {must}, got {value!r}", fix) for name, value, fits, must, fix in checks if not fits
     ]
