@@ -16,7 +16,7 @@ from scipy.stats import multivariate_normal, norm
 from benchmarks.simulated_runs import Design, errors
 from verifyplan.analysis.agreement_measures import alpha, cohen_kappa, fleiss_kappa, gwet_ac1, measured
 
-REPETITIONS, SEED, WORKERS = 500, 0, 5
+REPETITIONS, SEED, WORKERS = 300, 0, 5
 SIZES = ((1, 100), (3, 40), (12, 20), (50, 20))
 """Runs, and the findings of each."""
 

@@ -16,7 +16,7 @@ from benchmarks.simulated_runs import Design, classes
 from verifyplan.analysis.difference_tests import difference_tests
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
-REPETITIONS, SEED = 1000, 0
+REPETITIONS, SEED = 600, 0
 SHARES = (0.4, 0.2, 0.15, 0.25)
 RUNS = {9: 60, 12: 60, 50: 40}
 """The findings of each run, by the number of runs."""

@@ -14,7 +14,7 @@ import numpy as np
 from verifyplan.analysis.weights.least_squares import Sample, moments, shares, simplex
 from verifyplan.analysis.weights.weight_intervals import weight_intervals
 
-REPETITIONS, SEED = 1000, 0
+REPETITIONS, SEED = 500, 0
 WEIGHTS = ((0.5, 0.3, 0.2), (0.6, 0.4, 0.0), (1.0, 0.0, 0.0), (0.4, 0.3, 0.2, 0.1, 0.0, 0.0))
 SIZES = (20, 40, 100, 200)
 
