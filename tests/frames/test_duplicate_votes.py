@@ -55,8 +55,10 @@ def test_a_second_vote_is_refused_and_the_message_names_the_policy():
     with pytest.raises(vp.errors.TableError) as error:
         vp.from_table(TABLE, **COLUMNS)
     assert str(error.value) == (
-        "votes: worker: 'a' labels item 'p' a second time (1 such row). Fix: keep one, as by duplicates='first'; or, "
-        "if the table has several rounds or runs, name their columns: round='round', run='run'."
+        "votes: worker: 'a' labels item 'p' a second time (1 such row). Fix: name the column of the round or run, as "
+        "round='round' or run='run'; if the table holds several conditions (modes, prompts), make votes of each: "
+        "{name: from_table(rows, ...) for name, rows in table.groupby('condition')}; only if a vote really is there "
+        "twice, keep one: duplicates='first'."
     )
 
 

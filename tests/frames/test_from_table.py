@@ -175,15 +175,18 @@ def test_two_truths_of_an_item_are_refused_unless_runs_tell_them_apart():
 
 def test_truth_in_other_words_than_labels_is_refused_and_a_class_nobody_chose_is_not():
     table = TABLE.assign(right=["feline", "feline", "canine", "canine"])
-    assert refused(r"as by labels=", table, truth="right") == [
+    choice = "<'canine' or 'feline' or"
+    fix = rf"labels=\{{'cat': {choice} 'cat'>, 'dog': {choice} 'dog'>\}}, with the label that each word means"
+    assert refused(fix, table, truth="right") == [
         ("votes: truth", "holds 'canine', 'feline', and no vote has such a label: votes say 'cat', 'dog'")
     ]
-    assert read(TABLE.assign(right=["cow", "cow", "dog", "dog"]), truth="right").labels == ("cat", "cow", "dog")
+    rare = pd.DataFrame({"q": [1, 2, 3], "judge": "a", "says": ["cat", "dog", "dog"], "right": ["cat", "dog", "cow"]})
+    assert read(rare, truth="right").labels == ("cat", "cow", "dog")
 
 
 def test_a_second_vote_is_refused_or_counts_as_the_caller_says():
     table = pd.concat([TABLE, TABLE.head(1).assign(says="dog")], ignore_index=True)
-    assert refused("keep one, as by duplicates='first'; or, if", table) == [
+    assert refused("name the column of the round or run, .* keep one: duplicates='first'", table) == [
         ("votes: worker", "'a' labels item '1' a second time (1 such row)")
     ]
     assert read(table, duplicates="first").matrix().tolist() == [[0, 1], [1, 1]]
@@ -234,7 +237,8 @@ def test_the_order_of_rows_does_not_matter(cells, random):
     table.loc[0, "label"] = table.loc[0, "truth"]
     mixed = table.sample(frac=1, random_state=random.randint(0, 99))
     names = {name: name for name in table}
-    one, other = vp.from_table(table, **names), vp.from_table(mixed, **names)
+    meant = {label: label for label in "xyz"}
+    one, other = (vp.from_table(rows, **names, labels=meant) for rows in (table, mixed))
     assert as_texts(one) == as_texts(other)
     assert len(one) == len(table) == len(as_texts(one))
     assert (one.labels, one.workers) == (other.labels, other.workers)

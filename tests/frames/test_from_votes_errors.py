@@ -110,7 +110,10 @@ def test_truth_may_differ_between_runs_and_is_told_once():
 
 def test_a_second_vote_of_a_worker_in_a_round_is_refused():
     message = (
-        "table votes: 1 rows repeat the key of another, the first at run_id votes, .* finding_id 1, round 1, worker a"
+        r"votes: worker: 1 row repeats the key of another, the first at run_id votes, finding_id 1, round 1, "
+        r"worker a\. Fix: name the column of the round or run, .*, make runs of each: "
+        r"\{name: from_votes\(rows, \.\.\.\) for name, rows in table\.groupby\('condition'\)\}; "
+        r"only if a vote really is there twice, drop one"
     )
     refused(message, judge=["a", "a", "b"])
     refused(message, claim=pd.Series([1, "1", 2], dtype=object), judge=["a", "a", "b"])
@@ -189,6 +192,17 @@ def test_a_mode_that_is_none_is_shown():
         from_votes(FRAME.assign(how="friendly"), item="claim", worker="judge", verdict="says", mode="how")
 
 
+def test_runs_of_conditions_are_made_as_the_message_says():
+    table = pd.concat([FRAME.assign(how="blind"), FRAME.assign(how="open")])
+    names = {"item": "claim", "worker": "judge", "verdict": "says"}
+    with pytest.raises(
+        TableError, match=r"column mode: holds 'blind', 'open'\..* leave mode= out and make runs of each"
+    ):
+        from_votes(table, **names, mode="how")
+    runs = {name: from_votes(rows, **names) for name, rows in table.groupby("how")}
+    assert {name: len(each.votes) for name, each in runs.items()} == {"blind": 3, "open": 3}
+
+
 def test_an_unknown_verdict_is_told_how_words_of_ones_own_are_given():
     meaning = "<agree, disagree or supplement>"
     told = refused(rf"verdicts=\{{'NO': {meaning}, 'maybe': {meaning}\}}", says=["maybe", "NO", "agree"])
@@ -197,7 +211,7 @@ def test_an_unknown_verdict_is_told_how_words_of_ones_own_are_given():
 
 def test_blank_names_and_two_votes_of_one_worker_in_two_spellings_are_told():
     refused("column worker: is empty in 1 row, the first is row 1", judge=["a", " ", "a"])
-    refused("1 rows repeat the key of another", judge=["a", "a ", "a"])
+    refused("1 row repeats the key of another", judge=["a", "a ", "a"])
 
 
 def test_words_that_are_no_mapping_are_told_how_to_write_them():

@@ -16,6 +16,7 @@ from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.bundled_votes import votes
 from verifyplan.frames.coded_columns import Coded, coded, joined, plain, renamed
 from verifyplan.frames.columns import as_truth
+from verifyplan.frames.label_words import spelling_problems, truth_word_problems, with_booleans
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
 from verifyplan.frames.scores import AgreesWhen, labels_of_scores, threshold_problems
@@ -48,7 +49,8 @@ def from_table(
     """Return any long table of labels, one row a vote, as the votes of a panel; each argument names a column.
 
     Nothing is guessed: a column that is not named is left out. Labels are compared as text, of which 1 and 1.0 are
-    the same and spaces around do not count; an empty cell is a vote that was lost.
+    the same and spaces around do not count; booleans, and true and false in any case, are the labels `true` and
+    `false`; an empty cell is a vote that was lost.
 
     Args:
         frame: the table; it is not changed.
@@ -61,14 +63,15 @@ def from_table(
         cost: what the vote cost, in a unit of your own.
         explanation: the worker's words.
         labels: words of the table and the labels they mean, such as `{"yes": "true", "no": "false"}`, for votes and
-            truth alike; None is a lost vote.
+            truth alike, in any case; None is a lost vote.
         duplicates: what becomes of a worker's second vote on an item in one round and run: `refuse` raises an error,
             `first` and `last` keep one vote, in the order of rows, and `all` keeps each of them.
         threshold: makes labels of scores: `true` from here on, else `false`; `truth` is then booleans, 0 and 1, or true
             and false.
         agrees_when: with `threshold`: scores are `true` that are `at-least` the threshold, or `at-most`.
 
-    Raises TableError listing every column that is absent, items with two truths, and repeated votes.
+    Raises TableError listing every column that is absent, items with two truths, repeated votes, labels or workers
+    that differ only in case, and a truth in other words than the votes.
 
     >>> table = pd.DataFrame({"q": [1, 1, 2], "judge": ["a", "b", "a"], "says": ["cat", "dog", "dog"]})
     >>> votes = from_table(table, item="q", worker="judge", label="says")
@@ -146,12 +149,14 @@ def _from_columns(
     problems += [*_empty(names), *_bad_numbers(numbers)]
     if problems:
         raise TableError(problems)
-    names |= {key: renamed(names[key], words) for key in ("label", "truth") if key in names}
+    names |= {key: with_booleans(renamed(names[key], words)) for key in ("label", "truth") if key in names}
     votes = _votes(names, numbers)
     words_of_votes = frame[named["explanation"]].reset_index(drop=True) if "explanation" in named else None
     votes = replace(votes, explanation=words_of_votes, synthetic=bool(frame.attrs.get("synthetic", False)))
     again = _again(votes, "first" if duplicates == "refuse" else duplicates)
-    problems = [*_contradictions(names, votes), *_unknown_truth(votes)]
+    problems = [*_contradictions(names, votes), *spelling_problems(names, meanings, named)]
+    if not problems:
+        problems += truth_word_problems(votes, meanings)
     if duplicates == "refuse":
         problems += _repeats(votes, again)
     if problems:
@@ -285,25 +290,16 @@ def _contradictions(names: Mapping[str, Coded], votes: PanelVotes) -> Iterator[P
         yield Problem("votes: truth", message, "give each item one truth, or name the column of its run")
 
 
-def _unknown_truth(votes: PanelVotes) -> Iterator[Problem]:
-    used, true = np.unique(votes.label[votes.label >= 0]), np.unique(votes.truth[votes.truth >= 0])
-    if len(used) and len(true) and not np.intersect1d(used, true).size:
-        message = (
-            f"holds {one_of([votes.labels[code] for code in true[:5]])}, and no vote has such a label: votes say "
-            f"{one_of([votes.labels[code] for code in used[:5]])}"
-        )
-        fix = "make both the same words, as by labels={'yes': 'true', 'no': 'false'} of from_table"
-        yield Problem("votes: truth", message, fix)
-
-
 def _repeats(votes: PanelVotes, again: npt.NDArray[np.bool_]) -> Iterator[Problem]:
     if again.any():
         vote = int(again.argmax())
         worker, item = votes.workers[votes.worker[vote]], votes.units["item"].iloc[votes.unit[vote]]
         message = f"{worker!r} labels item {item!r} a second time ({counted(int(again.sum()), 'such row')})"
         fix = (
-            "keep one, as by duplicates='first'; or, if the table has several rounds or runs, name their columns: "
-            "round='round', run='run'"
+            "name the column of the round or run, as round='round' or run='run'; if the table holds several conditions "
+            "(modes, prompts), make votes of each: "
+            "{name: from_table(rows, ...) for name, rows in table.groupby('condition')}; "
+            "only if a vote really is there twice, keep one: duplicates='first'"
         )
         yield Problem("votes: worker", message, fix)
 

@@ -104,6 +104,13 @@ class PanelVotes:
         return table
 
 
+def refuse_all_lost(votes: PanelVotes) -> None:
+    """Raise TableError where there are votes and each of them is empty."""
+    if len(votes) and (votes.label < 0).all():
+        fix = "name the column that holds the labels, or give votes that were not lost"
+        raise TableError(Problem("votes: label", f"all votes are empty ({counted(len(votes), 'vote')})", fix))
+
+
 def votes_of_runs(runs: RunSet) -> PanelVotes:
     """Return the votes of runs as labels: `true` where a worker upholds the claim (agree, supplement), else `false`.
 

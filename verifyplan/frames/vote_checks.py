@@ -163,7 +163,11 @@ def run_modes(votes: pd.DataFrame, whole_table: Mode | None) -> tuple[pd.Series[
     modes = {word: read_mode(word) for word in words.drop_duplicates().dropna()}
     unknown = [word for word, mode in modes.items() if mode is None]
     if unknown:
-        message, fix = f"holds {one_of(unknown[:5])}", f"use {one_of(MODES)}, or leave it empty"
+        message = f"holds {one_of(unknown[:5])}"
+        fix = (
+            f"use {one_of(MODES)}, or leave it empty; if they are conditions of your own, leave mode= out and "
+            "make runs of each: {name: from_votes(rows, ...) for name, rows in table.groupby('condition')}"
+        )
         return pd.Series(dtype="object"), [Problem("votes: column mode", message, fix)]
     table = votes[["run_id"]].assign(mode=words.map(modes)).dropna().drop_duplicates()
     return table.drop_duplicates("run_id").set_index("run_id")["mode"], _contradictions(table, ["run_id"], "mode")

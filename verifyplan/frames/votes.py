@@ -16,7 +16,7 @@ from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_
 from verifyplan.frames.vote_losses import with_losses
 from verifyplan.protocol.vote import MODES, VERDICTS, Verdict
 from verifyplan.rules.answers import read_basis, read_mode, read_verdict
-from verifyplan.text import did_you_mean
+from verifyplan.text import counted, did_you_mean
 
 
 def from_votes(
@@ -110,6 +110,7 @@ def from_votes(
         message = f"is {max_rounds}, but the table has votes of round {int(highest)}"
         fix = f"give at least {int(highest)}; compare and replay take fewer"
         problems.append(Problem("votes: max_rounds", message, fix))
+    problems = problems or [*_repeated_votes(votes)]
     if problems:
         raise TableError(problems)
     bases = votes["disagree_basis"].where(votes["verdict"].eq("disagree"), None)  # as in a live run: none elsewhere
@@ -197,6 +198,22 @@ def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
         return as_text(values)
     names = as_text(values).str.strip()
     return names.mask(names.eq("").fillna(False).astype(bool), None)
+
+
+def _repeated_votes(votes: pd.DataFrame) -> Iterator[Problem]:
+    key = ["run_id", "finding_id", "round", "worker"]
+    again = votes.assign(round=pd.to_numeric(votes["round"])).duplicated(key)
+    if again.any():
+        first = ", ".join(f"{name} {votes.loc[again, name].iloc[0]}" for name in key)
+        verb = "repeats" if again.sum() == 1 else "repeat"
+        message = f"{counted(int(again.sum()), 'row')} {verb} the key of another, the first at {first}"
+        fix = (
+            "name the column of the round or run, as round='round' or run='run'; if the table holds several conditions "
+            "(modes, prompts), make runs of each: "
+            "{name: from_votes(rows, ...) for name, rows in table.groupby('condition')}; "
+            "only if a vote really is there twice, drop one"
+        )
+        yield Problem("votes: worker", message, fix)
 
 
 def _runset(

@@ -355,6 +355,12 @@ def test_one_round_is_an_error_that_says_what_to_give(votes, message):
         vp.flips(votes)
 
 
+def test_votes_that_are_all_empty_change_nothing():
+    lost = pd.DataFrame({"item": [1, 1], "worker": "a", "round": [1, 2], "label": None})
+    with pytest.raises(TableError, match=r"votes: label: all votes are empty \(2 votes\)"):
+        vp.flips(lost)
+
+
 def test_no_votes_are_an_error():
     votes = vp.from_table(table("a", "b"), item="item", worker="worker", label="label", round="round")
     with pytest.raises(TableError, match="there are no votes: no answer could change"):

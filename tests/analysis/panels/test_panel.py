@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from verifyplan.analysis.panels.error_correlation import effective_votes
-from verifyplan.errors import SettingsError, TableError
+from verifyplan.errors import InputError, SettingsError, TableError
 
 
 def table(errors: np.ndarray, truth: np.ndarray | None = None) -> pd.DataFrame:
@@ -363,12 +363,30 @@ def test_bad_arguments_are_listed_together():
 
 def test_one_judge_is_no_panel():
     with pytest.raises(
-        TableError, match=r"panel: votes: a panel has at least 2 judges with votes on the same item; got 1 judge"
+        TableError, match=r"panel: votes: only one worker voted \('a'\)\. Fix: .* at least 2 judges: give"
     ):
         vp.panel(table(planted(20, 1, 0)))
     apart = pd.DataFrame({"item": range(6), "worker": list("aabbcc"), "label": "x", "truth": "x"})
-    with pytest.raises(TableError, match="got 3 judges with votes on 0 items"):
+    with pytest.raises(TableError, match=r"no item has the votes of all 3 judges\. Fix: leave items= out, or take"):
         vp.panel(apart, items="common")
+    known = apart.assign(truth=["x", "x", None, None, None, None])
+    with pytest.raises(TableError, match=r"only one worker voted on items whose truth is known \('a'\)"):
+        vp.panel(known)
+    with pytest.raises(TableError, match=r"nobody voted on items whose truth is known\."):
+        vp.panel(known.assign(label=[None, None, "x", "x", "x", "x"]))
+
+
+def test_votes_that_are_all_empty_are_no_panel():
+    with pytest.raises(TableError, match=r"votes: label: all votes are empty \(40 votes\)\. Fix: name the column that"):
+        vp.panel(table(planted(20, 2, 0)).assign(label=None))
+
+
+def test_a_file_of_votes_is_read_by_from_table_or_from_votes(tmp_path):
+    (tmp_path / "votes.csv").write_text("item,worker,label\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"a \.csv is no run.* to from_table \(any labels\) or from_votes \(verdicts\)"
+    ):
+        vp.panel(tmp_path / "votes.csv")
 
 
 def test_few_common_errors_are_noted():

@@ -349,13 +349,23 @@ def test_notes_name_what_a_reader_must_know():
     assert "The accuracy of judge-1 is below that of guessing among 2 labels (1 of 3)." in worse
 
 
+def test_one_worker_has_nobody_to_compare_with():
+    one = vp.workers(judged([0.9]), **COLUMNS)
+    assert re.match(
+        r"1 worker, 200 items, 200 votes: accuracy \d\d\.?\d* %.* of judge-1\nthere is one worker", str(one)
+    )
+    assert " to " not in one.range_in_words()
+    assert one.standing_out() == "there is one worker, and nobody to compare with"
+    alone = vp.workers(judged([0.9]).drop(columns="true"), **{**COLUMNS, "truth": None})
+    assert str(alone).startswith("1 worker, 200 items, 200 votes: no votes to compare\nthere is one worker, and nobody")
+
+
 def test_no_votes_and_lost_votes_alone():
     nothing = vp.workers(vp.RunSet())
     assert str(nothing).startswith("0 workers, 0 items, 0 votes: no votes to compare\nnobody stands out")
     lost = pd.DataFrame({"item": [1, 2], "worker": ["a", "b"], "label": [None, None]})
-    table = rows(vp.workers(lost))
-    assert table["lost_rate"].tolist() == [1, 1]
-    assert table["agreement_n"].tolist() == [0, 0]
+    with pytest.raises(TableError, match=r"votes: label: all votes are empty \(2 votes\)"):
+        vp.workers(lost)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from verifyplan.analysis.result_words import share_words
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.coded_columns import Coded, coded
+from verifyplan.frames.label_words import with_booleans
 from verifyplan.frames.panel_votes import PanelVotes
 from verifyplan.text import counted, listed
 
@@ -118,7 +119,7 @@ def _truth_codes(votes: PanelVotes, truth: Mapping[Any, Any] | pd.Series[Any] | 
     if not isinstance(truth, pd.Series):
         expect(truth, Mapping, "truth", "give a mapping of items to labels, a Series by item, or a table")
         truth = pd.Series(dict(truth), dtype="object")
-    items, labels = coded(truth.index.to_series()), coded(truth)
+    items, labels = coded(truth.index.to_series()), with_booleans(coded(truth))
     known = pd.DataFrame({"item": _names(items), "truth": _names(labels)}).dropna().drop_duplicates()
     if known["item"].duplicated().any():
         item = known.loc[known["item"].duplicated(), "item"].iloc[0]

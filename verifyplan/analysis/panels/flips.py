@@ -25,7 +25,7 @@ from verifyplan.analysis.panels.round_changes import (
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
-from verifyplan.frames.panel_votes import PanelVotes
+from verifyplan.frames.panel_votes import PanelVotes, refuse_all_lost
 from verifyplan.text import counted, did_you_mean
 
 
@@ -70,7 +70,8 @@ def flips(
         ties: how far a majority is right where several answers are given equally often: `shared` by their number,
             `first` the label that comes first counts, `none` it is not right.
 
-    Raises TableError where there is only one round, or columns are absent, and SettingsError for another `ties`.
+    Raises TableError where there is only one round, all votes are empty, or columns are absent, and SettingsError for
+    another `ties`.
 
     >>> table = pd.DataFrame({"item": list("ppppqqqq"), "worker": list("ab") * 4, "round": [0, 0, 1, 1] * 2,
     ...     "label": ["yes", "yes", "yes", "no", "no", "yes", "yes", "yes"], "truth": "yes"})
@@ -86,6 +87,7 @@ def flips(
         "explanation": explanation,
     }  # fmt: skip
     votes = as_panel_votes(data, columns)
+    refuse_all_lost(votes)
     asked, clusters = round_answers(votes), clusters_of_units(votes)
     answers = asked.carried() if carry else asked
     every, panel = steps(answers, carry), majority(answers, ties)

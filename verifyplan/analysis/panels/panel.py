@@ -25,7 +25,7 @@ from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder, best_jud
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
-from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.frames.panel_votes import PanelVotes, Which, refuse_all_lost
 
 
 def panel(
@@ -86,6 +86,7 @@ def panel(
         "explanation": explanation,
     }  # fmt: skip
     votes = as_panel_votes(data, columns).at(at)
+    refuse_all_lost(votes)
     answers, left_out = panel_answers(votes, items)
     best, order, figures = None, None, {"agreement": agreement_interval(answers)}
     found = error_correlation(answers, correlation)

@@ -88,11 +88,7 @@ def panel_answers(votes: PanelVotes, items: Items | None) -> tuple[PanelAnswers,
     common = items == "common" or (items is None and 2 * whole.sum() >= used.sum())
     counts = whole if common else used
     if voters.sum() < 2 or not counts.any():
-        message = (
-            f"a panel has at least 2 judges with votes on the same item; got {counted(int(voters.sum()), 'judge')}"
-        )
-        message += f" with votes on {counted(int(counts.sum()), 'item')}"
-        raise TableError(Problem("panel: votes", message, "name the column of the worker, or take items='all'"))
+        raise TableError(_no_panel(votes, voters, known))
     order = np.flatnonzero(counts)
     order = order[np.lexsort((votes.units["run"].to_numpy(str)[order], votes.units["item"].to_numpy(str)[order]))]
     answer, n_codes = _coded(table[np.ix_(order, voters)], votes.truth[order], len(votes.labels))
@@ -111,6 +107,18 @@ def panel_answers(votes: PanelVotes, items: Items | None) -> tuple[PanelAnswers,
         costs_known=costs_known,
     )
     return answers, tuple(_left_out(votes, known, used, counts, voters))
+
+
+def _no_panel(votes: PanelVotes, voters: Bools, known: Bools) -> Problem:
+    """Return why votes are no panel: nobody votes where the truth is known, only one worker does, or never two."""
+    where = " on items whose truth is known" if known.any() and not known.all() else ""
+    if voters.sum() > 1:
+        message = f"no item has the votes of all {counted(int(voters.sum()), 'judge')}"
+        return Problem("panel: votes", message, "leave items= out, or take items='all'")
+    names = [name for name, voter in zip(votes.workers, voters, strict=True) if voter]
+    message = f"only one worker voted{where} ({names[0]!r})" if names else f"nobody voted{where}"
+    fix = "a panel has at least 2 judges: give the votes of others, too, or name the column of the worker (worker=)"
+    return Problem("panel: votes", message, fix)
 
 
 def _left_out(votes: PanelVotes, known: Bools, used: Bools, counts: Bools, voters: Bools) -> Iterator[str]:

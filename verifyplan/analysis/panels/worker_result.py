@@ -77,18 +77,22 @@ class Workers:
             return f"{size}{made}: no votes to compare"
         worst, best = known.iloc[0], known.iloc[-1]
         figure = "accuracy" if self.measure == "accuracy" else "agreement with the majority of the others"
+        if len(known) == 1:
+            return f"{size}{made}: {figure} {self._figure(best, self.measure)} of {best['worker']}"
         between = f"{figure} from {self._figure(worst, self.measure)} of {worst['worker']} to "
         between += f"{self._figure(best, self.measure)} of {best['worker']}"
         panel = "" if self.majority is None else f"; majority {share_words(*self.majority)}"
         return f"{size}{made}: {between}{panel}"
 
     def standing_out(self) -> str:
-        """Return who is unreliable, redundant or decisive, with figures; or that nobody stands out."""
+        """Return who is unreliable, redundant or decisive, with figures; that nobody stands out, or that there is one worker."""
         parts = [
             self._who("unreliable", self.unreliable, self._why_unreliable),
             self._who("redundant, left out alone", self.redundant, self._why_redundant),
             self._who("decisive", self.decisive, self._why_decisive),
         ]
+        if len(self.table) == 1:
+            return "there is one worker, and nobody to compare with"
         if not any(parts):
             return "nobody stands out: no worker is clearly unreliable, redundant or decisive"
         return "; ".join(part for part in parts if part)

@@ -36,7 +36,7 @@ from verifyplan.analysis.panels.worker_table import (
 from verifyplan.analysis.replay import Setting
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
-from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.frames.panel_votes import PanelVotes, Which, refuse_all_lost
 
 
 def workers(
@@ -74,7 +74,7 @@ def workers(
     errs as another does. Of workers with fewer than 20 items nothing is said. A false alarm costs more than a miss,
     so what is not clear is not named.
 
-    Raises TableError and SettingsError as `from_table` does. Source: rule F3.
+    Raises TableError and SettingsError as `from_table` does, and where all votes are empty. Source: rule F3.
 
     >>> table = pd.DataFrame({"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxyy")})
     >>> workers(table.assign(truth="x")).table[["worker", "accuracy", "agreement"]].to_numpy().tolist()
@@ -85,6 +85,7 @@ def workers(
         "explanation": explanation,
     }  # fmt: skip
     votes = as_panel_votes(data, columns)
+    refuse_all_lost(votes)
     code, runs = positive_code(votes, positive), whole_runs(votes)
     cast = leave_one_out(votes.at(at) if len(votes) else votes)
     changes = majority_changes(cast) if runs is None else class_changes(classes_without(runs, Setting()))

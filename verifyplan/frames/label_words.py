@@ -1,0 +1,122 @@
+"""Check that votes and truth call one label by one word, and write the `labels=` that mends it (rule F3)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from verifyplan.errors import Problem, one_of
+from verifyplan.frames.coded_columns import Coded, plain, renamed
+from verifyplan.frames.panel_votes import PanelVotes
+from verifyplan.text import counted
+
+MAX_SHOWN_WORDS = 20
+"""Of more words than this only the first are written in a fix."""
+MAX_LABELS_OF_TWO_TRUTHS = 3
+"""Votes with more labels than yes, no and unsure are answers of many classes, some of which nobody may vote."""
+
+_BOOLEANS = {"true": "true", "false": "false"}
+_SIDE = dict.fromkeys(("true", "yes", "1", "y", "t", "agree"), True)
+_SIDE |= dict.fromkeys(("false", "no", "0", "n", "f", "disagree"), False)
+"""Words that evidently mean the same."""
+
+
+def with_booleans(column: Coded) -> Coded:
+    """Return labels of which booleans are `true` and `false`, and these words in any case likewise.
+
+    >>> with_booleans(Coded(np.array([0, 1]), ["True", "unsure"])).names
+    ['true', 'unsure']
+    """
+    return renamed(column, _BOOLEANS)
+
+
+def spelling_problems(
+    names: Mapping[str, Coded], meanings: Mapping[Any, str] | None, columns: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """Yield labels, of votes and truth together, and workers that differ only in case, with the rows of each."""
+    groups = _spellings([names[key] for key in ("label", "truth") if key in names])
+    if groups:
+        usual = {word: group[0][0] for group in groups for word, _ in group[1:]}
+        wanted = {word: usual.get(str(label).strip(), label) for word, label in (meanings or {}).items()}
+        fix = (
+            f"in from_table write labels={_as_dict(wanted | usual)}; labels that differ need words that differ in more"
+        )
+        yield Problem("votes: label", _in_words(groups), fix)
+    groups = _spellings([names["worker"]])
+    if groups:
+        name, how = columns["worker"], ""
+        if isinstance(name, str):
+            how = f", as by table[{name!r}] = table[{name!r}].str.lower()"
+        fix = f"write each worker in one spelling{how}; workers that differ need names that differ in more"
+        yield Problem("votes: worker", _in_words(groups), fix)
+
+
+Spellings = list[tuple[str, int]]
+"""The spellings of one name and how many rows have each, the most frequent first."""
+
+
+def _spellings(columns: Sequence[Coded]) -> list[Spellings]:
+    """Return the names that occur in several spellings, in any of the columns."""
+    by_word: defaultdict[str, set[str]] = defaultdict(set)
+    for name in {name for column in columns for name in column.names}:
+        by_word[plain(name)].add(name)
+    several = sorted(sorted(names) for names in by_word.values() if len(names) > 1)[:MAX_SHOWN_WORDS]
+    groups = [[(name, _n_rows(columns, name)) for name in names] for names in several]
+    return [sorted(group, key=lambda spelling: -spelling[1]) for group in groups]
+
+
+def _n_rows(columns: Sequence[Coded], name: str) -> int:
+    has = [column.codes == column.names.index(name) for column in columns if name in column.names]
+    return int(np.logical_or.reduce(has).sum())
+
+
+def _in_words(groups: Sequence[Spellings]) -> str:
+    shown = [" and ".join(f"{name!r} ({counted(n, 'row')})" for name, n in group) for group in groups[:5]]
+    more = ", and others" if len(groups) > 5 else ""
+    return f"differs only in its spelling: {', '.join(shown)}{more}"
+
+
+def truth_word_problems(votes: PanelVotes, meanings: Mapping[Any, str] | None) -> Iterator[Problem]:
+    """Yield a truth in other words than the votes: no vote has any of them, or one of two, and votes have others.
+
+    Of three truths or more, or labels of votes, a class that nobody votes is one that nobody finds. A label that the
+    caller names in `labels=` is meant as it stands.
+    """
+    used = [votes.labels[code] for code in np.unique(votes.label[votes.label >= 0])]
+    true = [votes.labels[code] for code in np.unique(votes.truth[votes.truth >= 0])]
+    meant = {plain(label) for label in (meanings or {}).values()}
+    unvoted = [word for word in true if word not in used]
+    untrue = [word for word in used if word not in true and plain(word) not in meant]
+    if not used or not unvoted:
+        return
+    if len(unvoted) == len(true):
+        message = f"holds {one_of(true[:5])}, and no vote has such a label: votes say {one_of(used[:5])}"
+    elif len(true) == 2 and len(used) <= MAX_LABELS_OF_TWO_TRUTHS and untrue:
+        message = f"holds {one_of(unvoted)}, which nobody votes, and votes say {one_of(untrue)}, which is no truth"
+    else:
+        return
+    yield Problem("votes: truth", message, _same_words(unvoted, untrue or used, meanings or {}))
+
+
+def _same_words(unvoted: Sequence[str], untrue: Sequence[str], meanings: Mapping[Any, str]) -> str:
+    """Return the fix: labels of votes in words of the truth where the pair is evident, the others to be chosen."""
+    sides = {_SIDE[plain(word)]: word for word in reversed(unvoted) if plain(word) in _SIDE}
+    pairs = {word: sides[_SIDE[plain(word)]] for word in untrue if _SIDE.get(plain(word)) in sides}
+    wanted = {word: pairs.get(str(label).strip(), label) for word, label in meanings.items()} | pairs
+    open_truths = [word for word in unvoted if word not in pairs.values()]
+    open_words = [word for word in untrue if word not in pairs] if open_truths else []
+    choice = " or ".join(map(repr, open_truths[:5]))
+    labels = _as_dict(wanted, {word: f"<{choice} or {word!r}>" for word in open_words})
+    chosen = ", with the label that each word means" if open_words else ""
+    return f"make both the same words: in from_table write labels={labels}{chosen}"
+
+
+def _as_dict(words: Mapping[Any, Any], choices: Mapping[str, str] | None = None) -> str:
+    """Return words and their labels as they are written in Python, then those whose label the reader chooses."""
+    pairs = [f"{word!r}: {label!r}" for word, label in words.items()]
+    pairs += [f"{word!r}: {choice}" for word, choice in (choices or {}).items()]
+    more = ", ..." if len(pairs) > MAX_SHOWN_WORDS else ""
+    return f"{{{', '.join(pairs[:MAX_SHOWN_WORDS])}{more}}}"
