@@ -180,7 +180,8 @@ def _rows(file: RunFile, failures: list[_Failure], foreign: list[_Failure]) -> R
         kind = Path(file.path).suffix or "file without suffix"
         fix = (
             "load a .json artifact or a .jsonl run log, or a folder of saved tables; "
-            "read votes in CSV or Parquet by pandas, and give the table to from_table (any labels) or from_votes (verdicts)"
+            "read votes in CSV or Parquet by pandas, and give the table to from_table (any labels) "
+            "or from_votes (verdicts)"
         )
         raise InputError(Problem(file.path, f"a {kind} is no run", fix))
     artifact = parse_artifact(data, file.path, checked=False)
