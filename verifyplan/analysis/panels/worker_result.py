@@ -85,7 +85,7 @@ class Workers:
         return f"{size}{made}: {between}{panel}"
 
     def standing_out(self) -> str:
-        """Return who is unreliable, redundant or decisive, with figures; that nobody is, or that there is one worker."""
+        """Return who is unreliable, redundant or decisive, with figures; or that nobody is or can be."""
         parts = [
             self._who("unreliable", self.unreliable, self._why_unreliable),
             self._who("redundant, left out alone", self.redundant, self._why_redundant),
