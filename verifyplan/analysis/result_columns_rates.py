@@ -14,7 +14,7 @@ _RATES: Columns = (
         "`specificity` of the panel, too",
         key=True,
     ),
-    Column("value", "number", "the estimate; missing where the panel does not tell true from false"),
+    Column("value", "number", "the estimate; missing where it cannot be corrected, as a note says"),
     Column(
         "low",
         "number",

@@ -51,13 +51,36 @@ def test_with_a_perfect_panel_the_rate_is_its_own():
 @given(st.integers(0, 50), st.integers(31, 40), st.integers(0, 9))
 def test_rate_and_interval_stay_between_0_and_1(found, true, false):
     result = vp.corrected_rate(*counts(found, 50, (true, 40), (false, 40)))
-    assert 0 <= result.low <= result.value <= result.high <= 1
+    known = 0 <= result.low <= result.value <= result.high <= 1 and result.low < result.high
+    assert known or np.isnan([result.value, result.low, result.high]).all()
 
 
 def test_a_rate_beyond_its_range_is_cut_and_said():
-    found = vp.corrected_rate(*counts(0, 100, (90, 100), (20, 100)))
-    assert found.value == 0
-    assert "came out at -28.6 %, and is cut" in str(found)
+    found = vp.corrected_rate(*counts(8, 100, (90, 100), (10, 100)))
+    assert found.value == found.low == 0 < found.high
+    assert "came out at -2.5 %, and is cut" in str(found)
+
+
+@pytest.mark.parametrize(("upheld", "side"), [(0, "all below 0"), (300, "all above 100 %")])
+def test_an_interval_beyond_its_range_is_no_rate(upheld, side):
+    """The labels say that of three hundred items sixty are upheld at the least, and 240 at most."""
+    found = vp.corrected_rate(*counts(upheld, 300, (80, 100), (20, 100)))
+    assert np.isnan([found.value, found.low, found.high, found.standard_error]).all()
+    assert found.rates.set_index("estimate").loc["corrected", ["value", "low", "high"]].isna().all()
+    assert "corrected: not known" in str(found)
+    assert f"{side}, where no rate lies: the panel seems to err otherwise on these items" in str(found)
+
+
+def test_labels_that_may_be_chosen_by_truth_are_not_compared_in_width():
+    assert "narrower" not in str(vp.corrected_rate(*counts(300, 1000, (90, 100), (20, 200))))
+
+
+def test_a_panel_that_says_the_opposite_is_not_one_that_tells_nothing():
+    found = vp.corrected_rate(*counts(30, 300, (10, 100), (90, 100)))
+    assert np.isnan(found.value)
+    assert "is -0.80, clearly below 0: on 200 labels the panel says the opposite of the truth" in str(found)
+    assert "Are labels swapped?" in str(found)
+    assert "may be 0" not in str(found)
 
 
 @pytest.mark.parametrize("false", [(50, 100), (60, 100), (45, 100)])

@@ -211,6 +211,8 @@ def test_200_labels_correct_five_real_judges():
         (([1, 0, 1], [1, None]), "truth: has 2 values, predictions have 3"),
         (([1, 0, 1], 3), "truth: must be a list, array or column, got 3"),
         (([1, 0, "so"], [1, None, None]), "predictions: holds 'so', which is no number"),
+        (([1, 0, np.inf, np.inf], [1, 0, 1, None]), "predictions: must be finite, got inf at item 3. Fix: leave such"),
+        (([1, 0, 1, 0], [1, -np.inf, 1, None]), "truth: must be finite, got -inf at item 2"),
         (([1, 0, 1], [1, None, None]), "truth: is known of 1 item, and ppi needs at least 2"),
         (([1, 0, 1], [1, 0, 1]), "truth: is known of all 3 items, so there is no rate to correct"),
     ],

@@ -83,9 +83,35 @@ def test_every_number_out_of_range_is_named():
         vp.sample_size(delta=0, discordance=1.5, icc=-1, n_findings=[0], power=0.2, level=95)
     places = [problem.place for problem in caught.value.problems]
     assert places == ["delta", "discordance", "icc", "power", "level", "n_findings"]
-    assert "delta: must be a difference of shares, above 0 and below 1, got 0. Fix: give one" in str(caught.value)
+    assert "delta: must be a difference of shares, at least 0.0001 and below 1, got 0. Fix: give" in str(caught.value)
     with pytest.raises(SettingsError, match=r"discordance: must be at least delta, 0\.3, got 0\.1"):
         vp.sample_size(delta=0.3, discordance=0.1, icc=0)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"delta": 1e-9}, "delta: must be a difference of shares, at least 0.0001 and below 1, got 1e-09"),
+        ({"n_findings": 10**9}, "n_findings: must be between 1 and 100,000,000, got 1000000000"),
+        ({"power": 1 - 1e-12}, "power: must be from 0.5 to 0.999999999, got 0.999999999999"),
+        ({"level": 1 - 1e-16}, "level: must be above 0 and at most 0.999999999, got 0.9999999999999999"),
+    ],
+)
+def test_numbers_too_extreme_to_plan_for_are_refused(numbers, message):
+    with pytest.raises(SettingsError, match=message):
+        vp.sample_size(**{**PLANNED, **numbers})
+
+
+def test_the_most_that_is_planned_for_can_be_counted():
+    certainty = {"power": 1 - 1e-9, "level": 1 - 1e-9}
+    needed = vp.sample_size(delta=1e-4, discordance=1, icc=1, n_findings=10**8, **certainty).needed
+    assert needed["total"].iloc[0] == int(needed["runs"].iloc[0]) * 10**8 > 10**17
+
+
+def test_power_and_level_near_1_are_not_rounded_to_it():
+    words = str(vp.sample_size(**PLANNED, power=0.9999999, level=0.999))
+    assert "in 99.99999% of all attempts" in words
+    assert "intervals of 99.9%" in words
 
 
 def test_the_correlation_is_that_of_an_analysis_of_variance():

@@ -70,11 +70,13 @@ def against_majority(method: str, votes: PanelVotes, posteriors: Floats, majorit
     if right.sum() < plain.sum() - 1e-9:
         change = difference_interval(plain, known, right, known, clusters_of_units(votes))
         n = int(known.sum())
-        advice = "use method='majority'" if change.high < 0 else "that may be chance, and is no reason to trust it more"
+        advice = "they cannot be told apart here"
+        if change.high < 0:
+            advice = "use method='majority'; few workers, or errors made together, may be the cause"
         yield (
             f"{method} is right on {100 * right.sum() / n:.1f} % of {counted(n, 'item')}, the plain majority on "
             f"{100 * plain.sum() / n:.1f} % ({100 * change.value:+.1f} points [{100 * change.low:+.1f}, "
-            f"{100 * change.high:+.1f}]): {advice}; few workers, or errors made together, are as a rule the cause"
+            f"{100 * change.high:+.1f}]): {advice}"
         )
 
 

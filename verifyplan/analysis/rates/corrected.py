@@ -74,6 +74,9 @@ class CorrectedRate:
 
     @property
     def _saved(self) -> str:
+        """How much narrower than labels alone; empty by Rogan and Gladen, whose labels may be chosen by truth."""
+        if self.method != "prediction-powered":
+            return ""
         widths = self.rates.set_index("estimate")["width"]
         share = widths["corrected"] / widths["labels-alone"] - 1 if widths["labels-alone"] > 0 else np.nan
         return "" if np.isnan(share) else f"{abs(share):.0%} {'wider' if share > 0 else 'narrower'}"

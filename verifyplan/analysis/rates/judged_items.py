@@ -143,6 +143,13 @@ def _of_arrays(predictions: Any, truth: Any, clusters: Any) -> JudgedItems:
         for name, values in wrong.items()
         if len(values)
     ]
+    problems += [
+        Problem(
+            name, f"must be finite, got {float(values.iloc[at[0]])} at item {at[0] + 1:,}", "leave such items missing"
+        )
+        for name, values in columns.items()
+        if len(at := np.flatnonzero(np.isinf(values.to_numpy(dtype=np.float64, na_value=np.nan))))
+    ]
     if problems:
         raise InputError(problems)
     codes = None

@@ -17,6 +17,14 @@ from verifyplan.frames.panel_votes import Which
 from verifyplan.text import short_repr
 
 
+class Estimate(NamedTuple):
+    """A corrected rate with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
 class PanelShare(NamedTuple):
     """A share of the panel's predictions, with the number of independent items that would be as sure."""
 
@@ -46,7 +54,8 @@ def corrected_rate(
         A `CorrectedRate`. Its interval accounts for all three shares (Lang and Reiczigel 2014), with the number of
         independent items that would be as sure where there are clusters; the rate and both ends lie between 0 and 1.
         Where sensitivity + specificity - 1 may be 0, by its 95 % interval, the panel does not tell true from false:
-        the rate is NaN, and a note says so.
+        the rate is NaN, and a note says so; likewise where the whole interval lies below 0 or above 1, as the panel
+        then errs otherwise on the items without truth than on the labelled ones.
 
     Raises:
         InputError: for truth other than 0 and 1, labels on all items, or none among the true or the false ones.
@@ -61,7 +70,8 @@ def corrected_rate(
     _check_both_classes(items)
     true, false = items.truth == 1, items.truth == 0
     rate, sensitivity, specificity = panel_shares(items)
-    found = estimate_corrected(rate, sensitivity, specificity)
+    uncut = _uncut_estimate(rate, sensitivity, specificity)
+    found = _cut(uncut)
     upheld, ones = items.prediction, np.ones(len(items.truth))
     shares = {
         "sensitivity": share_interval(upheld[true], ones[true], items.clusters_at(true)),
@@ -81,7 +91,7 @@ def corrected_rate(
         standard_error=_standard_error(rate, sensitivity, specificity) if found else np.nan,
         binary=True,
         synthetic=items.synthetic,
-        notes=(*items.notes, *_notes(items, rate, sensitivity, specificity, usable=found is not None)),
+        notes=(*items.notes, *_notes(items, sensitivity, specificity, uncut)),
     )
 
 
@@ -121,30 +131,46 @@ def _share(items: JudgedItems, rows: Any) -> PanelShare:
     return PanelShare(value, effective, float(student.ppf((1 + LEVEL) / 2, degrees)))
 
 
-def estimate_corrected(
-    rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare
-) -> tuple[float, float, float] | None:
-    """Return the corrected rate and its interval (Lang and Reiczigel 2014); None where the panel may tell nothing."""
+def estimate_corrected(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> Estimate | None:
+    """Return the corrected rate and its interval (Lang and Reiczigel 2014); None where it cannot be corrected."""
+    return _cut(_uncut_estimate(rate, sensitivity, specificity))
+
+
+def _uncut_estimate(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> Estimate | None:
+    """Return the estimate, which may lie below 0 or above 1; None where the panel may tell nothing."""
     z = max(rate.quantile, sensitivity.quantile, specificity.quantile)
     n = rate.effective + z**2
     p = (rate.value * rate.effective + z**2 / 2) / n
-    (se, n_se), (sp, n_sp) = ((_one_more(share), share.effective + 2) for share in (sensitivity, specificity))
-    youden, var_se, var_sp = se + sp - 1, se * (1 - se) / n_se, sp * (1 - sp) / n_sp
+    (se, var_se), (sp, var_sp) = map(_one_more, (sensitivity, specificity))
+    youden = se + sp - 1
     if youden <= z * np.sqrt(var_se + var_sp):
         return None
     centre = (p + sp - 1) / youden
     shift = 2 * z**2 * (centre * var_se - (1 - centre) * var_sp)
     half = z * np.sqrt(p * (1 - p) / n + centre**2 * var_se + (1 - centre) ** 2 * var_sp) / youden
     value = (rate.value + specificity.value - 1) / (sensitivity.value + specificity.value - 1)
-    value, low, high = (
-        float(np.clip(figure, 0, 1)) for figure in (value, centre + shift - half, centre + shift + half)
-    )
-    return value, min(low, value), max(high, value)
+    return Estimate(float(value), float(centre + shift - half), float(centre + shift + half))
 
 
-def _one_more(share: PanelShare) -> float:
-    """Return the share with one success and one failure more."""
-    return (share.value * share.effective + 1) / (share.effective + 2)
+def _cut(uncut: Estimate | None) -> Estimate | None:
+    """Return an estimate cut to the range of a rate; None where its whole interval lies outside of it."""
+    if uncut is None or uncut.high <= 0 or uncut.low >= 1:
+        return None
+    value, low, high = (min(max(figure, 0.0), 1.0) for figure in uncut)
+    return Estimate(value, min(low, value), max(high, value))
+
+
+def _one_more(share: PanelShare) -> tuple[float, float]:
+    """Return the share with one success and one failure more, and its variance."""
+    value = (share.value * share.effective + 1) / (share.effective + 2)
+    return value, value * (1 - value) / (share.effective + 2)
+
+
+def _says_the_opposite(sensitivity: PanelShare, specificity: PanelShare) -> bool:
+    """Return whether sensitivity + specificity - 1 is below 0, by its 95 % interval."""
+    (se, var_se), (sp, var_sp) = map(_one_more, (sensitivity, specificity))
+    z = max(sensitivity.quantile, specificity.quantile)
+    return bool(se + sp - 1 < -z * np.sqrt(var_se + var_sp))
 
 
 def _standard_error(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> float:
@@ -155,18 +181,26 @@ def _standard_error(rate: PanelShare, sensitivity: PanelShare, specificity: Pane
     return float(np.sqrt(p + value**2 * se + (1 - value) ** 2 * sp) / abs(youden))
 
 
-def _notes(
-    items: JudgedItems, rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare, *, usable: bool
-) -> list[str]:
+def _notes(items: JudgedItems, sensitivity: PanelShare, specificity: PanelShare, uncut: Estimate | None) -> list[str]:
     youden = sensitivity.value + specificity.value - 1
     n_labelled = int(items.labelled.sum())
-    if not usable:
+    if _says_the_opposite(sensitivity, specificity):
+        return [
+            f"Sensitivity + specificity - 1 is {youden:.2f}, clearly below 0: on {n_labelled:,} labels the panel says "
+            "the opposite of the truth, so its rate cannot be corrected. Are labels swapped?"
+        ]
+    if uncut is None:
         return [
             f"Sensitivity + specificity - 1 is {youden:.2f}, and may be 0: on {n_labelled:,} labels the panel "
             "does not tell true from false, so its rate cannot be corrected. Take ppi, which uses labels alone then."
         ]
-    raw = (rate.value + specificity.value - 1) / youden
-    beyond = [f"The corrected rate came out at {100 * raw:.1f} %, and is cut to the range of a rate."]
-    return (beyond if not 0 <= raw <= 1 else []) + note_few_labels(
-        items.n_distinct_labels, "98 to 100 %", "94 to 100 %"
-    )
+    came_out = f"The corrected rate came out at {100 * uncut.value:.1f} %"
+    if _cut(uncut) is None:
+        side = "below 0" if uncut.high <= 0 else "above 100 %"
+        return [
+            f"{came_out} [{100 * uncut.low:.1f}, {100 * uncut.high:.1f}], all {side}, where no rate lies: the "
+            "panel seems to err otherwise on these items than on the labelled ones, so its rate cannot be corrected by "
+            "them. Label a random sample of these items, and take ppi."
+        ]
+    beyond = [f"{came_out}, and is cut to the range of a rate."] if not 0 <= uncut.value <= 1 else []
+    return beyond + note_few_labels(items.n_distinct_labels, "98 to 100 %", "94 to 100 %")

@@ -40,7 +40,8 @@ class Monitor:
     first_exclusion: int | None
     """The first look whose interval excludes 0; None where none does."""
     fixed: Interval
-    """The t interval after the last run, valid only if that number of runs was fixed beforehand; n: runs."""
+    """The t interval after the last run, valid only if that number of runs was fixed beforehand; of one run its ends
+    are NaN."""
     level: float
     """How surely all intervals together hold the difference."""
     synthetic: bool
@@ -61,7 +62,9 @@ class Monitor:
             f"{self.metric}{f', {of}' if of else ''}, after {counted(len(self.looks), 'run')}{made}: "
             f"{last['mean']:+.3f} [{last['low']:+.3f}, {last['high']:+.3f}], valid at every look",
             when,
-            f"for a number of runs fixed beforehand: [{self.fixed.low:+.3f}, {self.fixed.high:+.3f}]",
+            "one run has no interval for a number of runs fixed beforehand"
+            if self.fixed.n < 2
+            else f"for a number of runs fixed beforehand: [{self.fixed.low:+.3f}, {self.fixed.high:+.3f}]",
         ]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
@@ -193,6 +196,11 @@ def _fixed(means: Floats, level: float) -> Interval:
 def _notes(looks: pd.DataFrame, *, given: bool) -> Iterator[str]:
     if not given:
         yield "Runs are taken in the order of their table, each counted the same whatever its findings."
+    if len(looks) > 1 and looks["difference"].nunique() == 1:
+        yield (
+            f"All {counted(len(looks), 'run')} differ by the same, so the interval for a number fixed beforehand has "
+            "no width, and is too narrow; the one that is valid at every look holds."
+        )
     outside = (looks["mean"] < looks["low"]) | (looks["mean"] > looks["high"])
     if outside.any():
         yield (

@@ -74,7 +74,7 @@ class Power:
         first, second = self.conditions
         made = ", synthetic" if self.synthetic else ""
         lines = [
-            f"to see a difference of {self.delta:g} in {self.metric} in {self.power:.0%} of all attempts:",
+            f"to see a difference of {self.delta:g} in {self.metric} in {100 * self.power:.10g}% of all attempts:",
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs [{row.low:,}, {row.high:,}]"
                 for row in self.needed.itertuples()

@@ -19,6 +19,12 @@ FINDINGS = (5, 10, 20, 50, 100)
 """The findings per run that a table of needed runs has unless others are asked for."""
 POWER = 0.8
 """The power that is planned for unless another is asked for."""
+MIN_DELTA = 1e-4
+"""The least difference that is planned for: a smaller one needs hundreds of millions of findings."""
+MAX_FINDINGS_PER_RUN = 10**8
+"""The most findings of a run that are planned for."""
+MAX_CERTAINTY = 1 - 1e-9
+"""The highest power and level that are planned for."""
 _STEPS = 200  # Student's t asks for so many runs more than the normal distribution, at most
 
 
@@ -43,8 +49,8 @@ class SampleSize:
     def __str__(self) -> str:
         """Return the needed runs, a line a number of findings per run."""
         lines = [
-            f"to see a difference of {self.delta:g} in {self.power:.0%} of all attempts (discordance "
-            f"{self.discordance:.2g}, intra-run correlation {self.icc:.2g}, intervals of {self.level:.0%}):",
+            f"to see a difference of {self.delta:g} in {100 * self.power:.10g}% of all attempts (discordance "
+            f"{self.discordance:.2g}, intra-run correlation {self.icc:.2g}, intervals of {100 * self.level:.10g}%):",
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs, {row.total:,} findings in all"
                 for row in self.needed.itertuples()
@@ -76,7 +82,8 @@ def sample_size(
     quantiles of Student's t with R - 1 degrees of freedom. It supposes other claims in every run.
 
     Args:
-        delta: the difference to be seen, such as 0.1 in the share of held findings; its sign does not count.
+        delta: the difference to be seen, such as 0.1 in the share of held findings, at least 0.0001; its sign does not
+            count.
         discordance: the share of findings whose outcome differs between the conditions; at least `delta`.
         icc: the correlation of two findings of one run in their difference; 0 where runs do not matter.
         n_findings: findings per run, one number or several.
@@ -105,15 +112,19 @@ def check_numbers(
     *, delta: float, discordance: float, icc: float, power: float, level: float, n_findings: Iterable[int]
 ) -> None:
     """Raise SettingsError listing every number that is out of range."""
-    share, inner = "be between 0 and 1", "lie between 0 and 1"
+    share = "be between 0 and 1"
+    apart = f"be a difference of shares, at least {MIN_DELTA} and below 1"
+    per_run = f"be between 1 and {MAX_FINDINGS_PER_RUN:,}"
     checks = [
-        ("delta", delta, 0 < abs(delta) < 1, "be a difference of shares, above 0 and below 1", "give one such as 0.1"),
+        ("delta", delta, MIN_DELTA <= abs(delta) < 1, apart, "give one such as 0.1"),
         ("discordance", discordance, 0 <= discordance <= 1, share, "give the share of findings that differ"),
         ("icc", icc, 0 <= icc <= 1, share, "give the intra-run correlation, such as 0.05; of a pilot see power"),
-        ("power", power, 0.5 <= power < 1, "be at least 0.5 and below 1", "give 0.8 or 0.9"),
-        ("level", level, 0 < level < 1, inner, "give 0.95"),
+        ("power", power, 0.5 <= power <= MAX_CERTAINTY, f"be from 0.5 to {MAX_CERTAINTY}", "give 0.8 or 0.9"),
+        ("level", level, 0 < level <= MAX_CERTAINTY, f"be above 0 and at most {MAX_CERTAINTY}", "give 0.95"),
     ]
-    checks += [("n_findings", size, size >= 1, "be at least 1", "give findings per run") for size in n_findings]
+    checks += [
+        ("n_findings", size, 1 <= size <= MAX_FINDINGS_PER_RUN, per_run, "give findings per run") for size in n_findings
+    ]
     problems = [
         Problem(name, f"must {must}, got {value!r}", fix) for name, value, fits, must, fix in checks if not fits
     ]
