@@ -50,7 +50,9 @@ def test_planted_correlations(r, expected):
 def test_effective_votes_are_those_of_kish():
     assert effective_votes(5, 0.25) == 2.5
     assert effective_votes(1, 0.3) == 1
-    assert effective_votes(3, -0.5) == np.inf
+    assert effective_votes(3, -0.44) == pytest.approx(25)
+    assert np.isnan(effective_votes(3, -0.5))
+    assert np.isnan(effective_votes(3, -0.46))  # above ten votes a judge
 
 
 def test_judges_who_always_err_together_are_one_vote():
@@ -63,10 +65,54 @@ def test_judges_who_always_err_together_are_one_vote():
 
 def test_errors_that_exclude_each_other_are_worth_more_than_their_number():
     worst = np.random.default_rng(0).integers(3, size=90)
-    worth = vp.panel(table(worst[:, None] == np.arange(3)))
+    errors = np.vstack([worst[:, None] == np.arange(3), planted(60, 3, 0)])
+    worth = vp.panel(table(errors))
     assert worth.figure("error-correlation").value < 0
     assert worth.figure("effective-votes").value > 3
-    assert "errors exclude each other (r = -0.5" in " ".join(worth.notes)
+    assert "errors exclude each other (r = -0." in " ".join(worth.notes)
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_errors_that_exclude_each_other_completely_have_no_number_of_votes(k):
+    errors = np.arange(120)[:, None] // 2 % k == np.arange(k)
+    worth = vp.panel(table(errors))
+    assert np.isnan(worth.figure("effective-votes")[:3]).all()
+    assert worth.figure("error-correlation").value == pytest.approx(-1 / (k - 1), abs=0.01)
+    assert str(worth).startswith(f"{k} judges, of unknown independence")
+    assert "errors exclude each other completely" in " ".join(worth.notes)
+
+
+def test_an_upper_bound_without_use_is_said_to_be():
+    errors = np.vstack([np.arange(30)[:, None] % 3 == np.arange(3), planted(8, 3, 0, seed=1)])
+    worth = vp.panel(table(errors))
+    assert worth.figure("effective-votes").high > 30
+    assert "the upper bound of effective votes is over 10 times the votes" in " ".join(worth.notes)
+
+
+def constant(n_constant: int) -> vp.results.PanelWorth:
+    """Five judges, of whom some answer the same to every item."""
+    votes = table(planted(200, 5, 0, seed=1))
+    return vp.panel(votes.assign(label=votes["label"].mask(votes["worker"].isin(list("abcde")[:n_constant]), "no")))
+
+
+def test_few_pairs_do_not_stand_for_those_of_judges_who_answer_a_constant():
+    worth = constant(3)
+    assert worth.pairs["correlation"].notna().sum() == 1
+    assert np.isnan(worth.figure("effective-votes").value)
+    assert str(worth).startswith("5 judges, of unknown independence")
+    assert (
+        "errors of a, b, c never vary among common items of the same truth (always right, or always wrong), so 9 of 10 "
+        "pairs have no correlation: with so few their errors cannot be correlated, and effective votes are unknown"
+    ) in worth.notes
+
+
+def test_a_single_constant_judge_is_left_out_and_named():
+    worth = constant(1)
+    assert worth.figure("effective-votes").value == pytest.approx(5, abs=1)
+    assert (
+        "errors of a never vary among common items of the same truth (always right, or always wrong), so 4 of 10 pairs "
+        "have no correlation"
+    ) in worth.notes
 
 
 def within_truth(errors: np.ndarray, truth: np.ndarray) -> float:
@@ -207,6 +253,60 @@ def test_choosing_the_best_judge_is_not_rewarded():
 
 def table_of_many(errors: np.ndarray) -> pd.DataFrame:
     return table(errors).assign(worker=np.tile([f"judge-{j:02}" for j in range(errors.shape[1])], len(errors)))
+
+
+def test_the_best_judge_is_best_on_the_same_items():
+    """Judge a answers the easy items only, most of them rightly, though more rarely than the others there."""
+    easy = np.arange(100) < 50
+    rng = np.random.default_rng(0)
+    chances = np.where(easy[:, None], [0.15, 0.02, 0.02], [1, 0.5, 0.6])
+    votes = table(rng.random((100, 3)) < chances)
+    votes = votes[votes["worker"].ne("a") | np.repeat(easy, 3)]
+    worth = vp.panel(votes, items="all")
+    assert worth.judges["worker"][0] == "a"
+    assert worth.best_judge == "b"
+    assert (
+        "judges saw different items (b 100 of 100): the best single judge is who is most often right beyond the others "
+        "on the same items"
+    ) in worth.notes
+
+
+def test_judges_without_common_items_are_ranked_by_accuracy_and_said_to_be():
+    errors = planted(60, 2, 0, rate=0.1, seed=1)
+    errors[::2, 0] = True
+    votes = table(errors)
+    apart = votes[votes["worker"].eq("a") == (np.repeat(np.arange(60), 2) < 30)]
+    worth = vp.panel(apart, items="all")
+    assert worth.best_judge == "b"
+    assert "no two saw the same item" in " ".join(worth.notes)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=30)
+def test_where_all_judge_all_items_the_best_judge_is_the_most_accurate(seed):
+    errors = np.random.default_rng(seed).random((15, 4)) < 0.4
+    worth = vp.panel(table(errors))
+    assert worth.best_judge == "abcd"[int(errors.sum(axis=0).argmin())]
+
+
+@pytest.mark.parametrize("n", [5, 9, 15, 30])
+def test_copies_of_a_run_do_not_make_items_many(n):
+    votes = table(planted(n, 3, 0.3, seed=2))
+    copies = pd.concat([votes.assign(run=f"r{k}") for k in range(10)])
+    single, worth = vp.panel(votes), vp.panel(copies)
+    assert worth.notes == single.notes
+    assert worth.order.empty == single.order.empty == (n < 20)
+    assert worth.figure("effective-votes").value == pytest.approx(single.figure("effective-votes").value, nan_ok=True)
+
+
+@pytest.mark.filterwarnings("error")
+def test_costs_that_are_all_zero_say_nothing():
+    rng = np.random.default_rng(3)
+    errors = rng.random((120, 5)) < [0.05, 0.4, 0.4, 0.4, 0.4]
+    worth = vp.panel(table(errors).assign(cost=0.0))
+    assert not worth.costs_known
+    assert "saves 80 % of the votes" in str(worth)
+    assert "every vote costs 0: each vote counts 1" in worth.notes
 
 
 def test_the_order_finds_the_good_judges_and_drops_the_copies():

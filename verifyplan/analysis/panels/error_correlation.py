@@ -10,30 +10,48 @@ from scipy.stats import t as student
 from verifyplan.analysis.cluster_intervals import Interval, clustered_variance
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.intervals import LEVEL
-from verifyplan.analysis.panels.panel_answers import Floats, Ints, PanelAnswers
+from verifyplan.analysis.panels.panel_answers import Bools, Floats, Ints, PanelAnswers, n_items
 
 Correlation: TypeAlias = Literal["within-truth", "plain", "pooled"]
 """How errors are correlated: within classes of truth, over all items, or over all pairs of votes on one item."""
 
 MIN_COMMON_ITEMS = 10
-"""Pairs of judges with fewer items in common than this have no correlation."""
+"""Pairs of judges with fewer items in common than this have no correlation; an item of several runs counts once."""
+MAX_CONSTANT_SHARE = 0.5
+"""Where this share of the pairs or more have a judge whose errors never vary, the others do not stand for them."""
+MAX_VOTES_PER_JUDGE = 10
+"""Errors that would make a judge worth more votes than this exclude each other completely."""
 
 
 class ErrorCorrelation(NamedTuple):
     """The mean correlation of errors, and what it rests on."""
 
     mean: float
-    """The mean over pairs of judges, or over pairs of votes; NaN where no pair has one."""
+    """The mean over pairs of judges, or over pairs of votes; NaN where none has one, or half have constant errors."""
     residuals: Floats
     """What each unit adds to the mean's error, to the first order; the sum is 0."""
+    by_votes: bool
+    """Whether pairs of votes on one item take the place of pairs of judges."""
     n_votes: float
     """The votes that an item has: the number of judges; where few judges see each item, the mean number of votes."""
     pairs: Floats
     """The correlation of each pair of judges, of shape (judges, judges); NaN where there is none."""
     n_common: Ints
-    """The number of items that both judges of a pair answered."""
+    """The number of items that both judges of a pair answered; one of two runs counts twice."""
+    constant: Bools
+    """Whether the errors of a judge (row) never vary, within a class, on the items that another (column) answered."""
     joint_errors: float
-    """The mean number of items on which two judges both err."""
+    """The mean number of items on which two judges both err; one of two runs counts once."""
+
+    @property
+    def n_constant(self) -> int:
+        """The number of pairs that have no correlation because the errors of a judge never vary."""
+        return int(np.triu(self.constant | self.constant.T, k=1).sum())
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether errors exclude each other so far that no number of votes can be said."""
+        return bool(np.isfinite(self.mean) and np.isnan(effective_votes(self.n_votes, self.mean)))
 
 
 def error_correlation(answers: PanelAnswers, correlation: Correlation) -> ErrorCorrelation:
@@ -41,35 +59,47 @@ def error_correlation(answers: PanelAnswers, correlation: Correlation) -> ErrorC
 
     `within-truth` centres the errors of each judge within classes of truth, over the items that both judges answered:
     what the truth explains is not counted as erring together. `plain` does not. Pairs with fewer than 10 common items,
-    or with a judge who never varies there, are left out. Where the judges are not crossed, and with `pooled`, pairs of
-    votes on the same item take the place of pairs of judges.
+    or with a judge who never varies there, are left out; where half or more of those with enough items have such a
+    judge, the mean is NaN, as few pairs would stand for all. Where the judges are not crossed, and with `pooled`,
+    pairs of votes on the same item take the place of pairs of judges.
     """
     classes = answers.truth_class if correlation == "within-truth" else np.zeros(len(answers.answer), dtype=np.int64)
     errors = (answers.voted & ~answers.correct).astype(np.float64)
     voted = answers.voted.astype(np.float64)
-    common = voted.T @ voted
-    pairs, residuals = _by_judges(errors, voted, classes, common)
-    upper = np.triu_indices(len(common), k=1)
-    together = float((errors.T @ errors)[upper].mean())
+    claim = answers.clusters.claim
+    enough = _items_of_pairs(voted, claim) >= MIN_COMMON_ITEMS
+    pairs, residuals, constant = _by_judges(errors, voted, classes, enough)
+    upper = np.triu_indices(len(pairs), k=1)
+    together = float(_items_of_pairs(errors, claim)[upper].mean())
     mean, n_votes = np.nan, float(len(answers.workers))
-    if correlation == "pooled" or not answers.crossed:
+    by_votes = correlation == "pooled" or not answers.crossed
+    if by_votes:
         mean, residuals = _by_votes(errors, voted, classes)
         n_votes = float(voted.sum(axis=1)[voted.sum(axis=1) > 1].mean()) if (voted.sum(axis=1) > 1).any() else 1.0
-    elif np.isfinite(pairs[upper]).any():
+    elif (constant | constant.T)[upper].sum() < MAX_CONSTANT_SHARE * enough[upper].sum():
         mean = float(np.nanmean(pairs[upper]))
-    return ErrorCorrelation(mean, residuals, n_votes, pairs, common.astype(np.int64), together)
+    n_common = (voted.T @ voted).astype(np.int64)
+    return ErrorCorrelation(mean, residuals, by_votes, n_votes, pairs, n_common, constant, together)
+
+
+def _items_of_pairs(there: Floats, claim: Ints) -> Ints:
+    """Return on how many items two judges both are there, of shape (judges, judges); a loop over judges."""
+    if claim.max() + 1 == len(claim):  # each item once
+        return np.asarray(there.T @ there, dtype=np.int64)
+    return np.array([n_items(there * own[:, None], claim) for own in there.T])
 
 
 def effective_votes(n: float, correlation: float) -> float:
     """Return how many independent votes n votes are worth whose errors have this mean correlation (Kish 1965).
 
-    n / (1 + (n - 1) r). Where r is below 0 it exceeds n; it is at least 1.
+    n / (1 + (n - 1) r). Where r is below 0 it exceeds n; it is at least 1. NaN beyond 10 n: errors that exclude each
+    other so far have no number of independent votes.
 
     >>> [round(effective_votes(5, r), 2) for r in (0, 0.25, 1)]
     [5.0, 2.5, 1.0]
     """
     spread = 1 + (n - 1) * correlation
-    return float(n / spread) if spread > 0 else float("inf") if spread == 0 else np.nan
+    return float(n / spread) if spread * MAX_VOTES_PER_JUDGE >= 1 else np.nan
 
 
 def effective_votes_interval(found: ErrorCorrelation, clusters: Clusters) -> tuple[Interval, Interval]:
@@ -101,10 +131,10 @@ def linear_interval(value: float, residuals: Floats, clusters: Clusters) -> Inte
     return Interval(value, value - half, value + half, len(residuals))
 
 
-def _by_judges(errors: Floats, voted: Floats, classes: Ints, common: Floats) -> tuple[Floats, Floats]:
-    """Return the correlation of each pair of judges, and the residuals of its mean; a loop over judges."""
+def _by_judges(errors: Floats, voted: Floats, classes: Ints, enough: Bools) -> tuple[Floats, Floats, Bools]:
+    """Return the correlation of each pair of judges, the residuals of its mean, and who never varies; a loop."""
     n_units, n = errors.shape
-    pairs, residuals = np.full((n, n), np.nan), np.zeros(n_units)
+    pairs, residuals, constant = np.full((n, n), np.nan), np.zeros(n_units), np.zeros((n, n), dtype=bool)
     n_classes = int(classes.max()) + 1
     member = (classes == np.arange(n_classes)[:, None]).astype(np.float64)
     found = 0
@@ -114,7 +144,9 @@ def _by_judges(errors: Floats, voted: Floats, classes: Ints, common: Floats) -> 
         own = (errors[:, a, None] - (member @ (both * errors[:, a, None]) / size)[classes]) * both
         other = (errors[:, a + 1 :] - (member @ (both * errors[:, a + 1 :]) / size)[classes]) * both
         own_sum, other_sum = (own**2).sum(axis=0), (other**2).sum(axis=0)
-        defined = (common[a, a + 1 :] >= MIN_COMMON_ITEMS) & (own_sum > 1e-9) & (other_sum > 1e-9)
+        seen = enough[a, a + 1 :]
+        constant[a, a + 1 :], constant[a + 1 :, a] = seen & (own_sum <= 1e-9), seen & (other_sum <= 1e-9)
+        defined = seen & (own_sum > 1e-9) & (other_sum > 1e-9)
         if not defined.any():
             continue
         own, other = own[:, defined] / np.sqrt(own_sum[defined]), other[:, defined] / np.sqrt(other_sum[defined])
@@ -122,7 +154,7 @@ def _by_judges(errors: Floats, voted: Floats, classes: Ints, common: Floats) -> 
         pairs[a, a + 1 :][defined] = pairs[a + 1 :, a][defined] = r
         residuals += (own * other - r * (own**2 + other**2) / 2).sum(axis=1)
         found += len(r)
-    return pairs, residuals / max(found, 1)
+    return pairs, residuals / max(found, 1), constant
 
 
 def _by_votes(errors: Floats, voted: Floats, classes: Ints) -> tuple[float, Floats]:

@@ -31,6 +31,17 @@ MIN_ITEMS_TO_CHOOSE = 20
 """With fewer items than this no order of judges is given: which of them are better cannot be known."""
 
 
+def n_items(there: npt.NDArray[Any], claim: Ints) -> Ints:
+    """Return of how many items some unit is there, by column of an array (units, ...); an item of ten runs counts once.
+
+    >>> n_items(np.array([[1, 0], [1, 1], [1, 1]]), np.array([0, 0, 1])).tolist()
+    [2, 2]
+    """
+    order = np.argsort(claim, kind="stable")
+    starts = np.flatnonzero(np.diff(claim[order], prepend=-1))
+    return np.asarray(np.logical_or.reduceat(there[order] != 0, starts, axis=0).sum(axis=0), dtype=np.int64)
+
+
 class PanelAnswers(NamedTuple):
     """One answer a unit and worker, as codes; units are sorted by item and run, so that no result depends on rows."""
 
@@ -44,7 +55,7 @@ class PanelAnswers(NamedTuple):
     """The class of truth of each unit, from 0."""
     clusters: Clusters
     cost: Floats
-    """The mean cost of a vote of each worker; 1 where costs are not known."""
+    """The mean cost of a vote of each worker; 1 where costs are not known, or all are 0."""
     costs_known: bool
 
     @property
@@ -60,7 +71,7 @@ class PanelAnswers(NamedTuple):
     @property
     def can_be_ordered(self) -> bool:
         """Whether the judges see the same items, and enough of them to choose judges on some and score on others."""
-        return self.crossed and len(self.answer) >= MIN_ITEMS_TO_CHOOSE
+        return self.crossed and self.clusters.n_claims >= MIN_ITEMS_TO_CHOOSE
 
     @property
     def crossed(self) -> bool:
@@ -95,7 +106,7 @@ def panel_answers(votes: PanelVotes, items: Items | None) -> tuple[PanelAnswers,
     units = votes.units.iloc[order]
     clusters = clusters_of(units["run"], units["item"])
     cost = _cost_per_vote(votes)[voters]
-    costs_known = bool(np.isfinite(cost).all())
+    costs_known = bool(np.isfinite(cost).all() and cost.any())
     answers = PanelAnswers(
         workers=tuple(name for name, voter in zip(votes.workers, voters, strict=True) if voter),
         answer=answer,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.comparison_notes import MIN_TRUSTED_RUNS
-from verifyplan.analysis.panels.error_correlation import ErrorCorrelation
+from verifyplan.analysis.panels.error_correlation import MAX_VOTES_PER_JUDGE, ErrorCorrelation
 from verifyplan.analysis.panels.panel_answers import PanelAnswers
 from verifyplan.analysis.panels.selection import BestJudge
 from verifyplan.frames.panel_votes import PanelVotes
@@ -36,7 +36,8 @@ def notes_on_panel(
         yield f"with {n_runs} runs it is hardly known how much runs differ, and intervals are wide for it"
     if best is None:
         return
-    yield from _on_correlation(answers, found)
+    yield from _on_correlation(answers, found, float(summary.set_index("figure")["high"]["effective-votes"]))
+    yield from _on_different_items(answers, best)
     if best.agreed < 1:
         name, share = answers.workers[best.judge], 100 * best.agreed
         yield f"who is the best judge is not certain: {name} is chosen on {share:.0f} % of the parts of the items"
@@ -46,33 +47,67 @@ def notes_on_panel(
     elif not answers.voted.all():
         yield "judges have votes missing: an item that none of a smaller panel answered counts as wrong for it"
     if votes.cost is not None and not answers.costs_known:
-        yield "the cost of some judge is not known: each vote counts 1"
+        why = "every vote costs 0" if (votes.cost == 0).all() else "the cost of some judge is not known"
+        yield f"{why}: each vote counts 1"
     flat = summary["low"].eq(summary["high"]) & summary["figure"].ne("smaller-minus-majority")
     if flat.any():
         yield f"no item differs in {listed(summary.loc[flat, 'figure'])}: an interval without width says nothing"
 
 
-def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation) -> Iterator[str]:
-    n = len(answers.workers)
-    pairs = found.pairs[np.triu_indices(n, k=1)]
+def _on_different_items(answers: PanelAnswers, best: BestJudge) -> Iterator[str]:
+    voted = answers.voted
+    if voted.all():
+        return
+    name, n = answers.workers[best.judge], int(voted[:, best.judge].sum())
+    how = "who is most often right beyond the others on the same items"
+    if voted.sum(axis=1).max() < 2:
+        how = "the most accurate, though no two saw the same item, and some may have seen easier ones"
+    yield f"judges saw different items ({name} {n:,} of {len(voted):,}): the best single judge is {how}"
+
+
+def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, high: float) -> Iterator[str]:
+    pairs = found.pairs[np.triu_indices(len(answers.workers), k=1)]
     undefined = int(np.isnan(pairs).sum())
+    yield from _on_constant_errors(answers, found)
+    if np.isnan(found.mean) and found.n_constant and not found.by_votes:
+        return
     if np.isnan(found.mean):
         yield "no two judges have 10 common items on which both are sometimes wrong: their errors cannot be correlated"
         return
-    if found.n_votes != n:
+    if found.n_votes != len(answers.workers):
         yield (
             f"few judges see the same items: the correlation is that of pairs of votes on one item, and the effective "
             f"votes are those of the {found.n_votes:.1f} votes that an item has"
         )
-    elif undefined:
+    elif undefined > found.n_constant and not found.by_votes:
         yield (
-            f"{counted(undefined, 'pair')} of {len(pairs):,} have fewer than 10 common items, or a judge who never "
-            "varies there, and are left out of the correlation"
+            f"{counted(undefined - found.n_constant, 'pair')} of {len(pairs):,} have fewer than 10 common items and "
+            "are left out of the correlation"
         )
+    if found.exclusive:
+        yield f"errors exclude each other completely (r = {found.mean:.2f}): effective votes have no number"
+        return
     if found.mean < 0:
         yield f"errors exclude each other (r = {found.mean:.2f}): effective votes exceed the number of judges"
-    if found.joint_errors < MIN_JOINT_ERRORS and found.n_votes == n:
+    if high > MAX_VOTES_PER_JUDGE * found.n_votes:
+        yield (
+            f"the upper bound of effective votes is over {MAX_VOTES_PER_JUDGE} times the votes: how far errors exclude "
+            "each other is hardly known"
+        )
+    if found.joint_errors < MIN_JOINT_ERRORS and not found.by_votes:
         yield (
             f"two judges err together on {found.joint_errors:.1f} items on average: with so few, intervals of "
             "effective votes hold the truth in 70 to 92 % (by simulation), not in 95 %"
         )
+
+
+def _on_constant_errors(answers: PanelAnswers, found: ErrorCorrelation) -> Iterator[str]:
+    if found.by_votes or not found.n_constant:
+        return
+    names = [name for name, never in zip(answers.workers, found.constant.any(axis=1), strict=True) if never]
+    pairs = counted(len(answers.workers) * (len(answers.workers) - 1) // 2, "pair")
+    unknown = ": with so few their errors cannot be correlated, and effective votes are unknown"
+    yield (
+        f"errors of {listed(names)} never vary among common items of the same truth (always right, or always wrong), "
+        f"so {found.n_constant:,} of {pairs} have no correlation{unknown if np.isnan(found.mean) else ''}"
+    )

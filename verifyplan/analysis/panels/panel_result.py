@@ -49,7 +49,7 @@ class PanelWorth:
     """The correlation of errors that was asked for: `within-truth`, `plain` or `pooled`; `notes` say where pairs of
     votes took the place of pairs of judges."""
     best_judge: str | None
-    """The most accurate judge; None without truth."""
+    """The judge that is most accurate on the same items as the others (rule F3a); None without truth."""
     dropped: tuple[str, ...]
     """The judges that can be dropped: the majority of the others is no less right on these items."""
     costs_known: bool

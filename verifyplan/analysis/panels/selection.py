@@ -8,18 +8,18 @@ import numpy as np
 
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.majority_accuracy import share_right
-from verifyplan.analysis.panels.panel_answers import Bools, Counts, Floats, Ints, PanelAnswers
+from verifyplan.analysis.panels.panel_answers import Bools, Counts, Floats, Ints, PanelAnswers, n_items
 
 N_FOLDS = 5
 """Parts into which the items are put: judges are chosen on all but one and scored on that one."""
 MIN_RUNS_TO_SPLIT = 10
 """With fewer runs than this, parts are of claims, not of runs."""
-MIN_VOTES_TO_CHOOSE = 10
-"""A judge with fewer votes than this is not chosen where others have more."""
+MIN_ITEMS_OF_BEST = 10
+"""A judge with votes on fewer items than this is not chosen where others have more."""
 
 
 class BestJudge(NamedTuple):
-    """The most accurate judge, and how right the judge is that was chosen on other items."""
+    """The best judge, and how right the judge is that was chosen on other items."""
 
     judge: int
     """The position of the judge that is best on all items."""
@@ -57,15 +57,20 @@ def folds(clusters: Clusters, seed: int) -> Ints:
 
 
 def best_judge(answers: PanelAnswers, fold: Ints) -> BestJudge:
-    """Return the most accurate judge; of equally accurate ones the first by name."""
-    correct, voted = answers.correct, answers.voted
+    """Return the judge that is most accurate on the same items as others; of equal ones the first by name.
+
+    Judges are ranked by how much more often they are right than the others on the items that they answered, on
+    average over these: who answered easy items only gains nothing by it. Where every judge answered every item this
+    ranks by accuracy.
+    """
+    correct, voted, claim = answers.correct, answers.voted, answers.clusters.claim
     chosen = np.zeros(len(fold), dtype=np.int64)
-    best = _most_accurate(correct, voted)
+    best = _most_accurate(correct, voted, claim)
     numbers = np.unique(fold)
     agreed = 0
     for number in numbers:
         here = fold == number
-        judge = _most_accurate(correct[~here], voted[~here]) if len(numbers) > 1 else best
+        judge = _most_accurate(correct[~here], voted[~here], claim[~here]) if len(numbers) > 1 else best
         chosen[here] = judge
         agreed += judge == best
     units = np.arange(len(fold))
@@ -73,10 +78,15 @@ def best_judge(answers: PanelAnswers, fold: Ints) -> BestJudge:
     return BestJudge(best, right, has_vote, agreed / len(numbers))
 
 
-def _most_accurate(correct: Bools, voted: Bools) -> int:
-    n = voted.sum(axis=0)
-    share = np.where(n >= min(MIN_VOTES_TO_CHOOSE, n.max()), correct.sum(axis=0) / np.maximum(n, 1), -1)
-    return int(share.argmax())
+def _most_accurate(correct: Bools, voted: Bools, claim: Ints) -> int:
+    """Return the judge that most exceeds the others on the same items; by accuracy where none has items in common."""
+    n_votes = voted.sum(axis=1, keepdims=True)
+    compared = voted & (n_votes > 1) if n_votes.max() > 1 else voted
+    others = (correct.sum(axis=1, keepdims=True) - correct) / np.maximum(n_votes - 1, 1)
+    gap = ((correct - others) * compared).sum(axis=0) / np.maximum(compared.sum(axis=0), 1)
+    n = n_items(compared, claim)
+    gap = np.where(n >= min(MIN_ITEMS_OF_BEST, n.max()), gap, -np.inf)
+    return int((gap >= gap.max() - 1e-12).argmax())
 
 
 def judge_order(answers: PanelAnswers, fold: Ints) -> JudgeOrder:
