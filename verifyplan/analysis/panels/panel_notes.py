@@ -104,7 +104,8 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, high: float)
 def _on_constant_errors(answers: PanelAnswers, found: ErrorCorrelation) -> Iterator[str]:
     if found.by_votes or not found.n_constant:
         return
-    names = [name for name, never in zip(answers.workers, found.constant.any(axis=1), strict=True) if never]
+    never_vary = np.asarray(found.constant.any(axis=1))
+    names = [name for name, never in zip(answers.workers, never_vary, strict=True) if never]
     pairs = counted(len(answers.workers) * (len(answers.workers) - 1) // 2, "pair")
     unknown = ": with so few their errors cannot be correlated, and effective votes are unknown"
     yield (
