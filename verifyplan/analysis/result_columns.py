@@ -78,11 +78,15 @@ _FLIPS: dict[str, Columns] = {
         Column(
             "measure",
             "text",
-            "`vote-accuracy`, `majority-accuracy`, `agreement` (of pairs of votes), `effective-votes`",
+            "`vote-accuracy`, `majority-accuracy`, `agreement` (of pairs of votes), `effective-votes`, `votes`",
             key=True,
         ),
         Column("round", "whole", "the round", key=True),
-        Column("value", "number", "the share; or how many independent votes the panel is worth (rule F3a)"),
+        Column(
+            "value",
+            "number",
+            "the share; or how many independent votes the panel is worth (rule F3a), of how many `votes`",
+        ),
         Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
         Column("high", "number", "high end of it"),
         Column("n", "whole", "votes, items or pairs of votes"),
@@ -95,6 +99,8 @@ _FLIPS: dict[str, Columns] = {
         Column("low", "number", "low end of its 95 % interval by linearised variance of clusters (rule F1)"),
         Column("high", "number", "high end of it"),
         Column("n", "whole", "the items that count in either share"),
+        Column("first", "number", "the first share; of the measures of rounds in the items' first round, same items"),
+        Column("second", "number", "the second share, from which the first is taken"),
     ),
 }
 
@@ -110,8 +116,12 @@ _WORKERS: Columns = (
     Column("calls", "whole", "calls of it that ended; absent where no run tells"),
     Column("failed_calls", "whole", "calls of these without a usable answer"),
     Column("seconds", "number", "mean wall time of its calls in seconds; absent where no run tells"),
-    Column("cost", "number", "what all of its votes cost: US dollars in runs, else the unit of the table's column"),
-    Column("cost_per_vote", "number", "mean cost of a vote; in runs the cost of all calls by `asked`"),
+    Column(
+        "cost",
+        "number",
+        "what its votes cost, those of unknown cost left out: US dollars in runs, else the table's unit",
+    ),
+    Column("cost_per_vote", "number", "mean cost of a vote whose cost is known; in runs `cost` by `asked`"),
     *with_interval(
         "lazy_doubt_rate",
         "share of its disagrees that rest on burden-not-met; absent where no basis is known",
@@ -150,12 +160,12 @@ _WORKERS: Columns = (
     *with_interval(
         "influence",
         "share of decisions (classes in runs, else majorities) that change without it; to a tie: a half",
-        "decisions on which it votes",
+        "decisions on which it votes; of majorities those that others vote on, too",
     ),
     *with_interval(
         "adds",
         "accuracy of the majority with it minus without it, ties as their share",
-        "items that it labels and whose truth is known",
+        "items that it and others label, truth known",
     ),
     Column("closest", "text", "the worker whose errors are most like its own, within classes of truth (rule F3a)"),
     Column("closest_correlation", "number", "the correlation of their errors; missing below 10 items in common"),
@@ -182,7 +192,9 @@ _INFLUENCE: Columns = (
     Column("difference", "number", "without minus with all"),
     Column("difference_low", "number", "low end of its 95 % interval: clustered t, of `changed` Wilson (rule F1)"),
     Column("difference_high", "number", "high end of that interval"),
-    Column("n", "whole", "decisions that one of both shares is taken of; of `changed` those on which it votes"),
+    Column(
+        "n", "whole", "decisions of both shares, of majorities with votes in both; of `changed` those on which it votes"
+    ),
 )
 
 _JUDGES: Columns = (

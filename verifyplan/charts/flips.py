@@ -151,14 +151,12 @@ def _caption(found: Flips, lines: pd.DataFrame) -> str:
         f"{ENDS[str(measure)]} {part['share_text'].iloc[0]} at first and {part['share_text'].iloc[-1]} at last"
         for measure, part in lines.groupby("measure", sort=False)
     ]
-    worth = found.rounds.loc[found.rounds["measure"].eq("effective-votes"), "value"].dropna()
+    worth = found.effective_votes_in_words()
     n, again = (int(rows.loc[["changed"], column].sum()) for column in ("n", "n_again"))
     return sentences(
         f"Dots: {of if judged else 'the share of votes that change'} ({count(found.n_items, 'item')}; n: votes).",
         *(f"{end}." for end in ends),
-        f"The panel is worth {worth.iloc[0]:.2f} independent votes at first and {worth.iloc[-1]:.2f} at last."
-        if len(worth) > 1
-        else "",
+        f"From the first round to the last the panel is worth {worth}." if worth else "",
         f"Of {count(n, 'vote')}, {n - again:,} are of items that were asked in one round: they keep their votes."
         if again < n
         else "",

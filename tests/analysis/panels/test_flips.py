@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isnan
 
 import numpy as np
@@ -135,6 +136,34 @@ def test_agreement_doubles_and_accuracy_does_not_move():
     assert found.rounds.query("measure == 'agreement'")["value"].tolist() == pytest.approx([1 / 3, 1])
     assert "the majority is right in 50.0 → 50.0 % (+0.0 points" in str(found)
     assert "two workers agree in 33.3 → 100.0 % (+66.7 points" in str(found)
+
+
+def test_differences_have_the_shares_that_they_are_of():
+    """Of three items the second round asks for one: endpoints are of this one."""
+    votes = items(table("aab", "aaa"), table("aaa"), table("aaa"))
+    found = vp.flips(votes, carry=False)
+    assert "two workers agree in 33.3 → 100.0 % (+66.7 points" in str(found)
+    assert found.rounds.query("measure == 'agreement'")["value"].tolist() == pytest.approx([7 / 9, 1])
+    rows = vp.flips(votes).differences.dropna()
+    assert (rows["second"] - rows["first"]).to_numpy() == pytest.approx(rows["value"].to_numpy())
+
+
+def test_effective_votes_have_intervals_and_say_where_errors_may_be_independent():
+    rng = np.random.default_rng(5)
+    truth = np.repeat(np.arange(120) % 2 == 0, 3)
+    together = np.repeat(rng.random(120) < 0.7, 3) ^ (rng.random(360) < 0.05)
+    parts = [
+        pd.DataFrame({"item": np.repeat(np.arange(120), 3), "worker": list("abc") * 120, "round": number,
+                      "label": np.where(truth == right, "yes", "no"), "truth": np.where(truth, "yes", "no")})
+        for number, right in enumerate((rng.random(360) < 0.7, together))
+    ]  # fmt: skip
+    found = vp.flips(pd.concat(parts))
+    assert found.rounds.set_index("measure").loc["votes", "value"].tolist() == [3, 3]
+    words = found.effective_votes_in_words()
+    value = r"[\d.]+ \[[\d.]+, [\d.]+\]"
+    limit = r"in round 0 errors may be independent \(of 3 votes\)"
+    assert re.fullmatch(f"{value} → 1{value} independent votes, {limit}", words)
+    assert f"they are worth {words}" in str(found)
 
 
 NO, OLD, NEW = "I am sure", "see a.py:3", "see b.py:7 and a.py:3"

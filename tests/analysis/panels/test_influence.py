@@ -114,7 +114,44 @@ def test_a_table_without_truth_has_changes_alone():
 def test_the_last_vote_of_an_item_leaves_nothing():
     found = vp.influence(pd.DataFrame({"item": [1], "worker": ["a"], "label": ["x"]}))
     assert found.findings[["with_all", "without"]].to_numpy().tolist() == [["x", ""]]
-    assert metric(found, "changed")["difference"].tolist() == [1]
+    assert metric(found, "changed")["difference"].isna().all()
+    assert metric(found, "changed")["n"].tolist() == [0]
+    assert str(found) == (
+        "1 worker, 1 item, one left out at a time: nothing to compare\nnote: a alone judged 1 item: "
+        "without that worker it has no majority, and figures of majorities without it leave it out."
+    )
+
+
+def test_both_sides_are_of_the_items_that_others_judged_too():
+    """Items that a alone judged, all of them wrong, change nothing of what a is worth on the others."""
+    alone = pd.DataFrame({"item": range(30), "worker": "a", "label": "agree", "truth": "disagree"})
+    found, common = vp.influence(pd.concat([TABLE, alone]), positive="agree"), vp.influence(TABLE, positive="agree")
+    rows, expected = (each.table[each.table["worker"].eq("a")] for each in (found, common))
+    shares = ["metric", "with_all", "without", "difference", "n"]
+    pd.testing.assert_frame_equal(rows[shares], expected[shares])
+    assert metric(found, "accuracy")["n"].tolist() == [3, 33, 33]
+    assert found.notes == (
+        "a alone judged 30 items: without that worker they have no majority, and figures of majorities "
+        "without it leave them out.",
+    )
+    figures = ["adds", "adds_n", "influence", "influence_n"]
+    added = vp.workers(pd.concat([TABLE, alone])).table[figures]
+    pd.testing.assert_frame_equal(added, vp.workers(TABLE).table[figures])
+
+
+def test_several_workers_who_judge_alone_are_named():
+    alone = pd.DataFrame({"item": [7, 8, 9], "worker": list("bab"), "label": "agree", "truth": "agree"})
+    notes = vp.influence(pd.concat([TABLE, alone])).notes
+    assert notes[0].startswith("One worker alone judged each of 3 items (b, a): without that worker they have no")
+
+
+def test_words_name_all_who_tie():
+    pair = pd.DataFrame({"item": [1, 1, 2, 2], "worker": list("abab"), "label": list("xyxx")})
+    text = str(vp.influence(pair))
+    assert re.search(r"as many change their majority without each: a: 25\.0 % \[.*\] \(n = 2\), b: 25", text)
+    seven = pd.DataFrame({"item": 1, "worker": list("abcdefg"), "label": list("xxxxyyy")})
+    text = str(vp.influence(seven))
+    assert re.search(r"without a: 50.*, b: 50.*, c: 50.* and 1 more; fewest without e: 0.*, f: 0.*, g: 0", text)
 
 
 def test_rows_in_any_order():

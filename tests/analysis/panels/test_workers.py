@@ -128,7 +128,6 @@ def test_a_loop_over_votes_gives_the_same_and_the_order_of_rows_does_not_count(f
             every = cast.loc[cast["item"] == item, "label"].tolist()
             others = cast.loc[(cast["item"] == item) & (cast["worker"] != worker), "label"].tolist()
             if not others:
-                changed.append(1.0)
                 continue
             first, second = majority(every), majority(others)
             agreement.append(second.get(label, 0.0))
@@ -336,6 +335,18 @@ def test_costs_of_a_table():
     table = rows(vp.workers(frame))
     assert table["cost"].tolist() == [2.5, 2, 3, 2]
     assert table["cost_per_vote"].tolist() == pytest.approx([2.5 / 3, 1, 1, 1])
+
+
+def test_votes_without_a_cost_are_counted():
+    found = vp.workers(SMALL.assign(cost=[0.5, None, *[1.0] * 9]))
+    assert "1 vote of 11 has no cost: totals are of the others, and too low." in found.notes
+    assert not any("cost" in note for note in vp.workers(SMALL.assign(cost=1.0)).notes)
+
+
+def test_one_worker_has_no_range():
+    text = str(vp.workers(SMALL[SMALL["worker"].eq("a")]))
+    assert text.startswith("1 worker, 3 items, 3 votes: accuracy 33.3 % [")
+    assert " to " not in text.splitlines()[0]
 
 
 def test_notes_name_what_a_reader_must_know():

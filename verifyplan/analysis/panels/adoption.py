@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.cluster_intervals import Interval, difference_interval
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.analysis.panels.round_answers import Bools, RoundAnswers, majority
-from verifyplan.analysis.panels.round_changes import share_row, whole_numbers
+from verifyplan.analysis.panels.round_changes import Share, share_row, whole_numbers
 from verifyplan.frames.panel_votes import Ints
 from verifyplan.rules.citations import citations
 
@@ -107,20 +105,19 @@ def _cell(rows: Reconsidered, side: str, evidence: str) -> Bools:
     return own & rows.evidence_known & (rows.new if evidence == "new" else ~rows.new)
 
 
-def excesses(rows: Reconsidered, answers: RoundAnswers, clusters: Clusters) -> dict[str, Interval]:
-    """Return conformity, capitulation and persuasion: how much more often one sort of answers switches than another."""
+def excesses(rows: Reconsidered, answers: RoundAnswers) -> dict[str, tuple[Share, Share]]:
+    """Return conformity, capitulation and persuasion: how often one sort of answers switches, and another sort."""
     cells = {
         "conformity": (("majority", "any"), ("minority", "any")),
         "capitulation": (("majority", "none"), ("minority", "none")),
         "persuasion": (("minority", "none"), ("minority", "new")),
     }
-    found = {}
-    for name, pair in cells.items():
-        first, second = (_of_units(rows, _cell(rows, *cell), answers) for cell in pair)
-        found[name] = difference_interval(*first, *second, clusters)
-    return found
+    return {
+        name: (_of_units(rows, _cell(rows, *first), answers), _of_units(rows, _cell(rows, *second), answers))
+        for name, (first, second) in cells.items()
+    }
 
 
-def _of_units(rows: Reconsidered, chosen: Bools, answers: RoundAnswers) -> tuple[Floats, Floats]:
+def _of_units(rows: Reconsidered, chosen: Bools, answers: RoundAnswers) -> Share:
     """Return how many of the chosen answers switched, and how many there are, by unit."""
     return answers.per_unit(chosen & rows.switched, rows.unit), answers.per_unit(chosen, rows.unit)

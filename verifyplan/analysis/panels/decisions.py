@@ -93,12 +93,14 @@ def class_changes(classes: ClassesWithout) -> Changes:
 def majority_changes(votes: LeaveOneOut) -> Changes:
     """Return how far the majority on each unit with a vote changes without each worker.
 
-    A tie is half of each of two labels, so a majority that becomes a tie has changed by a half.
+    A tie is half of each of two labels, so a majority that becomes a tie has changed by a half. A unit that a worker
+    alone voted on has no majority without it: the two are no entry.
     """
     decided = votes.decided
     place = np.cumsum(decided) - 1
     clusters = clusters_of_units(votes.votes).take(decided)
-    return Changes(votes.change, place[votes.votes.unit], votes.votes.worker, clusters)
+    both = votes.others > 0
+    return Changes(votes.change[both], place[votes.votes.unit[both]], votes.votes.worker[both], clusters)
 
 
 def whole_runs(votes: PanelVotes) -> RunSet | None:

@@ -17,6 +17,7 @@ from verifyplan.analysis.panels.round_changes import (
     OTHER,
     WHOLE,
     answer_changes,
+    difference_row,
     majority_breaks,
     majority_steps,
     steps,
@@ -92,7 +93,7 @@ def flips(
     answers = asked.carried() if carry else asked
     every, panel = steps(answers, carry), majority(answers, ties)
     sides = reconsidered(asked, votes.explanation)
-    differences = {**excesses(sides, asked, clusters), **panel_change(answers, panel, every[-1], clusters)}
+    compared = {**excesses(sides, asked), **panel_change(answers, panel, every[-1])}
     found = Flips(
         changes=_of_labels(answer_changes(answers, every, clusters), votes),
         workers=_of_labels(worker_changes(answers, every[-1], votes.workers, clusters), votes),
@@ -100,7 +101,7 @@ def flips(
         breaks=majority_breaks(answers, panel, every[-1], clusters),
         adoption=adoption_table(sides, asked, clusters),
         rounds=panel_by_round(votes, answers, panel, clusters),
-        differences=pd.DataFrame([{"measure": name, **value._asdict()} for name, value in differences.items()]),
+        differences=pd.DataFrame([difference_row(name, *shares, clusters) for name, shares in compared.items()]),
         labels=votes.labels,
         n_items=len(votes.units),
         carried=carry,

@@ -43,10 +43,10 @@ class Flips:
     majority's, and how many of the majority's become others, with a new citation, without, or any."""
     rounds: pd.DataFrame
     """`measure, round, value, low, high, n`: how many votes and majorities are right in each round, how often two
-    workers agree, and how many independent votes the panel is worth (rule F3a)."""
+    workers agree, and how many independent votes the panel is worth (rule F3a), of how many `votes` of an item."""
     differences: pd.DataFrame
-    """`measure, value, low, high, n`: conformity, capitulation, persuasion, and how far each measure of `rounds`
-    changes from the first round of the items to their last."""
+    """`measure, value, low, high, n, first, second`: conformity, capitulation, persuasion, and how far each measure of
+    `rounds` changes from the first round of the items to their last, with the two shares."""
     labels: tuple[str, ...]
     """The labels that votes and truth have."""
     n_items: int
@@ -87,15 +87,32 @@ class Flips:
         names = {"majority-accuracy": "the majority is right in", "agreement": "two workers agree in"}
         parts = []
         for measure, words in names.items():
-            ends = self.rounds.loc[self.rounds["measure"].eq(measure), "value"].to_numpy()
             row = self.differences.set_index("measure").loc[[measure]].iloc[0]
             if row["n"]:
-                values = f"{100 * ends[0]:.1f} → {100 * ends[-1]:.1f} %"
+                values = f"{100 * row['first']:.1f} → {100 * row['second']:.1f} %"
                 parts.append(f"{words} {values} ({_points(row)}, n = {int(row['n']):,})")
-        worth = self.rounds.loc[self.rounds["measure"].eq("effective-votes"), "value"].to_numpy()
-        if len(worth) > 1 and np.isfinite(worth[[0, -1]]).all():
-            parts.append(f"they are worth {worth[0]:.2f} → {worth[-1]:.2f} independent votes")
-        return "; ".join(parts)
+        worth = self.effective_votes_in_words()
+        return "; ".join(
+            [*parts, *([f"{'they' if self.carried else 'all votes of a round'} are worth {worth}"] if worth else [])]
+        )
+
+    def effective_votes_in_words(self) -> str:
+        """Return the effective votes of the first round and of the last with intervals; nothing where one is unknown.
+
+        Where an interval includes the number of votes that an item has, the words say that errors may be independent.
+        """
+        worth, votes = (self.rounds[self.rounds["measure"].eq(name)] for name in ("effective-votes", "votes"))
+        rows = worth.assign(n_votes=votes["value"].to_numpy()).iloc[[0, -1]] if len(worth) > 1 else worth.iloc[:0]
+        if rows.empty or not np.isfinite(rows[["value", "low", "high"]]).all(axis=None):
+            return ""
+        values = " → ".join(f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" for row in rows.itertuples())
+        notes = [
+            f"in round {row.round} errors {'exclude each other' if row.low > row.n_votes else 'may be independent'}"
+            f" (of {row.n_votes:.3g} votes)"
+            for row in rows.itertuples()
+            if row.high >= row.n_votes
+        ]
+        return f"{values} independent votes" + "".join(f", {note}" for note in notes)
 
     def _sides(self) -> str:
         excess = self.differences.set_index("measure")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from verifyplan.analysis.panels.decisions import (
 from verifyplan.analysis.panels.influence_result import Influence
 from verifyplan.analysis.panels.labels import positive_code
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut, leave_one_out
+from verifyplan.analysis.panels.worker_notes import note_on_lone_votes
 from verifyplan.analysis.replay import Setting
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.from_table import as_panel_votes
@@ -60,8 +61,9 @@ def influence(
     share of the decisions on which it votes that differ; and of all decisions, of runs `held` and, with truth,
     `precision`, `recall`, `f1`, `false-consensus-rate`, `false-demotion-rate`, of tables with truth `accuracy` and,
     where a positive label is known, `sensitivity` and `specificity` of the majority. Intervals are clustered by run
-    and claim (rule F1). A figure whose denominator is 0 is NaN. Raises TableError and SettingsError as `from_table`
-    and `replay` do. Source: rule F3.
+    and claim (rule F1). Majorities are compared over the items that have votes in both cases: those that the worker
+    alone judged are left out. A figure whose denominator is 0 is NaN. Raises TableError and SettingsError as
+    `from_table` and `replay` do. Source: rule F3.
 
     >>> table = pd.DataFrame({"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxxx")})
     >>> influence(table).table.set_index("worker")["difference"].to_dict()
@@ -92,12 +94,9 @@ class Metric(NamedTuple):
 def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
     classes = classes_without(runs, setting)
     truth = np.asarray(classes.findings["truth"].astype("float64"), dtype=np.float64)
-    rows = _rows(
-        classes.workers,
-        class_changes(classes),
-        _class_metrics(classes.classes, truth),
-        (_class_metrics(classes.without[:, number], truth) for number in range(len(classes.workers))),
-    )
+    with_all = _class_metrics(classes.classes, truth)
+    sides = ((with_all, _class_metrics(without, truth)) for without in classes.without.T)
+    rows = _rows(classes.workers, class_changes(classes), sides)
     findings = _changed_classes(classes)
     notes = ["Later votes of the others stay as they were: without a worker they might have been cast differently."]
     if n := int(findings["censored"].sum()):
@@ -109,22 +108,30 @@ def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
 
 
 def _of_table(votes: LeaveOneOut, positive: int | None) -> Influence:
-    workers, truth, decided = votes.votes.workers, votes.votes.truth[votes.decided], votes.decided
-    with_all = _majority_metrics(votes.panel_right()[decided], truth, positive)
-    without = (
-        _majority_metrics(votes.panel_right_without(number)[decided], truth, positive) for number in range(len(workers))
-    )
-    rows = _rows(workers, majority_changes(votes), with_all, without)
-    findings, n = _changed_majorities(votes), int(decided.sum())
-    return Influence(rows, findings, "majority", n, votes.votes.synthetic)
+    rows = _rows(votes.votes.workers, majority_changes(votes), _majority_sides(votes, positive))
+    findings, n, notes = _changed_majorities(votes), int(votes.decided.sum()), tuple(note_on_lone_votes(votes))
+    return Influence(rows, findings, "majority", n, votes.votes.synthetic, notes)
 
 
-def _rows(
-    workers: Sequence[str], changes: Changes, with_all: dict[str, Metric], without: Iterator[dict[str, Metric]]
-) -> pd.DataFrame:
+Sides: TypeAlias = tuple[dict[str, Metric], dict[str, Metric]]
+"""The metrics with all workers and without one, over the decisions that the worker's row is about."""
+
+
+def _majority_sides(votes: LeaveOneOut, positive: int | None) -> Iterator[Sides]:
+    """Yield the metrics of majorities, of each worker over the items that have votes with and without it."""
+    decided, right = votes.decided, votes.panel_right()[votes.decided]
+    truth = votes.votes.truth[decided]
+    for number in range(len(votes.votes.workers)):
+        without = votes.panel_right_without(number)[decided]
+        both = np.isfinite(right) & np.isfinite(without)
+        first, second = (_majority_metrics(each, both, truth, positive) for each in (right, without))
+        yield first, second
+
+
+def _rows(workers: Sequence[str], changes: Changes, sides: Iterable[Sides]) -> pd.DataFrame:
     clusters = changes.clusters
     rows: list[tuple[object, ...]] = []
-    for number, (name, left) in enumerate(zip(workers, without, strict=True)):
+    for number, (name, (with_all, left)) in enumerate(zip(workers, sides, strict=True)):
         own = changes.worker == number
         change = share_interval(changes.change[own], np.ones(int(own.sum())), clusters.take(changes.decision[own]))
         rows.append((name, "changed", 0.0, change.value, *change))
@@ -157,8 +164,7 @@ def _class_metrics(classes: Any, truth: Floats) -> dict[str, Metric]:
     }
 
 
-def _majority_metrics(right: Floats, truth: Any, positive: int | None) -> dict[str, Metric]:
-    known = np.isfinite(right)
+def _majority_metrics(right: Floats, known: Any, truth: Any, positive: int | None) -> dict[str, Metric]:
     if not (truth >= 0).any():
         return {}
     kinds = {"accuracy": known}
@@ -187,7 +193,7 @@ def _class_names(codes: Any) -> Any:
 
 
 def _changed_majorities(votes: LeaveOneOut) -> pd.DataFrame:
-    changed = np.flatnonzero(votes.change > 0)
+    changed = np.flatnonzero((votes.change > 0) | (votes.others == 0))
     unit = votes.votes.unit[changed]
     units = votes.votes.units.iloc[unit]
     names = np.array(votes.votes.workers, dtype=object)

@@ -11,6 +11,9 @@ from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted
 
+MAX_TIED = 3
+"""Of more workers than this that tie only the first are named."""
+
 
 @with_field_docs
 @dataclass(frozen=True, eq=False)
@@ -21,7 +24,7 @@ class Influence:
     """One row a worker and metric; `documentation("influence")` explains the columns."""
     findings: pd.DataFrame
     """One row a finding, or item, and worker without whom it has another class, or majority: `worker, run, item,
-    truth, with_all, without, censored`."""
+    truth, with_all, without, censored`. Where no vote is left, `without` is empty, and no figure counts the item."""
     decides: str
     """`class`, by the rules that classify findings of runs, or `majority`, of the labels of a table."""
     n: int
@@ -29,13 +32,14 @@ class Influence:
     synthetic: bool = field(repr=False)
     """True where votes or items were generated, not observed."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: what leaving out cannot say, which changes are censored."""
+    """What a reader must know: what leaving out cannot say, which changes are censored, who alone judged items."""
 
     def __str__(self) -> str:
         """Return who changes most and least when left out, with n and intervals."""
         changed = self.table[self.table["metric"].eq("changed")].dropna(subset="difference")
         made = " (synthetic)" if self.synthetic else ""
-        head = f"{counted(len(changed), 'worker')}, {counted(self.n, self._decided)}{made}, one left out at a time"
+        size = f"{counted(self.table['worker'].nunique(), 'worker')}, {counted(self.n, self._decided)}"
+        head = f"{size}{made}, one left out at a time"
         lines = [f"{head}: nothing to compare"] if changed.empty else [f"{head}: {self._most_and_least(changed)}"]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
@@ -46,19 +50,28 @@ class Influence:
         return "finding" if self.decides == "class" else "item"
 
     def _most_and_least(self, changed: pd.DataFrame) -> str:
-        n_changed = changed["difference"] * changed["n"]
-        ordered = changed.loc[n_changed.sort_values(ascending=False, kind="stable").index]
-        most, least = ordered.iloc[0], ordered.iloc[-1]
-        if most["difference"] == 0:
+        """Return the workers without whom most and fewest decisions change; all of them where they tie."""
+        n_changed = (changed["difference"] * changed["n"]).round(9)
+        most, fewest = (changed[n_changed.eq(end)] for end in (n_changed.max(), n_changed.min()))
+        if n_changed.max() == 0:
             return f"no {self.decides} changes, whoever is left out"
-        words = [f"most change their {self.decides} without {most['worker']}: {in_words(most)}"]
-        if len(ordered) > 1:
-            words.append(f"fewest without {least['worker']}: {in_words(least)}")
-        return "; ".join(words)
+        if len(changed) == 1:
+            return f"the {self.decides} changes without {_each_in_words(most)}"
+        if len(most) == len(changed):
+            return f"as many change their {self.decides} without each: {_each_in_words(most)}"
+        return (
+            f"most change their {self.decides} without {_each_in_words(most)}; fewest without {_each_in_words(fewest)}"
+        )
 
     def _repr_html_(self) -> str:
         """Return the influence for a notebook; every text is shown as text."""
         return words_and_tables(str(self), self.table)
+
+
+def _each_in_words(rows: pd.DataFrame) -> str:
+    """Return the first workers of a table with their differences, and how many more there are."""
+    named = ", ".join(f"{row['worker']}: {in_words(row)}" for _, row in rows.head(MAX_TIED).iterrows())
+    return f"{named} and {len(rows) - MAX_TIED} more" if len(rows) > MAX_TIED else named
 
 
 def in_words(row: Any) -> str:

@@ -58,12 +58,12 @@ class LeaveOneOut:
 
     @property
     def change(self) -> Floats:
-        """The share of the majority that is another without the vote, from 0 to 1; 1 where no vote is left.
+        """The share of the majority that is another without the vote, from 0 to 1; NaN where no vote is left.
 
         With ties broken by lot, it is the probability that the item's label changes.
         """
         distance = np.abs(self.majority[self.votes.unit] - self.without).sum(axis=1) / 2
-        return np.where(self.others > 0, distance, 1.0)
+        return np.where(self.others > 0, distance, np.nan)
 
     def panel_right(self) -> Floats:
         """Return the share of each unit's majority that is the truth; NaN without truth or votes."""

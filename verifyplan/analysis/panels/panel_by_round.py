@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.cluster_intervals import Interval, share_interval
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.error_correlation import effective_votes_interval, error_correlation
 from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.analysis.panels.panel_answers import panel_answers
 from verifyplan.analysis.panels.round_answers import Majority, RoundAnswers
-from verifyplan.analysis.panels.round_changes import Step, ends_of_step
+from verifyplan.analysis.panels.round_changes import Share, Step, ends_of_step
 from verifyplan.frames.panel_votes import PanelVotes
 
 MEASURES = ("vote-accuracy", "majority-accuracy", "agreement")
@@ -43,20 +43,23 @@ def panel_by_round(votes: PanelVotes, answers: RoundAnswers, panel: Majority, cl
 
 
 def _effective_votes(votes: PanelVotes, answers: RoundAnswers) -> Iterator[dict[str, Any]]:
-    """Yield how many independent votes the panel is worth in each round in which two workers or more answer."""
+    """Yield how many independent votes the panel is worth, and of how many, in each round of two workers or more."""
     for column, number in enumerate(answers.rounds):
         judged = answers.vote[:, column][(answers.answer[:, column] >= 0) & answers.known[answers.unit]]
         if len(np.unique(votes.worker[judged])) > 1:
             counted, _ = panel_answers(votes.take(judged), items="all")
-            found, _ = effective_votes_interval(error_correlation(counted, "within-truth"), counted.clusters)
-            yield {"measure": "effective-votes", "round": int(number), **found._asdict()}
+            correlation = error_correlation(counted, "within-truth")
+            found, _ = effective_votes_interval(correlation, counted.clusters)
+            votes_of_item = Interval(correlation.n_votes, np.nan, np.nan, found.n)
+            for measure, figure in (("effective-votes", found), ("votes", votes_of_item)):
+                yield {"measure": measure, "round": int(number), **figure._asdict()}
 
 
-def panel_change(answers: RoundAnswers, panel: Majority, whole: Step, clusters: Clusters) -> dict[str, Interval]:
-    """Return how much each measure of the panel changes from the units' first round to their last, on equal units."""
+def panel_change(answers: RoundAnswers, panel: Majority, whole: Step) -> dict[str, tuple[Share, Share]]:
+    """Return each measure of the panel in the units' first round and in their last, on equal units."""
     found = {}
     for measure, (part, weight) in _parts(answers, panel).items():
         (before, after), (n_before, n_after) = ends_of_step(part, whole), ends_of_step(weight, whole)
         kept = whole.counts & (n_before > 0) & (n_after > 0)
-        found[measure] = difference_interval(before * kept, n_before * kept, after * kept, n_after * kept, clusters)
+        found[measure] = (before * kept, n_before * kept), (after * kept, n_after * kept)
     return found

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.cluster_intervals import share_interval
+from verifyplan.analysis.cluster_intervals import difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.analysis.panels.round_answers import Bools, Majority, RoundAnswers
 from verifyplan.frames.panel_votes import Ints
+
+Share: TypeAlias = tuple[Floats, Floats]
+"""The numerator and the denominator of a share, by unit."""
 
 LOSS, GAIN, OTHER, CHANGED = "right → wrong", "wrong → right", "wrong → other wrong", "changed"
 WHOLE = "first → last"
@@ -108,6 +112,18 @@ def share_row(part: npt.NDArray[Any], whole: npt.NDArray[Any], clusters: Cluster
     share = share_interval(part, whole, clusters)
     values = {"count": float(np.sum(part)), "n": float(np.sum(whole))}
     return {**values, "share": share.value, "low": share.low, "high": share.high}
+
+
+def difference_row(measure: str, first: Share, second: Share, clusters: Clusters) -> dict[str, Any]:
+    """Return the second of two shares minus the first, and both, as the columns of `differences`."""
+    n_first, n_second = first[1].sum(), second[1].sum()
+    difference = difference_interval(*first, *second, clusters)
+    return {
+        "measure": measure,
+        **difference._asdict(),
+        "first": float(first[0].sum() / n_first) if n_first else np.nan,
+        "second": float(second[0].sum() / n_second) if n_second else np.nan,
+    }
 
 
 def whole_numbers(rows: list[dict[str, Any]]) -> pd.DataFrame:

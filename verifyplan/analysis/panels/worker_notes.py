@@ -9,6 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.panels.leave_one_out import LeaveOneOut
 from verifyplan.analysis.panels.standing_apart import MIN_UNITS
+from verifyplan.analysis.panels.worker_table import calls_of_workers
 from verifyplan.frames.panel_votes import PanelVotes, Which
 from verifyplan.text import counted, listed
 
@@ -39,6 +40,8 @@ def notes_on_workers(
         if len(below):
             guess = f"guessing among {len(cast.votes.labels)} labels"
             yield f"The accuracy of {listed(below)} is below that of {guess} ({len(below)} of {len(table)})."
+    yield from note_on_lone_votes(cast)
+    yield from _note_on_costs(votes)
     n_labels = pd.Series(cast.votes.label).groupby(cast.votes.worker).agg(["nunique", "size"])
     one = n_labels.index[n_labels["nunique"].eq(1) & n_labels["size"].ge(MIN_UNITS)]
     if len(one):
@@ -46,3 +49,27 @@ def notes_on_workers(
     few = table.loc[table[f"{measure}_n"].lt(MIN_UNITS), "worker"]
     if len(few):
         yield f"Nothing is said of {listed(few)}: fewer than {MIN_UNITS} items."
+
+
+def note_on_lone_votes(cast: LeaveOneOut) -> Iterator[str]:
+    """Yield who alone judged how many items: they have no majority without that worker."""
+    alone = np.bincount(cast.votes.worker[cast.others == 0], minlength=len(cast.votes.workers))
+    if not alone.any():
+        return
+    n, names = int(alone.sum()), listed(cast.votes.workers[number] for number in np.argsort(-alone) if alone[number])
+    who = f"{names} alone judged" if np.count_nonzero(alone) == 1 else "One worker alone judged each of"
+    whose = "" if np.count_nonzero(alone) == 1 else f" ({names})"
+    what, (has, them) = f"{counted(n, 'item')}{whose}", ("it has", "it") if n == 1 else ("they have", "them")
+    yield f"{who} {what}: without that worker {has} no majority, and figures of majorities without it leave {them} out."
+
+
+def _note_on_costs(votes: PanelVotes) -> Iterator[str]:
+    """Yield how many votes of a table, or calls of runs, have no cost."""
+    cost, noun = votes.cost, "vote"
+    if votes.runs is not None:
+        cost, noun = calls_of_workers(votes.runs)["cost"].to_numpy(), "call"
+    if cost is None or not (cost > 0).any():
+        return
+    if missing := int(np.isnan(cost).sum()):
+        has = "has" if missing == 1 else "have"
+        yield f"{counted(missing, noun)} of {len(cost):,} {has} no cost: totals are of the others, and too low."

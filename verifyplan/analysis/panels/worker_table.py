@@ -73,7 +73,7 @@ def reliability_figures(votes: LeaveOneOut) -> Figures:
 def panel_figures(votes: LeaveOneOut, changes: Changes) -> Figures:
     """Return how many decisions change without each worker, and what it adds to the accuracy of the majority.
 
-    Both are of the decisions that the worker votes on.
+    Both are of the decisions that the worker votes on; majorities of those that others vote on, too.
     """
     n = len(votes.votes.workers)
     one = np.ones(len(changes.change))
@@ -83,7 +83,7 @@ def panel_figures(votes: LeaveOneOut, changes: Changes) -> Figures:
     clusters, with_all = clusters_of_units(votes.votes), votes.panel_right()
     adds = []
     for number, own in enumerate(rows_of_workers(votes.votes.worker, n)):
-        units = votes.votes.unit[own]
+        units = votes.votes.unit[own[votes.others[own] > 0]]
         adds.append(_difference(votes.panel_right_without(number)[units], with_all[units], clusters.take(units)))
     return figures | _columns("adds", adds)
 
@@ -116,15 +116,11 @@ def basis_figures(runs: RunSet, workers: Sequence[str]) -> Figures:
 def call_figures(runs: RunSet, workers: Sequence[str], asked: Ints) -> Figures:
     """Return the calls of each worker, how many failed, their mean time, and what they cost in all and per vote.
 
-    Of runs that were read from artifacts, dispatches are the calls. What no run tells is left out.
+    Calls without a cost are left out of what they cost. What no run tells is left out.
     """
-    calls = runs.calls[runs.calls["role"].eq("worker") & runs.calls["status"].ne("in-flight")]
-    sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(runs.calls["run_id"])]
-    names = ["worker", "failed", "duration_ms", "cost"]
-    parts = [part.assign(failed=failed(part)).reindex(columns=names) for part in (calls, sent) if len(part)]
-    if not parts:
+    made = calls_of_workers(runs)
+    if made.empty:
         return {}
-    made = pd.concat(parts).astype({"duration_ms": "float64", "cost": "float64"})
     groups, index = made.groupby("worker"), list(workers)
     seconds, cost = groups["duration_ms"].mean() / 1000, groups["cost"].sum(min_count=1)
     figures: Figures = {
@@ -139,8 +135,24 @@ def call_figures(runs: RunSet, workers: Sequence[str], asked: Ints) -> Figures:
     return figures
 
 
+def calls_of_workers(runs: RunSet) -> pd.DataFrame:
+    """Return the calls of workers that ended: `worker, failed, duration_ms, cost`, NaN where a run tells nothing.
+
+    Of runs that were read from artifacts, dispatches are the calls.
+    """
+    calls = runs.calls[runs.calls["role"].eq("worker") & runs.calls["status"].ne("in-flight")]
+    sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(runs.calls["run_id"])]
+    names = ["worker", "failed", "duration_ms", "cost"]
+    parts = [part.assign(failed=failed(part)).reindex(columns=names) for part in (calls, sent) if len(part)]
+    made = pd.concat(parts) if parts else pd.DataFrame(columns=names)
+    return made.astype({"duration_ms": "float64", "cost": "float64"})
+
+
 def cost_figures(votes: PanelVotes) -> Figures:
-    """Return what the votes of each worker cost in all rounds, where a table tells; missing costs are left out."""
+    """Return what the votes of each worker cost in all rounds, where a table tells.
+
+    Votes without a cost are left out of both, and the notes count them.
+    """
     if votes.cost is None or not np.isfinite(votes.cost).any():
         return {}
     groups = pd.Series(votes.cost).groupby(votes.worker)
