@@ -105,11 +105,12 @@ class Flips:
         rows = worth.assign(n_votes=votes["value"].to_numpy()).iloc[[0, -1]] if len(worth) > 1 else worth.iloc[:0]
         if rows.empty or not np.isfinite(rows[["value", "low", "high"]]).all(axis=None):
             return ""
-        values = " → ".join(f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" for row in rows.itertuples())
+        ends: list[Any] = list(rows.itertuples())
+        values = " → ".join(f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" for row in ends)
         notes = [
             f"in round {row.round} errors {'exclude each other' if row.low > row.n_votes else 'may be independent'}"
             f" (of {row.n_votes:.3g} votes)"
-            for row in rows.itertuples()
+            for row in ends
             if row.high >= row.n_votes
         ]
         return f"{values} independent votes" + "".join(f", {note}" for note in notes)
