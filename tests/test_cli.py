@@ -146,7 +146,7 @@ def test_two_tables_of_votes_are_paired_each_in_its_own_mode(cli, tmp_path):
     modes = ("--mode", "collaborative", "--other-mode", "adversarial")
     named = cli("compare", "a.csv", "--other", "b.csv", *columns, *modes, cwd=tmp_path)
     assert named.out.startswith("collaborative against adversarial: 1 finding of 1 run"), named.err
-    assert "change class: 100.0 %" in named.out
+    assert "findings whose class differs: 100.0 %" in named.out
     by_column = cli(
         "compare", "a.csv", "--other", "b.csv", "--columns", columns[1] + ",mode=how", *columns[2:], cwd=tmp_path
     )

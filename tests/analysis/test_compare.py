@@ -213,7 +213,7 @@ def test_findings_that_nobody_judged_are_told():
     votes = many(2)
     votes.loc[votes["finding_id"] == "F0", ["verdict", "disagree_basis"]] = ["verification-error", None]
     notes = " ".join(vp.compare(from_frame(votes), resamples=10).notes)
-    assert "Under adversarial, 2 findings have no vote that counts, and count as not held." in notes
+    assert "Under collaborative and adversarial, 2 findings have no vote that counts, and count as not held." in notes
 
 
 def test_each_condition_can_have_rounds_and_bases_of_its_own():
@@ -290,8 +290,8 @@ def test_notes_name_lost_votes_and_lost_refutations():
     comparison = vp.compare(from_frame(votes.assign(run_id="r", finding_id="F", explanation="")), resamples=20)
     notes = " ".join(comparison.notes)
     assert (
-        "Under adversarial, the class of 1 finding rests on fewer votes than were asked for: 1 vote of the deciding "
-        "rounds was lost." in notes
+        "Under collaborative and adversarial, the class of 1 finding rests on fewer votes than were asked for: 1 vote "
+        "of the deciding rounds was lost." in notes
     )
     assert "Under adversarial, 1 finding lost a counter-evidence: a worker cited it in an earlier round" in notes
     assert "The first is F." in notes
@@ -457,7 +457,7 @@ def test_many_sets_are_compared_with_the_first_and_two_of_them_with_each_other()
         "gpt 100.0 % [34.4, 100.0] (n = 48); claude 75.0 % [16.3, 97.9] (n = 48), difference -25.0 points [-100.0, "
         "+73.6]; gemini 50.0 % [7.7, 92.3] (n = 48), difference -50.0 points [-100.0, +64.9]"
     )
-    assert "change class: claude 25.0 % [2.1, 83.7] (n = 48); gemini 50.0 %" in str(comparison)
+    assert "findings whose class differs: claude 25.0 % [2.1, 83.7] (n = 48); gemini 50.0 %" in str(comparison)
     (note,) = [note for note in comparison.notes if "The sets differ" in note]
     assert "claudea, claudeb, claudec in claude; geminia, geminib, geminic in gemini" in note
     pair = comparison.between("claude", "gemini")
@@ -529,3 +529,74 @@ def test_the_numbers_of_two_conditions_are_those_of_before():
     row = vp.compare(*sets, resamples=200, seed=3).summary.set_index("metric").loc["false-consensus-rate"]
     shares = [57.5, 52.924848, 61.950179, 5.555556, 3.334533, 9.116411, -51.944444, -56.450331, -47.07434]
     assert list(100 * row.drop(["collaborative_n", "adversarial_n"])) == pytest.approx(shares, abs=1e-5)
+
+
+def every_round(*cast: tuple[str, int, str, str]) -> vp.RunSet:
+    """Votes of one run without discoverers, as (finding, round, worker, verdict)."""
+    table = pd.DataFrame(cast, columns=["item", "round", "who", "says"])
+    return vp.from_votes(table, item="item", worker="who", verdict="says", round="round")
+
+
+def test_votes_after_the_deciding_round_are_counted_in_a_note():
+    settled = [("F", number, who, "agree") for number in (1, 2) for who in "ab"]
+    open_ = [("G", number, who, says) for number in (1, 2) for who, says in (("a", "agree"), ("b", "disagree"))]
+    comparison = vp.compare(every_round(*settled, *open_), modes=["collaborative"] * 2, resamples=5)
+    (note,) = [note for note in comparison.notes if "not read" in note]
+    assert note == (
+        "Under collaborative (1) and collaborative (2), 1 of 2 findings was decided before the last round that has "
+        "votes for it; its later votes are not read (rule B6; see explain)."
+    )
+    undecided = vp.compare(every_round(*open_), modes=["collaborative"] * 2, resamples=5)
+    assert not [note for note in undecided.notes if "not read" in note]
+    both_late = vp.compare(every_round(*settled, *(("H", *row[1:]) for row in settled)), resamples=5)
+    assert "2 of 2 findings were decided before the last round that has votes for them; their" in str(both_late)
+
+
+def test_without_discoverers_a_note_says_what_worker_unique_means():
+    def meaning(runs):
+        return [note for note in vp.compare(runs, resamples=5).notes if "worker-unique means" in note]
+
+    broken = [("F", 1, who, "disagree") for who in "ab"]
+    words = "The findings have no discoverers: worker-unique means that everybody whose vote counts disagreed"
+    assert meaning(every_round(*broken)) == [f"{words}."]
+    assert meaning(every_round(*broken, ("G", 1, "a", "verification-error"))) == [f"{words}, or that no vote counts."]
+    assert meaning(every_round(("F", 1, "a", "agree"))) == []
+    assert meaning("contract") == []
+
+
+def test_what_is_the_same_under_all_conditions_is_one_note():
+    runs = every_round(("F", 1, "a", "agree"), ("G", 1, "a", "agree"))
+    single = "the classes of 2 findings rest on a single vote."
+    assert f"Under collaborative and adversarial, {single}" in vp.compare(runs, resamples=5).notes
+    three = vp.compare({"x": runs, "y": runs, "z": runs}, resamples=5)
+    assert f"Under every condition, {single}" in three.notes
+    assert len([note for note in three.notes if "one run" in note]) == 1
+
+
+def conclusions(comparison: vp.results.Comparison) -> list[str]:
+    return [line for line in str(comparison).splitlines() if line.startswith(("right: ", "held: "))]
+
+
+def test_the_conclusion_is_that_of_the_test_by_clusters():
+    own = vp.compare(from_frame(one_claim_each(24)), resamples=200)
+    test = own.tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
+    assert test["p_holm"] < 0.05
+    (line,) = conclusions(own)
+    expected = f"p = {test['p_value']:.4f} (Holm {test['p_holm']:.4f}): a difference is shown"
+    assert line == f"held: 100.0 % against 50.0 %, {expected}"
+    (few,) = conclusions(vp.compare(from_frame(one_claim_each(3)), resamples=5))
+    assert few.endswith(", no test (3 runs, and 6 are needed): whether they differ is not known")
+    (same,) = conclusions(vp.compare(from_frame(one_claim_each(9)), modes=["adversarial"] * 2, resamples=5))
+    assert same.endswith("%, as many under both in every cluster: no difference is shown")
+
+
+def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
+    sets = {name: judged_by(name, 1, refuted) for refuted, name in enumerate(("gpt", "claude", "gemini"))}
+    claude, gemini = conclusions(vp.compare(sets, resamples=5))
+    assert claude == (
+        "right: gpt 100.0 % against claude 75.0 %, no test (4 claims, and 6 are needed): whether they differ is not "
+        "known"
+    )
+    assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 %, ")
+    (line,) = conclusions(vp.compare("llmbar/plain"))
+    assert "; by claim, in one run): a difference is shown" in line

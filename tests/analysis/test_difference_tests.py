@@ -115,7 +115,7 @@ def test_fewer_than_six_clusters_have_no_p_value_and_a_note_says_so():
     tests = with_holm(difference_tests(table, "a", "b", clusters).assign(condition="b"))
     assert tests.loc[tests["test"].str.startswith("clustered-"), "p_value"].isna().all()
     assert tests.loc[tests["test"].eq("mcnemar"), "p_value"].notna().all()
-    (note,) = notes_on_tests(tests, 3)
+    (note,) = notes_on_tests(tests)
     assert note == (
         "There is no test that holds with 3 runs: the least p-value that exists is 0.25. Give 6 at least; tests that "
         "assume independent findings reject far too often."
@@ -123,12 +123,11 @@ def test_fewer_than_six_clusters_have_no_p_value_and_a_note_says_so():
     assert 2 / 2**MIN_CLUSTERS <= 0.05 < 2 / 2 ** (MIN_CLUSTERS - 1)
 
 
-def test_one_run_is_tested_by_claim_and_a_note_says_what_cannot_be_known():
+def test_one_run_is_tested_by_claim():
     table, clusters = findings_of([(0, 2)] * 8 + [(0, 0)] * 4, run=[0] * 12)
     tests = with_holm(difference_tests(table, "a", "b", clusters))
     held = tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
     assert (held["assumes"], held["clusters"], held["p_value"]) == ("independent claims", 12, 2 / 2**8)
-    assert any("how much results change from run to run is not in them" in note for note in notes_on_tests(tests, 1))
 
 
 def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own_and_a_note_says_what_that_costs():
@@ -139,7 +138,7 @@ def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own_and_a_note_sa
     assert tests["assumes"].unique().tolist() == ["independent runs and claims", "independent findings"]
     assert tests["method"].tolist()[:2] == ["largest t, 2,000 draws", "t"]
     assert tests["clusters"].tolist()[:2] == [7, 7]
-    assert any("they reject in 1 to 6 % of simulations" in note for note in notes_on_tests(tests, 7))
+    assert any("they reject in 1 to 6 % of simulations" in note for note in notes_on_tests(tests))
 
 
 def test_clusters_that_all_move_alike_over_runs_and_claims_are_as_sure_as_flips_of_the_fewer():
@@ -179,7 +178,7 @@ def test_a_note_says_which_p_values_do_not_outlive_their_number():
         "assumes": "independent runs",
     }
     tests = pd.DataFrame(table)
-    (note,) = notes_on_tests(with_holm(tests), 9)
+    (note,) = notes_on_tests(with_holm(tests))
     assert note == "Of 3 tests 1 p-value below 5 % does not stay so when adjusted for their number (p_holm)."
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import verifyplan as vp
 from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.errors import InputError, SettingsError
-from verifyplan.rules.classification import RULES
+from verifyplan.rules.classification import RULES, RULES_OF_MODE, Tally, rule_index
 
 VOTES = pd.DataFrame(
     [
@@ -27,6 +29,48 @@ RUNS = vp.from_votes(VOTES, item="item", worker="who", verdict="says", round="ro
 
 def test_every_rule_has_words():
     assert set(RULE_MEANINGS) == set(RULES)
+
+
+IS_TRUE = {
+    "nobody but its discoverers ever gave a vote that counts": lambda t: t.n == 0,
+    "nobody whose vote counts disagreed": lambda t: t.disagree == 0,
+    "nobody whose vote counts broke it": lambda t: t.disagree == 0,
+    "but somebody found a limit": lambda t: t.supplement > 0,
+    "somebody disagreed": lambda t: t.disagree > 0,
+    "but more than half agreed": lambda t: 2 * (t.agree + t.supplement) > t.n,
+    "but no more than half agreed": lambda t: 2 * (t.agree + t.supplement) <= t.n,
+    "with a supplement or without": lambda t: t.n > 0,  # says what agreeing is
+    "but without counter-evidence": lambda t: (t.counter_evidence == 0) & (t.disagree > 0),
+    "and no more than half did": lambda t: 2 * t.disagree <= t.n,
+    "more than half": lambda t: 2 * t.burden_not_met > t.n,
+    "but not all": lambda t: t.burden_not_met < t.n,
+    "found that the claim did not prove itself": lambda t: t.burden_not_met > 0,
+    "somebody cited counter-evidence": lambda t: t.counter_evidence > 0,
+    "and not everybody disagreed": lambda t: t.disagree < t.n,
+    "not everybody disagreed": lambda t: t.disagree < t.n,
+    "everybody whose vote counts disagreed": lambda t: (t.disagree == t.n) & (t.n > 0),
+    "so at most its discoverers hold it": lambda t: t.agree + t.supplement == 0,
+}
+"""Each clause of the words of the rules, as what it says of a tally."""
+
+
+@pytest.mark.parametrize("mode", sorted(RULES_OF_MODE))
+def test_the_words_of_a_rule_are_true_of_every_tally_that_leads_to_it(mode):
+    tally = Tally(*np.array(list(product(range(7), repeat=4))).T)
+    decides = rule_index(tally, mode)
+    for index, rule in enumerate(RULES_OF_MODE[mode]):
+        assert (decides == index).any()
+        for clause in RULE_MEANINGS[rule].split(", "):
+            assert IS_TRUE[clause](tally)[decides == index].all(), (rule, clause)
+
+
+def test_most_may_disagree_where_there_is_no_majority_that_agrees():
+    cast = [(1, worker, "agree" if worker == "e" else "disagree", None) for worker in "abcde"]
+    text = vp.explain(rounds(*cast, mode="collaborative"), "F").text
+    assert "no-majority: not everybody disagreed, but no more than half agreed" in text
+    cast = [(1, worker, "disagree" if worker == "c" else "agree", None) for worker in "abc"]
+    text = vp.explain(rounds(*cast, mode="collaborative"), "F").text
+    assert "majority-agree: somebody disagreed, but more than half agreed, with a supplement or without." in text
 
 
 def test_a_missing_basis_is_told_and_read():

@@ -111,7 +111,7 @@ def _comparison_of(
         tests_of[name] = difference_tests(findings, baseline, name, both, seed, resamples)
     summary, tests = summary_table(tables, differences), with_holm(_by_condition(tests_of))
     own = {name: clusters[name, name] for name in names}
-    notes = [*left_out, *notes_on_findings(findings, names), *notes_on_runs(conditions)]
+    notes = [*left_out, *notes_on_findings(findings, conditions), *notes_on_runs(conditions)]
     return Comparison(
         conditions=names,
         findings=findings,
@@ -125,7 +125,7 @@ def _comparison_of(
         n_runs=own[baseline].n_runs,
         resampled=clusters[baseline, others[0]].unit,
         synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),
-        notes=(*notes, *notes_on_intervals(summary, own), *notes_on_tests(tests, own[baseline].n_runs)),
+        notes=(*notes, *notes_on_intervals(summary, own), *notes_on_tests(tests)),
         _compare=partial(_between, conditions, findings, left_out, resamples, seed),
     )
 

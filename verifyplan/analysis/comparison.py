@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from verifyplan.analysis.conclusion import conclusion_lines
 from verifyplan.analysis.metrics import difference_column, transition_counts
 from verifyplan.analysis.result_words import share_words
 from verifyplan.errors import Problem, SettingsError, expect, one_of
@@ -134,15 +135,16 @@ class Comparison:
         return " against ".join(f"{share}{sizes[name]}" for name, share in shares.items()) + changes.get(others[0], "")
 
     def __str__(self) -> str:
-        """Return what differs, in about ten lines."""
+        """Return what differs, whether a difference is shown by the tests, and the notes: about a dozen lines."""
         made = " (synthetic)" if self.synthetic else ""
         truths = [] if self.truth is None else list(self.truth["metric"].drop_duplicates())
         size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
         lines = [
             f"{' against '.join(self.conditions)}: {size}",
-            f"change class: {self.in_words('changed')}",
+            f"findings whose class differs: {self.in_words('changed')}",
             *(f"{name}: {self._class_counts(name)}" for name in self.conditions),
             *(f"{metric}: {self.in_words(metric)}" for metric in truths),
+            *conclusion_lines(self.findings, self.tests, self.conditions),
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)

@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition
 from verifyplan.analysis.metrics import difference_column
-from verifyplan.analysis.pairing import OF_CONDITION
+from verifyplan.analysis.pairing import KEY, OF_CONDITION
 from verifyplan.analysis.replay import Setting
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
@@ -31,14 +31,59 @@ RARE = 0.05
 """Where claims repeat over runs, a share below this rests on few of the claims."""
 
 
-def notes_on_findings(findings: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
-    """Yield notes on the table of a comparison: nothing in it, censored findings, filled bases, losses (rule B7)."""
+def notes_on_findings(findings: pd.DataFrame, conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield notes on the table of a comparison: nothing in it, censored findings, filled bases, losses (rule B7).
+
+    What is the same under several conditions is one note.
+    """
     if findings.empty:
         yield "There are no findings: nothing was compared."
-    for name in names:
-        under = findings[[f"{column}_{name}" for column in OF_CONDITION]].set_axis(list(OF_CONDITION), axis=1)
-        classes = under.assign(finding_id=findings["finding_id"])
-        yield from (f"Under {name}, {note}" for note in _notes_on_classes(classes))
+    under: dict[str, list[str]] = defaultdict(list)
+    for condition in conditions:
+        name = condition.name
+        classes = findings[[f"{column}_{name}" for column in OF_CONDITION]].set_axis(list(OF_CONDITION), axis=1)
+        classes = classes.assign(finding_id=findings["finding_id"])
+        for note in (*_notes_on_classes(classes), *_notes_on_later_votes(findings, condition)):
+            under[note].append(name)
+    for note, names in under.items():
+        all_of_many = len(names) == len(conditions) > 2
+        yield f"Under {'every condition' if all_of_many else ' and '.join(names)}, {note}"
+    yield from _notes_on_no_finders(findings, conditions)
+
+
+def _notes_on_later_votes(findings: pd.DataFrame, condition: Condition) -> Iterator[str]:
+    """Yield a note where findings have votes that count after the round that decided, as a class does not read them."""
+    votes = condition.frames.votes
+    counts = votes["verdict"].ne("verification-error") & ~votes["is_origin"].fillna(False).astype(bool)
+    last = votes[counts.to_numpy(dtype=bool)].groupby(KEY, sort=False, observed=True)["round"].max()
+    own_runs = findings.get(f"run_id_{condition.name}", findings["run_id"])
+    keys = pd.MultiIndex.from_frame(findings[KEY].assign(run_id=own_runs))
+    last_round = last.reindex(keys).fillna(0).to_numpy(dtype="int64")
+    decided = findings[f"decided_round_{condition.name}"].to_numpy(dtype="int64")
+    if later := int(((decided > 0) & (decided < last_round)).sum()):
+        its, was, them = ("its", "was", "it") if later == 1 else ("their", "were", "them")
+        yield (
+            f"{later:,} of {counted(len(findings), 'finding')} {was} decided before the last round that has votes for "
+            f"{them}; {its} later votes are not read (rule B6; see explain)."
+        )
+
+
+def _notes_on_no_finders(findings: pd.DataFrame, conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield a note where findings without discoverers are worker-unique, which then says another thing."""
+    without = [
+        condition.name
+        for condition in conditions
+        if not condition.frames.findings["discoverers"].str.len().fillna(0).astype(bool).any()
+    ]
+    rules = [findings.loc[findings[f"classification_{name}"].eq("worker-unique"), f"rule_{name}"] for name in without]
+    found = {rule for column in rules for rule in column.unique()}
+    if "all-others-disagree" in found:
+        where = "" if len(without) == len(conditions) else f" of {' and '.join(without)}"
+        unjudged = ", or that no vote counts" if "no-votes" in found else ""
+        yield (
+            f"The findings{where} have no discoverers: worker-unique means that everybody whose vote counts "
+            f"disagreed{unjudged}."
+        )
 
 
 def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
@@ -51,7 +96,7 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
             "worker-unique."
         )
     if single := int(findings["deciding_votes"].eq(1).sum()):
-        yield f"the class of {counted(single, 'finding')} {'rests' if single == 1 else 'rest'} on a single vote."
+        yield f"{_classes_rest(single)} on a single vote."
     unjudged = int(findings["rule"].eq("no-votes").sum())
     if unjudged:
         has, count = ("has", "counts") if unjudged == 1 else ("have", "count")
@@ -64,14 +109,17 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
         lost = (
             f"{counted(int(votes.sum()), 'vote')} of the deciding rounds {'was' if votes.sum() == 1 else 'were'} lost"
         )
-        rests = "rests" if fewer == 1 else "rest"
-        yield f"the class of {counted(fewer, 'finding')} {rests} on fewer votes than were asked for: {lost}."
+        yield f"{_classes_rest(fewer)} on fewer votes than were asked for: {lost}."
     if refutes.any():
         first = findings.loc[refutes.gt(0), "finding_id"].iloc[0]
         yield (
             f"{counted(int(refutes.gt(0).sum()), 'finding')} lost a counter-evidence: a worker cited it in an earlier "
             f"round, and its vote of the deciding round failed. The first is {first}."
         )
+
+
+def _classes_rest(n: int) -> str:
+    return "the class of 1 finding rests" if n == 1 else f"the classes of {n:,} findings rest"
 
 
 def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
@@ -185,10 +233,11 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
     alone = [name for name, n in n_runs.items() if n == 1]
     few = sorted({n for n in n_runs.values() if 1 < n < MIN_TRUSTED_RUNS})
     if alone:
+        left_out = "the intervals and tests leave" if alone[0] == next(iter(clusters)) else "the intervals leave"
         where = "" if len(alone) == len(clusters) else f" of {' and '.join(alone)}"
         yield (
-            f"There is one run{where}: how much a result changes from run to run cannot be known, and the intervals "
-            "leave it out. They say what other claims would give in this run."
+            f"There is one run{where}: how much a result changes from run to run cannot be known, and {left_out} "
+            "it out. They say what other claims would give in this run; another run may differ by more."
         )
     if few:
         yield (

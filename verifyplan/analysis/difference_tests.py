@@ -72,8 +72,8 @@ def with_holm(tests: pd.DataFrame) -> pd.DataFrame:
     return adjusted_tests
 
 
-def notes_on_tests(tests: pd.DataFrame, n_runs: int) -> Iterator[str]:
-    """Yield notes on the tests of a comparison: clusters that are too few, one run alone, several tests at once."""
+def notes_on_tests(tests: pd.DataFrame) -> Iterator[str]:
+    """Yield notes on the tests of a comparison: clusters that are too few, repeated claims, several tests at once."""
     clustered = tests[tests["test"].str.startswith("clustered-")]
     few = clustered["clusters"][clustered["clusters"].gt(0) & clustered["clusters"].lt(MIN_CLUSTERS)]
     if len(few):
@@ -82,11 +82,6 @@ def notes_on_tests(tests: pd.DataFrame, n_runs: int) -> Iterator[str]:
         yield (
             f"There is no test that holds with {n} {unit}: the least p-value that exists is {2 / 2**n:g}. Give "
             f"{MIN_CLUSTERS} at least; tests that assume independent findings reject far too often."
-        )
-    if n_runs == 1 and len(clustered):
-        yield (
-            "The tests are by claim, as there is one run: how much results change from run to run is not in them, and "
-            "another run may differ by more than they allow for."
         )
     if clustered.loc[clustered["p_value"].notna(), "assumes"].eq("independent runs and claims").any():
         yield (

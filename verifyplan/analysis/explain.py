@@ -28,14 +28,14 @@ RULE_MEANINGS: dict[Rule, str] = {
     "all-agree": "nobody whose vote counts disagreed",
     "survived": "nobody whose vote counts broke it",
     "survived-with-caveat": "nobody whose vote counts broke it, but somebody found a limit",
-    "majority-agree": "more than half agreed, some with a supplement",
-    "lone-doubt": "the doubters cited no counter-evidence and were no majority",
-    "burden-majority": "more than half found that the claim did not prove itself",
+    "majority-agree": "somebody disagreed, but more than half agreed, with a supplement or without",
+    "lone-doubt": "somebody disagreed, but without counter-evidence, and no more than half did",
+    "burden-majority": "more than half, but not all, found that the claim did not prove itself",
     "hard-refute": "somebody cited counter-evidence, and not everybody disagreed",
-    "no-majority": "neither side had more than half",
-    "all-others-disagree": "everybody who voted disagreed, so at most its discoverers hold it",
+    "no-majority": "not everybody disagreed, but no more than half agreed, with a supplement or without",
+    "all-others-disagree": "everybody whose vote counts disagreed, so at most its discoverers hold it",
 }
-"""The meaning of each rule of classification (rule B6), in words."""
+"""The meaning of each rule of classification (rule B6), in words that are true of every tally that leads to it."""
 
 
 @with_field_docs

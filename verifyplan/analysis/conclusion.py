@@ -1,0 +1,52 @@
+"""Conclude a comparison: a line for each other condition, by the clustered test of what is right or held (rule F1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.analysis.clustered_tests import MIN_CLUSTERS
+from verifyplan.protocol.vote import HELD
+
+LEVEL = 0.05
+"""A difference is shown where p, adjusted for the number of tests by clusters (Holm), is below this."""
+
+
+def conclusion_lines(findings: pd.DataFrame, tests: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
+    """Yield whether each condition is shown to differ from the first: in what is right, or else in what is held.
+
+    A finding is right where it is held and true, or not held and false; where no truth is known, the line is of what
+    is held. A test that cannot be made, as there are too few clusters, concludes nothing. No line without findings.
+    """
+    clustered = tests[tests["test"].eq("clustered-mcnemar") & tests["n"].gt(0)]
+    of = "right" if clustered["of"].eq("right").any() else "held"
+    known = findings[findings["truth"].notna()] if of == "right" else findings
+    one_run = any(known.get(f"run_id_{name}", known["run_id"]).nunique() == 1 for name in names)
+    for row in clustered[clustered["of"].eq(of)].to_dict("records"):
+        pair = (names[0], row["condition"])
+        shares = {name: f"{100 * _share(known, name, of):.1f} %" for name in pair}
+        both = " against ".join(shares.values() if len(names) == 2 else map(" ".join, shares.items()))
+        yield f"{of}: {both}, {_verdict(row, one_run)}"
+
+
+def _share(findings: pd.DataFrame, name: str, of: str) -> float:
+    held = findings[f"classification_{name}"].isin(HELD)
+    return float((held == findings["truth"].astype(bool)).mean() if of == "right" else held.mean())
+
+
+def _verdict(row: dict[Any, Any], one_run: bool) -> str:
+    """Return what a test by clusters says; `one_run`: that it knows nothing of changes from run to run."""
+    if pd.isna(row["statistic"]):
+        return "as many under both in every cluster: no difference is shown"
+    if pd.isna(row["p_value"]):
+        what = row["assumes"].removeprefix("independent ")
+        return f"no test ({row['clusters']} {what}, and {MIN_CLUSTERS} are needed): whether they differ is not known"
+    shown = "a difference is shown" if row["p_holm"] < LEVEL else "no difference is shown"
+    alone = "; by claim, in one run" if one_run and row["assumes"] == "independent claims" else ""
+    return f"p {_p(row['p_value'], '= ')} (Holm {_p(row['p_holm'])}{alone}): {shown}"
+
+
+def _p(p: float, equals: str = "") -> str:
+    return "< 0.0001" if p < 0.0001 else f"{equals}{p:.4f}"
