@@ -7,6 +7,8 @@ import json
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 import typer
@@ -245,7 +247,7 @@ def test_what_is_not_installed_is_missing_with_the_command_that_brings_it(monkey
     checks = checked()
     fixes = {name: check.fix for name, check in checks.items() if check.state == "missing" and name != "key"}
     assert fixes == {
-        "anthropic": "pip install 'verifyplan[anthropic]'",
+        "anthropic": "pip install verifyplan",
         "bm25s": "pip install 'verifyplan[memory]'",
         "keyring": "pip install 'verifyplan[keyring]'",
         "crowd-kit": "pip install 'verifyplan[crowd]'",
@@ -253,6 +255,14 @@ def test_what_is_not_installed_is_missing_with_the_command_that_brings_it(monkey
         "git": "install git (Debian: apt-get install git)",
         "Chromium": "install Chromium (Debian: apt-get install chromium)",
     }
+
+
+def test_every_extra_that_is_advised_exists():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    for package, (requirement, _) in doctor_module.PACKAGES.items():
+        extra = requirement.strip("'").removeprefix("verifyplan").strip("[]")
+        brought = project["optional-dependencies"][extra] if extra else project["dependencies"]
+        assert any(line.startswith(f"{package}>=") for line in brought), package
 
 
 def no_version(package):

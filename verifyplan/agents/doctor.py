@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "missing", "wrong", "skipped"]
 
-EXTRAS = {
-    "anthropic": ("anthropic", "agents that are models"),
-    "bm25s": ("memory", "search in a folder of notes"),
-    "keyring": ("keyring", "keys that are kept in the keyring of this machine"),
-    "crowd-kit": ("crowd", "GLAD, MACE and M-MSR in aggregate"),
+PACKAGES = {
+    "anthropic": ("verifyplan", "agents that are models"),
+    "bm25s": ("'verifyplan[memory]'", "search in a folder of notes"),
+    "keyring": ("'verifyplan[keyring]'", "keys that are kept in the keyring of this machine"),
+    "crowd-kit": ("'verifyplan[crowd]'", "GLAD, MACE and M-MSR in aggregate"),
 }
-"""Optional packages: the extra that brings each, and its use."""
+"""Packages that are loaded when they are first needed: what pip installs to bring each, and its use."""
 
 PROGRAMS = {
     "git": (("git",), "the history of a repository", "install git (Debian: apt-get install git)"),
@@ -97,8 +97,8 @@ def diagnose(
 def _installation(log_dir: Path) -> Iterator[Check]:
     """Check versions, optional packages and programs, and the folder of run logs."""
     yield Check(name="verifyplan", state="ok", message=f"{VERSION}, Python {platform.python_version()}")
-    for package, (extra, purpose) in EXTRAS.items():
-        yield _package(package, purpose, f"pip install 'verifyplan[{extra}]'")
+    for package, (requirement, purpose) in PACKAGES.items():
+        yield _package(package, purpose, f"pip install {requirement}")
     for name in PROGRAMS:
         yield _program(name)
     yield _package("playwright", "the browser tests of this package", "pip install 'verifyplan[dev]'")

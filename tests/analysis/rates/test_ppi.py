@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -232,3 +233,41 @@ def test_clusters_without_a_name_and_arguments_that_runs_bring_are_refused():
         vp.ppi([1, 0, 1, 0], [1, 0, None, None], clusters=["a", None, "b", "b"])
     with pytest.raises(InputError, match="clusters: was given, got 3"):
         vp.ppi("contract", clusters=3)
+
+
+@pytest.mark.parametrize(
+    ("scale_said", "scale_truth", "note"),
+    [
+        (100, 1, "Predictions range from 0 to 100, the truth from 0 to 1: the scales differ"),
+        (1, 100, "Predictions range from 0 to 1, the truth from 0 to 100: the scales differ"),
+        (5, 5, ""),
+        (1, 1, ""),
+    ],
+)
+def test_predictions_on_another_scale_than_the_truth_are_noticed(scale_said, scale_truth, note):
+    said, truth = judged(0)
+    words = str(vp.ppi(scale_said * said, scale_truth * truth))
+    assert ("the scales differ" in words, note in words) == (bool(note), True)
+    assert ("make them 1 and 0 by a threshold" in words) == (scale_said > scale_truth)
+
+
+def test_ranges_without_a_common_figure_are_other_scales_and_cautious_scores_are_not():
+    rng = np.random.default_rng(0)
+    truth = np.where(np.arange(200) < 60, rng.uniform(1, 5, 200), np.nan)
+    assert "the scales differ" in str(vp.ppi(rng.uniform(11, 15, 200), truth))
+    assert "the scales differ" not in str(vp.ppi(rng.uniform(2, 4, 200), truth))
+    assert "the scales differ" not in str(vp.ppi(np.full(200, 3.0), truth))
+
+
+@pytest.mark.parametrize("says", [[1, 0, 1], (1, 0), np.array([1, 0]), pd.Series([1, 0])])
+@pytest.mark.parametrize("function", [vp.ppi, vp.corrected_rate])
+def test_predictions_without_truth_are_not_taken_for_runs(function, says):
+    wanted = "truth: is missing, and a list of predictions does not bring its own. Fix: give predictions and truth"
+    with pytest.raises(InputError, match=wanted):
+        function(says)
+
+
+def test_percentages_have_a_space():
+    words = str(vp.ppi(*judged(0)))
+    assert " % narrower than that of the labels alone" in words
+    assert re.search(r"\d%", words) is None

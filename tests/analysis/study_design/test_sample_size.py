@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -242,3 +243,33 @@ def test_what_cannot_be_planned_for_is_named():
     three = vp.compare("stdlib-claims/adversarial", modes=["collaborative", "adversarial", "recorded"])
     with pytest.raises(InputError, match="comparison: must have two conditions, this one has 3"):
         vp.power(three, delta=0.1)
+
+
+def test_power_is_said_by_findings_a_run_and_then_by_runs():
+    values = simulated(np.random.default_rng(5), 12, 20, 0.1, 0.3, 0.05)
+    lines = str(vp.power(pilot(values), delta=0.1, n_runs=[5, 10], n_findings=[1, 20])).splitlines()
+    assert lines[0] == "to see a difference of 0.1 in held in 80 % of all attempts:"
+    said = [line for line in lines if line.startswith("power with")]
+    share = r"\d+ % \[\d+, \d+\]"
+    assert re.fullmatch(f"power with 1 finding a run: 5 runs {share}; 10 runs {share}", said[0])
+    assert re.fullmatch(f"power with 20 findings a run: 5 runs {share}; 10 runs {share}", said[1])
+    assert len(said) == 2
+
+
+def test_percentages_have_a_space_and_all_their_digits():
+    words = str(vp.sample_size(**PLANNED, power=0.875, level=0.995))
+    assert "in 87.5 % of all attempts" in words
+    assert "intervals of 99.5 %" in words
+
+
+def test_a_single_set_is_said_to_be_judged_by_both_rules():
+    note = "One set was given, so its own votes are judged by both rules, collaborative and adversarial"
+    for found in (vp.power("stdlib-claims/adversarial", delta=0.1), vp.monitor("contract")):
+        assert found.notes[0].startswith(note)
+
+
+def test_named_conditions_need_no_such_note():
+    sets = {"a": "stdlib-claims/collaborative", "b": "stdlib-claims/adversarial"}
+    for named in (sets, a_comparison()):
+        assert "One set was given" not in str(vp.power(named, delta=0.1))
+        assert "One set was given" not in str(vp.monitor(named))

@@ -79,7 +79,7 @@ class CorrectedRate:
             return ""
         widths = self.rates.set_index("estimate")["width"]
         share = widths["corrected"] / widths["labels-alone"] - 1 if widths["labels-alone"] > 0 else np.nan
-        return "" if np.isnan(share) else f"{abs(share):.0%} {'wider' if share > 0 else 'narrower'}"
+        return "" if np.isnan(share) else f"{100 * abs(share):.0f} % {'wider' if share > 0 else 'narrower'}"
 
     def _words(self, row: Mapping[Any, Any]) -> tuple[str, int]:
         value, low, high = row["value"], row["low"], row["high"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,9 @@ def judged_items(data: Any, truth: Any, clusters: Any, positive: str | None, at:
     if isinstance(data, PanelVotes):
         _refuse("votes bring their own", truth=truth, clusters=clusters)
         items = _of_votes(data.at(at), positive)
+    elif truth is None and _is_list(data):
+        fix = "give predictions and truth, one value an item each, None where the truth is not known"
+        raise InputError(Problem("truth", "is missing, and a list of predictions does not bring its own", fix))
     elif truth is None:
         _refuse("runs bring their own, and what held is counted", clusters=clusters, positive=positive)
         items = _of_runs(data)
@@ -89,6 +92,10 @@ def _refuse(reason: str, **arguments: object) -> None:
     ]
     if problems:
         raise InputError(problems)
+
+
+def _is_list(data: Any) -> bool:
+    return isinstance(data, Sequence | pd.Series | pd.Index | np.ndarray) and not isinstance(data, str | bytes)
 
 
 def _of_runs(runs: Runs) -> JudgedItems:

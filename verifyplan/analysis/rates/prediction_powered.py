@@ -22,6 +22,7 @@ from verifyplan.text import counted
 
 _CELLS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.float64)  # truth and prediction of imagined labels
 _CELL_WEIGHT = 0.5
+_OTHER_SCALE = 5  # times as wide a range of labelled items: then predictions and truth are no figures of one scale
 
 
 def ppi(
@@ -140,9 +141,33 @@ def _interval(items: JudgedItems, tuning: float) -> tuple[float, float]:
 
 def _notes(items: JudgedItems, tuning: float) -> list[str]:
     differs = note_other_rates(items)
-    notes = [f"{differs}: if they are no random sample, take corrected_rate."] if differs else []
+    notes = [scale] if (scale := _note_other_scale(items)) else []
+    notes += [f"{differs}: if they are no random sample, take corrected_rate."] if differs else []
     if tuning == 0:
         notes.append("What the panel says does not go with the truth: only the labels count, as tuning is 0.")
     if items.clusters is not None and (n := items.clusters_at(items.labelled).n_runs) < 10:
         notes.append(f"The labels are of {counted(n, 'run')}: how much runs differ is hardly known below ten.")
     return notes + note_few_labels(items.n_distinct_labels, "92 to 100 %", "94 to 100 %")
+
+
+def _note_other_scale(items: JudgedItems) -> str:
+    """Return a note where predictions cannot be on the scale of the truth; else nothing.
+
+    They are not where the truth is 1 and 0 and they lie beyond, nor where on labelled items the range of either is
+    five times that of the other, or they have no figure in common.
+    """
+    if items.binary:
+        return ""
+    known, said = items.truth[items.labelled], items.prediction[items.labelled]
+    is_rate = bool(np.isin(known, (0.0, 1.0)).all())
+    narrow, wide = sorted((np.ptp(known), np.ptp(said)))
+    apart = said.max() < known.min() or known.max() < said.min()
+    if not (is_rate or apart or (narrow > 0 and wide > _OTHER_SCALE * narrow)):
+        return ""
+    shown = said if not is_rate else items.prediction
+    threshold = ", or make them 1 and 0 by a threshold" if is_rate else ""
+    return (
+        f"Predictions range from {shown.min():.3g} to {shown.max():.3g}, the truth from {known.min():.3g} to "
+        f"{known.max():.3g}: the scales differ, so the panel's own mean is not to be compared with the others. "
+        f"Bring predictions to the scale of the truth{threshold}."
+    )

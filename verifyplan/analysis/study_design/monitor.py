@@ -108,6 +108,7 @@ def monitor(
     if not 0 < level < 1:
         raise SettingsError(Problem("level", f"must lie between 0 and 1, got {level!r}", "give 0.95"))
     conditions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     synthetic = False
     if isinstance(data, Sequence | pd.Series | np.ndarray) and not isinstance(data, str):
         means = _given(data)
@@ -116,7 +117,7 @@ def monitor(
     else:
         differences = run_differences(data, metric)
         means, sizes, ids = differences.means, differences.sizes, list(differences.run_ids)
-        conditions, synthetic = differences.conditions, differences.synthetic
+        conditions, synthetic, notes = differences.conditions, differences.synthetic, differences.notes
     low, high = confidence_sequence(means, level)
     number = np.arange(1, len(means) + 1)
     looks = pd.DataFrame({"look": number, "run_id": ids, "difference": means, "n": sizes})
@@ -131,7 +132,7 @@ def monitor(
         fixed=_fixed(means, level),
         level=level,
         synthetic=synthetic,
-        notes=tuple(_notes(looks, given=not conditions)),
+        notes=(*notes, *_notes(looks, given=not conditions)),
     )
 
 

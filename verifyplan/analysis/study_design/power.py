@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,15 +75,15 @@ class Power:
         first, second = self.conditions
         made = ", synthetic" if self.synthetic else ""
         lines = [
-            f"to see a difference of {self.delta:g} in {self.metric} in {100 * self.power:.10g}% of all attempts:",
+            f"to see a difference of {self.delta:g} in {self.metric} in {100 * self.power:.10g} % of all attempts:",
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs [{row.low:,}, {row.high:,}]"
                 for row in self.needed.itertuples()
             ),
-            "power: "
-            + "; ".join(
-                f"{runs:.0f} x {findings:.0f} {_percent(Interval(value, low, high, int(runs)))}"
-                for runs, findings, value, low, high in self.by_runs.to_numpy(dtype=np.float64)
+            *(
+                f"power with {counted(int(rows['findings'].to_numpy()[0]), 'finding')} a run: "
+                + "; ".join(map(_power_words, rows.itertuples()))
+                for _, rows in self.by_runs.groupby("findings", sort=False)
             ),
             f"pilot ({first} against {second}; {pilot}{made}): {_percent(self.discordance)} of findings differ, "
             f"intra-run correlation {self.icc.value:.2f} [{self.icc.low:.2f}, {self.icc.high:.2f}]",
@@ -116,8 +117,8 @@ def power(
     the difference that matters: name that one.
 
     Args:
-        pilot: a comparison of two conditions, or what `compare` takes first: one set (judged under both modes), or a
-            mapping of two names to sets.
+        pilot: a comparison of two conditions, or what `compare` takes first: one set (judged under both modes, as a
+            note says), or a mapping of two names to sets.
         delta: the difference to be seen, such as 0.1.
         metric: `held`, a class, `recall`, `false-consensus-rate` or `false-demotion-rate`; of the last three findings
             are true claims, or false ones.
@@ -249,6 +250,7 @@ def _power(delta: float, variance: np.ndarray, runs: np.ndarray, level: float) -
 
 
 def _notes(differences: RunDifferences, discordance: Interval, delta: float) -> Iterator[str]:
+    yield from differences.notes
     n_runs = len(differences.run_ids)
     if n_runs == 1:
         yield (
@@ -270,6 +272,10 @@ def _notes(differences: RunDifferences, discordance: Interval, delta: float) -> 
             "Claims are repeated over the pilot's runs. The figures suppose other claims in every run: more runs over "
             "the same claims show less."
         )
+
+
+def _power_words(row: Any) -> str:
+    return f"{counted(row.runs, 'run')} {_percent(Interval(row.power, row.low, row.high, row.runs))}"
 
 
 def _percent(interval: Interval) -> str:

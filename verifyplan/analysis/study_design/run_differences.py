@@ -38,6 +38,8 @@ class RunDifferences:
     run_ids: tuple[str, ...]
     """The runs in their order, by the codes in `clusters`."""
     synthetic: bool
+    notes: tuple[str, ...] = ()
+    """What is compared where nobody named the conditions."""
 
     @property
     def sizes(self) -> Floats:
@@ -74,6 +76,14 @@ def run_differences(data: Comparison | Runs | Mapping[str, Runs], metric: str) -
         clusters=clusters,
         run_ids=tuple(map(str, findings["run_id"].unique())),
         synthetic=comparison.synthetic,
+        notes=() if isinstance(data, Comparison | Mapping) else (_note_one_set(first, second),),
+    )
+
+
+def _note_one_set(first: str, second: str) -> str:
+    return (
+        f"One set was given, so its own votes are judged by both rules, {first} and {second}: the difference is that "
+        "of the rules over the same votes. For two sets that ran apart give a mapping of two names to them."
     )
 
 

@@ -49,8 +49,8 @@ class SampleSize:
     def __str__(self) -> str:
         """Return the needed runs, a line a number of findings per run."""
         lines = [
-            f"to see a difference of {self.delta:g} in {100 * self.power:.10g}% of all attempts (discordance "
-            f"{self.discordance:.2g}, intra-run correlation {self.icc:.2g}, intervals of {100 * self.level:.10g}%):",
+            f"to see a difference of {self.delta:g} in {100 * self.power:.10g} % of all attempts (discordance "
+            f"{self.discordance:.2g}, intra-run correlation {self.icc:.2g}, intervals of {100 * self.level:.10g} %):",
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs, {row.total:,} findings in all"
                 for row in self.needed.itertuples()
@@ -94,7 +94,7 @@ def sample_size(
         SettingsError: listing every number out of range.
 
     >>> print(sample_size(delta=0.1, discordance=0.3, icc=0.05, n_findings=[20, 50]))
-    to see a difference of 0.1 in 80% of all attempts (discordance 0.3, intra-run correlation 0.05, intervals of 95%):
+    to see a difference of 0.1 in 80 % of all attempts (discordance 0.3, intra-run correlation 0.05, intervals of 95 %):
       20 findings a run: 25 runs, 500 findings in all
       50 findings a run: 18 runs, 900 findings in all
     """
