@@ -85,7 +85,8 @@ _FLIPS: dict[str, Columns] = {
         Column(
             "value",
             "number",
-            "the share; or how many independent votes the panel is worth (rule F3a), of how many `votes`",
+            "the share; or how many independent votes the panel is worth on the items that `panel` takes (rule F3a), of "
+            "how many `votes`",
         ),
         Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
         Column("high", "number", "high end of it"),
@@ -149,12 +150,12 @@ _WORKERS: Columns = (
     *with_interval("specificity", "share of truly negative items that it labels so", "truly negative items"),
     *with_interval(
         "one_coin",
-        "how often it is right by Dawid-Skene with one number a worker (rule F3); needs no truth",
+        "how often it is right as Dawid-Skene with one number a worker estimates (rule F3); absent with truth",
         "items that it labels",
     ),
     *with_interval(
         "dawid_skene",
-        "how often it is right by Dawid-Skene with a matrix a worker (1979); posteriors taken as known",
+        "the same with a matrix a worker (1979); posteriors taken as known; absent with truth",
         "items that it labels",
     ),
     *with_interval(
@@ -230,7 +231,8 @@ _PANEL: Columns = (
     Column(
         "figure",
         "text",
-        "effective-votes: n / (1 + (n - 1) r), Kish 1965, interval on the scale log(n_eff - 1); error-correlation: r; "
+        "effective-votes: n / (1 + (n - 1) r), Kish 1965: independence, not skill; interval on log(n_eff - 1); "
+        "error-correlation: r; "
         "agreement: of two votes on one item; accuracies: majority (ties shared), mean-judge, best-judge (chosen on "
         "other items), best-judge-in-sample, any-judge (some judge is right), independent (the majority of judges of "
         "the same accuracies who err independently within classes of truth), smaller-panel (the fewest judges in order "

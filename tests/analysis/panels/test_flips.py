@@ -121,6 +121,20 @@ def test_gains_less_losses_are_the_change_of_the_majority_s_accuracy():
         assert difference(found, "majority-accuracy")["value"] == pytest.approx(accuracy[-1] - accuracy[0], abs=1e-12)
 
 
+def test_a_round_is_worth_what_the_panel_of_it_is_worth():
+    """Effective votes of a round are of the items that every worker labels, where these are half of all or more."""
+    rng = np.random.default_rng(3)
+    right = rng.random((2, 80, 4)) < np.where(rng.random((80, 1)) < 0.5, 0.5, 0.9)
+    frame = pd.DataFrame(np.argwhere(right | ~right), columns=["round", "item", "worker"])
+    frame = frame.assign(label=np.where(right.ravel(), "a", "b"), truth=np.where(frame["item"] % 2, "a", "b"))
+    frame = frame[(frame["worker"] > 0) | (frame["item"] > 15)]
+    worth = vp.flips(frame).rounds.query("measure == 'effective-votes'").set_index("round")["value"]
+    for number in (0, 1):
+        found = vp.panel(frame, at=number)
+        assert found.n_items == 64
+        assert worth[number] == pytest.approx(found.figure("effective-votes").value, abs=1e-12)
+
+
 def test_the_round_in_which_a_majority_first_breaks():
     held, late = table("aab", "aab", "aab"), table("aab", "aac", "abb")
     found = vp.flips(items(held, late, table("bba", "aba", "bba"), table("abc", "aaa", "aaa")))

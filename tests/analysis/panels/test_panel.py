@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, product
 from math import comb
 
@@ -70,6 +71,7 @@ def test_errors_that_exclude_each_other_are_worth_more_than_their_number():
     assert worth.figure("error-correlation").value < 0
     assert worth.figure("effective-votes").value > 3
     assert "errors exclude each other (r = -0." in " ".join(worth.notes)
+    assert "not shown to go together" not in " ".join(worth.notes)
 
 
 @pytest.mark.parametrize("k", [2, 3, 6])
@@ -113,6 +115,48 @@ def test_a_single_constant_judge_is_left_out_and_named():
         "errors of a never vary among common items of the same truth (always right, or always wrong), so 4 of 10 pairs "
         "have no correlation"
     ) in worth.notes
+
+
+def test_errors_whose_correlation_may_be_zero_do_not_exclude_each_other():
+    worth = vp.panel(table(planted(300, 5, 0, seed=0)))
+    r = worth.figure("error-correlation")
+    assert r.value < 0 < r.high
+    assert f"errors are not shown to go together (r = {r.value:.2f} [{r.low:.2f}, {r.high:.2f}])" in worth.notes
+    assert "exclude each other" not in " ".join(worth.notes)
+    together = " ".join(vp.panel(table(planted(300, 5, 0.4))).notes)
+    assert "not shown to go together" not in together
+
+
+def with_guessers(n_guessers: int, n_good: int = 4) -> np.ndarray:
+    """Errors that go together, of good judges, and then those of judges who guess."""
+    coins = np.random.default_rng(7).random((300, n_guessers)) < 0.52
+    return np.hstack([planted(300, n_good, 0.3, rate=0.2, seed=1), coins])
+
+
+@pytest.mark.parametrize(("n", "who"), [(1, "e is"), (2, "e, f are")])
+def test_guessers_are_named_with_what_the_others_are_worth(n, who):
+    errors = with_guessers(n)
+    worth, without = vp.panel(table(errors)), vp.panel(table(errors[:, :4])).figure("effective-votes").value
+    assert worth.figure("effective-votes").value > without + 0.5  # noise raises it
+    assert worth.notes[0] == (
+        f"effective votes count independence, not skill: {who} not shown to be right more often than by guessing among "
+        f"2 labels; without {'it' if n == 1 else 'them'} 4 judges, worth {without:.1f}"
+    )
+
+
+def test_guessers_are_named_alone_where_no_panel_is_left_without_them():
+    assert (
+        vp.panel(table(with_guessers(2, 1)))
+        .notes[0]
+        .endswith("b, c are not shown to be right more often than by guessing among 2 labels")
+    )
+    crowd = table(with_guessers(1, 3)).query("worker != 'd' or item < 'q00019'")
+    assert vp.panel(crowd, items="all").notes[0] == "effective votes count independence, not skill"  # 19 items of d
+
+
+def test_of_open_answers_and_without_truth_nobody_guesses():
+    for votes in (vp.datasets.votes("debate-rounds"), table(with_guessers(1)).drop(columns="truth")):
+        assert "guessing" not in " ".join(vp.panel(votes).notes)
 
 
 def within_truth(errors: np.ndarray, truth: np.ndarray) -> float:
@@ -436,14 +480,38 @@ def test_the_answer_is_one_line():
     copies = np.repeat(rng.random((400, 1)) < 0.4, 3, axis=1)
     good = rng.random((400, 5)) < 0.25
     line = str(vp.panel(table(np.hstack([good, copies])).assign(cost=1))).split("\n")[0]
-    numbers = r"-?\d+\.\d"
+    numbers = r"[-+]?\d+\.\d"
     assert re.fullmatch(
         rf"8 judges, worth {numbers} independent votes \[{numbers}, {numbers}\]; "
         rf"(dropping|keeping only) [a-h](, [a-h])* and [a-h] changes accuracy by "
-        rf"{numbers} points \[{numbers}, {numbers}\] and saves \d\d % of the cost; the best single judge \([a-e]\) is "
+        rf"{numbers} points \[{numbers}, {numbers}\]"
+        rf"( \(no loss is shown, up to {numbers} points cannot be excluded\))?"
+        rf" and saves \d\d % of the cost; the best single judge \([a-e]\) is "
         rf"{numbers} points worse than the majority \[{numbers}, {numbers}\]",
         line,
     ), line
+
+
+def shown(smaller: tuple[float, ...], best: tuple[float, ...]) -> str:
+    """The line of a panel of three, of which c can be dropped, with these differences and their intervals."""
+    worth = vp.panel(table(planted(60, 3, 0.3)))
+    summary = worth.summary.set_index("figure")
+    ends = ["value", "low", "high"]
+    summary.loc["smaller-minus-majority", ends], summary.loc["best-minus-majority", ends] = smaller, best
+    found = replace(worth, summary=summary.reset_index(), dropped=("c",), best_judge="a", notes=())
+    return str(found).split("\n")[0].split("; ", 1)[1]
+
+
+def test_plus_is_better_than_the_majority_of_all_and_a_loss_that_cannot_be_excluded_is_said():
+    line = shown((-0.026, -0.066, 0.014), (-0.05, -0.08, 0.01))
+    assert line.startswith(
+        "dropping c changes accuracy by -2.6 points [-6.6, +1.4] (no loss is shown, up to 6.6 points cannot be "
+        "excluded) and saves "
+    )
+    assert line.endswith("the best single judge (a) is 5.0 points worse than the majority [-8.0, +1.0]")
+    line = shown((-0.002, -0.009, 0.0), (0.27, 0.2, 0.34))
+    assert line.startswith("dropping c changes accuracy by -0.2 points [-0.9, 0.0] and saves ")
+    assert line.endswith("the best single judge (a) is 27.0 points better than the majority [+20.0, +34.0]")
 
 
 def test_html_is_escaped():

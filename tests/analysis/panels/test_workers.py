@@ -139,7 +139,7 @@ def test_a_loop_over_votes_gives_the_same_and_the_order_of_rows_does_not_count(f
 
 def test_every_interval_holds_its_value_within_its_range():
     table = rows(vp.workers(judged([0.95, 0.5, 0.8], n=50), positive="yes", **COLUMNS))
-    shares = ("lost_rate", "accuracy", "agreement", "sensitivity", "specificity", "influence", "dawid_skene")
+    shares = ("lost_rate", "accuracy", "agreement", "sensitivity", "specificity", "influence")
     for name in shares:
         assert (table[f"{name}_low"] <= table[name]).all()
         assert (table[name] <= table[f"{name}_high"]).all()
@@ -160,13 +160,22 @@ def test_a_plain_table_has_no_columns_of_runs():
 
 
 def test_reliability_without_truth_is_what_dawid_skene_thinks_of_a_workers_labels():
-    frame = judged([0.9, 0.8, 0.7, 0.55], n=80)
-    votes = vp.from_table(frame, **COLUMNS)
+    frame = judged([0.9, 0.8, 0.7, 0.55], n=80).drop(columns=COLUMNS["truth"])
+    votes = vp.from_table(frame, **{name: column for name, column in COLUMNS.items() if name != "truth"})
     fit = dawid_skene(votes.unit, votes.worker, votes.label, 80, 4, 2)
     own = fit.posteriors[votes.unit, votes.label]
     expected = [own[votes.worker == number].mean() for number in range(4)]
-    assert rows(vp.workers(votes))["dawid_skene"].tolist() == pytest.approx(expected, abs=1e-12)
-    assert rows(vp.workers(votes))["one_coin"].idxmin() == "judge-4"
+    table = rows(vp.workers(votes))
+    assert table["dawid_skene"].tolist() == pytest.approx(expected, abs=1e-12)
+    assert table["one_coin"].idxmin() == "judge-4"
+    for name in ("one_coin", "dawid_skene"):
+        assert table[name].between(table[f"{name}_low"], table[f"{name}_high"]).all()
+
+
+def test_estimates_without_truth_are_left_out_beside_accuracy():
+    columns = set(vp.workers(judged([0.9, 0.8, 0.7], n=40), **COLUMNS).table.columns)
+    assert "accuracy" in columns
+    assert not columns & {"one_coin", "dawid_skene"}
 
 
 def test_the_bad_judge_of_two_hundred_claims_is_named():

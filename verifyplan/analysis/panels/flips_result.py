@@ -43,7 +43,8 @@ class Flips:
     majority's, and how many of the majority's become others, with a new citation, without, or any."""
     rounds: pd.DataFrame
     """`measure, round, value, low, high, n`: how many votes and majorities are right in each round, how often two
-    workers agree, and how many independent votes the panel is worth (rule F3a), of how many `votes` of an item."""
+    workers agree, and how many independent votes the panel is worth on the items that `panel` takes (rule F3a), of how
+    many `votes` of an item."""
     differences: pd.DataFrame
     """`measure, value, low, high, n, first, second`: conformity, capitulation, persuasion, and how far each measure of
     `rounds` changes from the first round of the items to their last, with the two shares."""

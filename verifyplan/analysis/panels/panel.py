@@ -46,7 +46,8 @@ def panel(
 ) -> PanelWorth:
     """Return what a panel of judges is worth: independent votes, majority against its best judge, who can be dropped.
 
-    Effective votes are n / (1 + (n - 1) r), with r the mean correlation of the errors of two judges (Kish 1965).
+    Effective votes are n / (1 + (n - 1) r), with r the mean correlation of the errors of two judges (Kish 1965): they
+    count independence, not skill, and the notes name judges not shown to be right more often than by guessing.
     The most frequent label of an item is its majority; of a tie each label has its share. Judges are chosen on four
     fifths of the items and scored on the last (by run where there are 10 or more whose claims differ, else by claim),
     so that choosing is not rewarded. Without any known truth only agreement is measured.
@@ -97,8 +98,9 @@ def panel(
         figures = dict(_figures(answers, found, correlation, best, order, seed))
     kept = _kept(answers, order, figures)
     summary = _summary(figures, {} if best is None else _costs(answers, best, order))
+    judges = judges_table(answers, found)
     return PanelWorth(
-        judges=judges_table(answers, found),
+        judges=judges,
         pairs=pairs_table(answers, found),
         order=order_table(answers, order),
         size_curve=size_table(answers),
@@ -112,7 +114,7 @@ def panel(
         dropped=tuple(name for name in answers.workers if name not in kept),
         costs_known=answers.costs_known,
         synthetic=votes.synthetic,
-        notes=(*left_out, *notes_on_panel(votes, answers, found, best, summary)),
+        notes=(*left_out, *notes_on_panel(votes, answers, found, correlation, best, summary, judges)),
     )
 
 

@@ -43,11 +43,14 @@ def panel_by_round(votes: PanelVotes, answers: RoundAnswers, panel: Majority, cl
 
 
 def _effective_votes(votes: PanelVotes, answers: RoundAnswers) -> Iterator[dict[str, Any]]:
-    """Yield how many independent votes the panel is worth, and of how many, in each round of two workers or more."""
+    """Yield how many independent votes the panel is worth, and of how many, in each round of two workers or more.
+
+    The items are those that `panel` takes if none are named: the common ones where they are half of all or more.
+    """
     for column, number in enumerate(answers.rounds):
         judged = answers.vote[:, column][(answers.answer[:, column] >= 0) & answers.known[answers.unit]]
         if len(np.unique(votes.worker[judged])) > 1:
-            counted, _ = panel_answers(votes.take(judged), items="all")
+            counted, _ = panel_answers(votes.take(judged), items=None)
             correlation = error_correlation(counted, "within-truth")
             found, _ = effective_votes_interval(correlation, counted.clusters)
             votes_of_item = Interval(correlation.n_votes, np.nan, np.nan, found.n)

@@ -8,22 +8,32 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.comparison_notes import MIN_TRUSTED_RUNS
-from verifyplan.analysis.panels.error_correlation import MAX_VOTES_PER_JUDGE, ErrorCorrelation
-from verifyplan.analysis.panels.panel_answers import PanelAnswers
+from verifyplan.analysis.panels.error_correlation import (
+    MAX_VOTES_PER_JUDGE,
+    Correlation,
+    ErrorCorrelation,
+    effective_votes,
+    error_correlation,
+)
+from verifyplan.analysis.panels.panel_answers import MAX_CLOSED_LABELS, PanelAnswers
 from verifyplan.analysis.panels.selection import BestJudge
 from verifyplan.frames.panel_votes import PanelVotes
 from verifyplan.text import counted, listed
 
 MIN_JOINT_ERRORS = 5
 """With fewer common errors a pair than this, intervals of effective votes cover less than 95 %."""
+MIN_ITEMS_TO_NAME = 20
+"""Of a judge with fewer items than this it is not said that it may be guessing."""
 
 
 def notes_on_panel(
     votes: PanelVotes,
     answers: PanelAnswers,
     found: ErrorCorrelation,
+    correlation: Correlation,
     best: BestJudge | None,
     summary: pd.DataFrame,
+    judges: pd.DataFrame,
 ) -> Iterator[str]:
     """Yield what limits the figures; `best` is None where no truth is known."""
     lost = int((votes.label < 0).sum())
@@ -36,7 +46,8 @@ def notes_on_panel(
         yield f"with {n_runs} runs it is hardly known how much runs differ, and intervals are wide for it"
     if best is None:
         return
-    yield from _on_correlation(answers, found, float(summary.set_index("figure")["high"]["effective-votes"]))
+    yield from _on_skill(answers, found, correlation, judges, len(votes.labels))
+    yield from _on_correlation(answers, found, summary)
     yield from _on_different_items(answers, best)
     if best.agreed < 1:
         name, share = answers.workers[best.judge], 100 * best.agreed
@@ -65,7 +76,41 @@ def _on_different_items(answers: PanelAnswers, best: BestJudge) -> Iterator[str]
     yield f"judges saw different items ({name} {n:,} of {len(voted):,}): the best single judge is {how}"
 
 
-def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, high: float) -> Iterator[str]:
+def _on_skill(
+    answers: PanelAnswers, found: ErrorCorrelation, correlation: Correlation, judges: pd.DataFrame, n_labels: int
+) -> Iterator[str]:
+    """Yield that effective votes are no skill, who may be guessing, and what the others are worth without them.
+
+    Of open answers nobody is named: how often a guess is right cannot be known.
+    """
+    if np.isnan(found.mean):
+        return
+    words = "effective votes count independence, not skill"
+    may_guess = judges["accuracy_low"].le(1 / n_labels) & judges["accuracy_n"].ge(MIN_ITEMS_TO_NAME)
+    if n_labels > MAX_CLOSED_LABELS or not may_guess.any():
+        yield words
+        return
+    names = list(judges.loc[may_guess, "worker"])
+    verb, whom = ("is", "it") if len(names) == 1 else ("are", "them")
+    words += f": {listed(names)} {verb} not shown to be right more often than by guessing among {n_labels} labels"
+    kept = ~np.isin(answers.workers, names)
+    rest = answers._replace(
+        workers=tuple(name for name, stays in zip(answers.workers, kept, strict=True) if stays),
+        answer=answers.answer[:, kept],
+        cost=answers.cost[kept],
+    )
+    if kept.sum() < 2 or not answers.crossed:
+        yield words
+        return
+    others = error_correlation(rest, correlation)
+    worth = effective_votes(others.n_votes, others.mean)
+    if not np.isfinite(worth):
+        yield words
+        return
+    yield f"{words}; without {whom} {counted(int(kept.sum()), 'judge')}, worth {worth:.1f}"
+
+
+def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.DataFrame) -> Iterator[str]:
     pairs = found.pairs[np.triu_indices(len(answers.workers), k=1)]
     undefined = int(np.isnan(pairs).sum())
     yield from _on_constant_errors(answers, found)
@@ -87,9 +132,14 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, high: float)
     if found.exclusive:
         yield f"errors exclude each other completely (r = {found.mean:.2f}): effective votes have no number"
         return
-    if found.mean < 0:
-        yield f"errors exclude each other (r = {found.mean:.2f}): effective votes exceed the number of judges"
-    if high > MAX_VOTES_PER_JUDGE * found.n_votes:
+    bounds = summary.set_index("figure")[["low", "high"]]
+    low, high = bounds.loc["error-correlation"]
+    if high < 0:
+        words = f"r = {found.mean:.2f} [{low:.2f}, {high:.2f}]"
+        yield f"errors exclude each other ({words}): effective votes exceed the number of judges"
+    elif low <= 0:
+        yield f"errors are not shown to go together (r = {found.mean:.2f} [{low:.2f}, {high:.2f}])"
+    if bounds.loc["effective-votes", "high"] > MAX_VOTES_PER_JUDGE * found.n_votes:
         yield (
             f"the upper bound of effective votes is over {MAX_VOTES_PER_JUDGE} times the votes: how far errors exclude "
             "each other is hardly known"

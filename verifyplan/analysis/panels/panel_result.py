@@ -14,6 +14,8 @@ from verifyplan.text import counted, did_you_mean
 
 MAX_NAMES = 4
 """Judges named in a sentence at most."""
+MAX_UNSAID_LOSS = 0.01
+"""Where the interval of a smaller panel allows more loss than this, the line says so."""
 
 
 @with_field_docs
@@ -116,16 +118,15 @@ class PanelWorth:
         few = len(self.dropped) <= len(self._kept)
         names = f"dropping {_named(self.dropped)}" if few else f"keeping only {_named(self._kept)}"
         change = self.figure("smaller-minus-majority")
-        return f"{names} changes accuracy by {_points(change)} and saves {self._saved()}"
+        loss = f" (no loss is shown, up to {-100 * change.low:.1f} points cannot be excluded)"
+        words = f"{_signed(change.value)} points {_interval(change)}{loss if change.low < -MAX_UNSAID_LOSS else ''}"
+        return f"{names} changes accuracy by {words} and saves {self._saved()}"
 
     def _best(self) -> str:
         gain = self.figure("best-minus-majority")
-        better = gain.value >= 0
-        shown = gain if better else Interval(-gain.value, -gain.high, -gain.low, gain.n)
-        compared = "better" if better else "worse"
-        low, high = (_number(each) for each in (shown.low, shown.high))
-        points = f"{_number(shown.value)} points {compared} than the majority [{low}, {high}]"
-        return f"the best single judge ({self.best_judge}) is {points}"
+        compared = "better" if gain.value >= 0 else "worse"
+        points = f"{abs(100 * gain.value):.1f} points {compared} than the majority"
+        return f"the best single judge ({self.best_judge}) is {points} {_interval(gain)}"
 
     def _accuracies(self) -> str:
         names = {
@@ -157,11 +158,12 @@ def _named(names: tuple[str, ...] | list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _points(difference: Interval) -> str:
-    value, low, high = (_number(each) for each in difference[:3])
-    return f"{value} points [{low}, {high}]"
+def _interval(difference: Interval) -> str:
+    """Return the interval of a difference in points: plus is better than the majority of all."""
+    return f"[{_signed(difference.low)}, {_signed(difference.high)}]"
 
 
-def _number(share: float) -> str:
-    """Return a share times 100 with one decimal, and no minus before zero."""
-    return f"{round(100 * share, 1) + 0.0:.1f}"
+def _signed(share: float) -> str:
+    """Return a difference times 100 with its sign and one decimal, and no sign before zero."""
+    rounded = round(100 * share, 1)
+    return f"{rounded:+.1f}" if rounded else "0.0"

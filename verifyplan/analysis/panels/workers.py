@@ -63,9 +63,9 @@ def workers(
 
     A worker's agreement is that with the majority of the others on the item, a tie counting as its share; its
     influence the share of the decisions on which it votes that change without it (`influence`), and `adds` what it
-    adds there to the majority's accuracy; `one_coin` and `dawid_skene` are how often it is right by Dawid-Skene, which
-    needs no truth and errs where few workers err together. Columns are there only where the data can fill them:
-    bases, calls and time of runs, accuracy with truth. Intervals are clustered by run and claim (rule F1). A figure
+    adds there to the majority's accuracy. Without any truth `one_coin` and `dawid_skene` are how often it is right as
+    Dawid-Skene estimates, which errs where few workers err together; with truth they are left out. Columns are there only
+    where the data can fill them: bases, calls and time of runs, accuracy with truth. Intervals are clustered by run and claim (rule F1). A figure
     with n = 0 is NaN.
 
     A worker is **unreliable** if its accuracy (without truth: its agreement) is clearly below that of the others on
@@ -92,9 +92,10 @@ def workers(
     figures = vote_figures(votes)
     figures |= cost_figures(votes) if runs is None else call_figures(runs, votes.workers, figures["asked"])
     figures |= {} if runs is None else basis_figures(runs, votes.workers)
-    figures |= label_figures(cast, code) | reliability_figures(cast) | panel_figures(cast, changes)
-    figures |= closest_figures(cast)
+    figures |= label_figures(cast, code)
     measure = "accuracy" if "accuracy" in figures else "agreement"
+    figures |= reliability_figures(cast) if measure == "agreement" else {}
+    figures |= panel_figures(cast, changes) | closest_figures(cast)
     table = pd.DataFrame(figures | _standing_out(figures, cast, changes, measure))
     return Workers(
         table=table,
