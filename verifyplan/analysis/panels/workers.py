@@ -64,9 +64,9 @@ def workers(
     A worker's agreement is that with the majority of the others on the item, a tie counting as its share; its
     influence the share of the decisions on which it votes that change without it (`influence`), and `adds` what it
     adds there to the majority's accuracy. Without any truth `one_coin` and `dawid_skene` are how often it is right as
-    Dawid-Skene estimates, which errs where few workers err together; with truth they are left out. Columns are there only
-    where the data can fill them: bases, calls and time of runs, accuracy with truth. Intervals are clustered by run and claim (rule F1). A figure
-    with n = 0 is NaN.
+    Dawid-Skene estimates, which errs where few workers err together; with truth they are left out. Columns are there
+    only where the data can fill them: bases, calls and time of runs, accuracy with truth. Intervals are clustered by
+    run and claim (rule F1). A figure with n = 0 is NaN.
 
     A worker is **unreliable** if its accuracy (without truth: its agreement) is clearly below that of the others on
     the same items (by more than 5 points, Holm's procedure over all workers: rule F3); **decisive** if clearly more
