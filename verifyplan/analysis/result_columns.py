@@ -85,8 +85,8 @@ _FLIPS: dict[str, Columns] = {
         Column(
             "value",
             "number",
-            "the share; or how many independent votes the panel is worth on the items that `panel` takes (rule F3a), of "
-            "how many `votes`",
+            "the share; or how many independent votes the panel is worth on the items that `panel` takes (F3a), of how "
+            "many `votes`",
         ),
         Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
         Column("high", "number", "high end of it"),

@@ -15,8 +15,6 @@ from verifyplan.text import counted
 
 MAX_SHOWN_WORDS = 20
 """Of more words than this only the first are written in a fix."""
-MAX_LABELS_OF_TWO_TRUTHS = 3
-"""Votes with more labels than yes, no and unsure are answers of many classes, some of which nobody may vote."""
 
 _BOOLEANS = {"true": "true", "false": "false"}
 _SIDE = dict.fromkeys(("true", "yes", "1", "y", "t", "agree"), True)
@@ -80,10 +78,10 @@ def _in_words(groups: Sequence[Spellings]) -> str:
 
 
 def truth_word_problems(votes: PanelVotes, meanings: Mapping[Any, str] | None) -> Iterator[Problem]:
-    """Yield a truth in other words than the votes: no vote has any of them, or one of two, and votes have others.
+    """Yield a truth in other words than the votes: no vote has any of them, or no vote has one of yes and no.
 
-    Of three truths or more, or labels of votes, a class that nobody votes is one that nobody finds. A label that the
-    caller names in `labels=` is meant as it stands.
+    Of other classes one that nobody votes is one that nobody finds. A label that the caller names in `labels=` is
+    meant as it stands.
     """
     used = [votes.labels[code] for code in np.unique(votes.label[votes.label >= 0])]
     true = [votes.labels[code] for code in np.unique(votes.truth[votes.truth >= 0])]
@@ -94,7 +92,7 @@ def truth_word_problems(votes: PanelVotes, meanings: Mapping[Any, str] | None) -
         return
     if len(unvoted) == len(true):
         message = f"holds {one_of(true[:5])}, and no vote has such a label: votes say {one_of(used[:5])}"
-    elif len(true) == 2 and len(used) <= MAX_LABELS_OF_TWO_TRUTHS and untrue:
+    elif len(true) == 2 and all(plain(word) in _SIDE for word in true) and untrue:
         message = f"holds {one_of(unvoted)}, which nobody votes, and votes say {one_of(untrue)}, which is no truth"
     else:
         return

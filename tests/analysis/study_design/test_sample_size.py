@@ -111,8 +111,8 @@ def test_the_most_that_is_planned_for_can_be_counted():
 
 def test_power_and_level_near_1_are_not_rounded_to_it():
     words = str(vp.sample_size(**PLANNED, power=0.9999999, level=0.999))
-    assert "in 99.99999% of all attempts" in words
-    assert "intervals of 99.9%" in words
+    assert "in 99.99999 % of all attempts" in words
+    assert "intervals of 99.9 %" in words
 
 
 def test_the_correlation_is_that_of_an_analysis_of_variance():

@@ -132,14 +132,13 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.
     if found.exclusive:
         yield f"errors exclude each other completely (r = {found.mean:.2f}): effective votes have no number"
         return
-    bounds = summary.set_index("figure")[["low", "high"]]
-    low, high = bounds.loc["error-correlation"]
+    low, high = _bounds(summary, "error-correlation")
     if high < 0:
         words = f"r = {found.mean:.2f} [{low:.2f}, {high:.2f}]"
         yield f"errors exclude each other ({words}): effective votes exceed the number of judges"
     elif low <= 0:
         yield f"errors are not shown to go together (r = {found.mean:.2f} [{low:.2f}, {high:.2f}])"
-    if bounds.loc["effective-votes", "high"] > MAX_VOTES_PER_JUDGE * found.n_votes:
+    if _bounds(summary, "effective-votes")[1] > MAX_VOTES_PER_JUDGE * found.n_votes:
         yield (
             f"the upper bound of effective votes is over {MAX_VOTES_PER_JUDGE} times the votes: how far errors exclude "
             "each other is hardly known"
@@ -149,6 +148,11 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.
             f"two judges err together on {found.joint_errors:.1f} items on average: with so few, intervals of "
             "effective votes hold the truth in 70 to 92 % (by simulation), not in 95 %"
         )
+
+
+def _bounds(summary: pd.DataFrame, figure: str) -> tuple[float, float]:
+    low, high = summary.loc[summary["figure"].eq(figure), ["low", "high"]].to_numpy(dtype=np.float64)[0]
+    return float(low), float(high)
 
 
 def _on_constant_errors(answers: PanelAnswers, found: ErrorCorrelation) -> Iterator[str]:
