@@ -24,7 +24,7 @@ from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.run import Run
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "tests" / "live"))
+sys.path.insert(0, str(HERE.parent))  # before site-packages, where a library may have a package `tests`, too
 
 from tests.live.live_runs import Played, speaking_to  # noqa: E402  (lies beside the tests, which use it most)
 from tests.live.scripted_replies import Answer, calls, says  # noqa: E402

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
@@ -113,8 +113,7 @@ def majority(labels: list[str]) -> dict[str, float]:
 @settings(max_examples=40)
 @given(tables(), st.randoms(use_true_random=False))
 def test_a_loop_over_votes_gives_the_same_and_the_order_of_rows_does_not_count(frame, random):
-    if frame.empty:
-        return
+    assume(frame["label"].notna().any())
     table = rows(vp.workers(frame))
     order = list(range(len(frame)))
     random.shuffle(order)
