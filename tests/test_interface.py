@@ -69,6 +69,10 @@ def test_the_page_lists_every_public_name_once_and_no_other():
     assert sorted(listed) == sorted(OBJECTS), "run make interface"
 
 
+def test_the_page_counts_the_names_at_the_top():
+    assert f"{len(vp.__all__)} at the top" in PAGE.read_text("utf-8")
+
+
 def test_the_page_says_of_each_name_what_its_help_says_first():
     for names, text in rows(PAGE.read_text("utf-8")):
         for name in names:

@@ -5,7 +5,7 @@ docs/statistics.md has the formulas, and how often these intervals hold the trut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,6 @@ PRIOR_DEGREES = 0.5
 
 MIN_EFFECT = 0.5
 """A design effect below this is taken for chance."""
-
-_MAX_WEIGHTS = 4_000_000  # held at once
 
 
 class Interval(NamedTuple):
@@ -198,24 +196,3 @@ def _effect_of(
 def _noise(rows: float) -> float:
     """Return a variance that is smaller than that of a share of so many rows, one of which differs."""
     return 1e-6 / rows**2
-
-
-def resample_weights(clusters: Clusters, resamples: int, seed: int) -> Iterator[Array]:
-    """Yield blocks of bootstrap weights of shape (resamples in the block, rows): how often each row is drawn.
-
-    Runs are drawn whole; with one run, claims; where claims repeat over runs both are drawn, and a row's weight is
-    the product (Owen 2007).
-    """
-    rng = np.random.default_rng(seed)
-    rows = len(clusters.run)
-    block = max(1, _MAX_WEIGHTS // max(rows, 1))
-    drawn = ([clusters.run] if clusters.n_runs > 1 else []) + (
-        [clusters.claim] if clusters.n_runs < 2 or clusters.repeated else []
-    )
-    for start in range(0, resamples, block):
-        size = min(block, resamples - start)
-        weights = np.ones((size, rows))
-        for code in drawn:
-            n = int(code.max(initial=-1)) + 1
-            weights *= rng.multinomial(n, np.full(n, 1 / n), size=size)[:, code]
-        yield weights
