@@ -34,6 +34,13 @@ RULE_MEANINGS: dict[Rule, str] = {
     "hard-refute": "somebody cited counter-evidence, and not everybody disagreed",
     "no-majority": "not everybody disagreed, but no more than half agreed, with a supplement or without",
     "all-others-disagree": "everybody whose vote counts disagreed, so at most its discoverers hold it",
+    "no-quorum": "too few votes came for the round to decide anything",
+    "majority-disagree": "a majority of the votes that count disagreed",
+    "any-disagree": "somebody disagreed, and these rules need no more to reject a claim",
+    "no-unanimity": "votes that count were given for the claim and against it, and these rules need all on one side",
+    "estimated-true": "somebody disagreed, but by the estimated reliability of the workers the claim is likely true",
+    "estimated-false": "by the estimated reliability of the workers the claim is likely false",
+    "estimate-undecided": "by the estimated reliability of the workers neither side is likely enough",
 }
 """The meaning of each rule of classification (rule B6), in words that are true of every tally that leads to it."""
 

@@ -6,7 +6,8 @@ Tally and rules take numbers and arrays alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, get_args
 
 from verifyplan.protocol.call import WorkerVote
 from verifyplan.protocol.vote import Basis, Classification, MissingBasis, Mode, Verdict
@@ -25,6 +26,13 @@ Rule = Literal[
     "hard-refute",
     "no-majority",
     "all-others-disagree",
+    "no-quorum",
+    "majority-disagree",
+    "any-disagree",
+    "no-unanimity",
+    "estimated-true",
+    "estimated-false",
+    "estimate-undecided",
 ]
 RULES: tuple[Rule, ...] = get_args(Rule)
 """Every rule that can give a class, `round-0` (settled before any vote) included."""
@@ -40,10 +48,20 @@ CLASS_OF_RULE: dict[Rule, Classification | None] = {
     "burden-majority": None,
     "hard-refute": None,
     "no-majority": None,
+    "no-quorum": None,
+    "majority-disagree": "worker-unique",
+    "any-disagree": "worker-unique",
+    "no-unanimity": None,
+    "estimated-true": "partial-consensus",
+    "estimated-false": "worker-unique",
+    "estimate-undecided": None,
 }
 """The class that a rule gives in the round it applies; None carries the finding on."""
 
-RULES_OF_MODE: dict[Mode, tuple[Rule, ...]] = {
+RuleSet = Literal[Mode, "majority", "unanimous", "any-refute"]
+"""What judges a round: the rules of a mode (rule B6), or a simpler aggregate (rule R2)."""
+
+RULES_OF_MODE: dict[RuleSet, tuple[Rule, ...]] = {
     "collaborative": ("no-votes", "all-agree", "all-others-disagree", "majority-agree", "no-majority"),
     "adversarial": (
         "no-votes",
@@ -54,10 +72,20 @@ RULES_OF_MODE: dict[Mode, tuple[Rule, ...]] = {
         "burden-majority",
         "lone-doubt",
     ),
+    "majority": (
+        "no-votes",
+        "all-agree",
+        "all-others-disagree",
+        "majority-agree",
+        "majority-disagree",
+        "no-majority",
+    ),
+    "unanimous": ("no-votes", "all-agree", "all-others-disagree", "no-unanimity"),
+    "any-refute": ("no-votes", "all-agree", "any-disagree"),
 }
-"""The rules of each mode in the order they are tried; the last applies when no other does."""
+"""The rules of each set in the order they are tried; the last applies when no other does."""
 
-Numbers = TypeVar("Numbers")  # int, or an integer array
+HALF = Fraction(1, 2)
 
 
 class Tally(NamedTuple):
@@ -79,29 +107,45 @@ class Tally(NamedTuple):
         return self.agree + self.supplement + self.disagree
 
 
-def rule_index(tally: Tally, mode: Mode) -> Any:
+def rule_index(tally: Tally, mode: RuleSet, majority: Fraction = HALF) -> Any:
     """Return which of `RULES_OF_MODE[mode]` decides the round: an index, or an array of indices.
 
-    First match wins (rule B6); majority is more than half of n. In collaborative mode a disagree counts
-    the same on either basis, so one without a basis may be tallied on either side.
+    First match wins (rules B6, R2); a majority is more than the share `majority` of n. In collaborative mode and under
+    the aggregates a disagree counts the same on either basis, so one without a basis may be tallied on either side;
+    under the aggregates a supplement counts as an agree.
 
     >>> RULES_OF_MODE["adversarial"][rule_index(Tally(3, 0, 1, 0), "adversarial")]
     'hard-refute'
+    >>> RULES_OF_MODE["majority"][rule_index(Tally(3, 0, 2, 0), "majority", Fraction(2, 3))]
+    'no-majority'
     >>> import numpy as np
     >>> rule_index(Tally(np.array([2, 0]), np.array([0, 0]), np.array([0, 0]), np.array([0, 2])), "collaborative")
     array([1, 2])
     """
-    n, disagree = tally.n, tally.disagree
-    if mode == "collaborative":
-        return _first_true(n == 0, disagree == 0, disagree == n, 2 * (tally.agree + tally.supplement) > n)
-    return _first_true(
-        n == 0,
-        (disagree == 0) & (tally.supplement == 0),
-        disagree == 0,
-        disagree == n,
-        tally.counter_evidence > 0,
-        2 * tally.burden_not_met > n,
-    )
+    n, disagree, agree = tally.n, tally.disagree, tally.agree + tally.supplement
+    needed = majority.numerator * n
+
+    def is_majority(votes: Any) -> Any:
+        return majority.denominator * votes > needed
+
+    match mode:
+        case "collaborative":
+            return _first_true(n == 0, disagree == 0, disagree == n, is_majority(agree))
+        case "adversarial":
+            return _first_true(
+                n == 0,
+                (disagree == 0) & (tally.supplement == 0),
+                disagree == 0,
+                disagree == n,
+                tally.counter_evidence > 0,
+                is_majority(tally.burden_not_met),
+            )
+        case "majority":
+            return _first_true(n == 0, disagree == 0, disagree == n, is_majority(agree), is_majority(disagree))
+        case "unanimous":
+            return _first_true(n == 0, disagree == 0, disagree == n)
+        case "any-refute":
+            return _first_true(n == 0, disagree == 0)
 
 
 def _first_true(*conditions: Any) -> Any:

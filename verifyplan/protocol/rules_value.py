@@ -1,0 +1,188 @@
+"""Hold the rules of a run as one value: presets, JSON, a digest, and how two of them differ in words (rule R1)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
+
+from pydantic import BeforeValidator, PlainSerializer, ValidationError
+from pydantic_core import ErrorDetails
+
+from verifyplan.errors import InputError, Problem, SettingsError, one_of
+from verifyplan.files import read_json, write_text
+from verifyplan.protocol.base import Model
+from verifyplan.text import did_you_mean, short_repr
+
+DIGEST_CHARACTERS = 12
+"""A digest has so many characters of a SHA-256."""
+
+_FILE_FIX = "name a JSON file, such as the method save writes"
+
+MAX_DENOMINATOR = 10_000
+"""Shares and weights are fractions with at most this denominator, so that counts of votes stay exact."""
+
+
+def _fraction(value: object) -> Fraction:
+    """Return an exact fraction of a number or a text such as "2/3" or "0.5"; ValueError where there is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
+        raise ValueError("must be a number, or a text such as '2/3'")
+    try:
+        exact = Fraction(value)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise ValueError("must be a number, or a text such as '2/3'") from None
+    short = exact.limit_denominator(MAX_DENOMINATOR)
+    if isinstance(value, float) and float(short) == value:
+        return short
+    if exact.denominator > MAX_DENOMINATOR:
+        raise ValueError(f"must have a denominator of at most {MAX_DENOMINATOR:,}; write it as a text such as '2/3'")
+    return exact
+
+
+Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str)]
+"""An exact number: 0.5, "2/3" and Fraction(2, 3) are taken; JSON holds the text."""
+
+
+class RulesValue(Model):
+    """Rules as a frozen value: every field has a neutral default, and equal rules have equal digests.
+
+    Raises SettingsError, listing all that is wrong, for unknown fields and values.
+    """
+
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """The fields that each named preset sets; all others are neutral."""
+
+    if not TYPE_CHECKING:  # type checkers take the fields as the arguments
+
+        def __init__(self, **fields: Any) -> None:
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                raise SettingsError(rule_problems(error, list(type(self).model_fields))) from None
+
+    @classmethod
+    def presets(cls) -> tuple[str, ...]:
+        """Return the names of the presets."""
+        return tuple(cls.PRESETS)
+
+    @classmethod
+    def preset(cls, name: str) -> Self:
+        """Return the rules of a preset; SettingsError for a name that is none."""
+        if name not in cls.PRESETS:
+            message = f"{name!r} is no preset{did_you_mean(name, cls.PRESETS)}"
+            raise SettingsError(Problem("preset", message, f"use {one_of(cls.PRESETS)}"))
+        return cls(**cls.PRESETS[name])
+
+    @property
+    def digest(self) -> str:
+        """Twelve characters that tell these rules from any others; equal rules of any process have the same."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(f"{type(self).__name__}:{text}".encode()).hexdigest()[:DIGEST_CHARACTERS]
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The fields that are not neutral, as JSON holds them."""
+        neutral = type(self)().model_dump(mode="json")
+        return {name: value for name, value in self.model_dump(mode="json").items() if value != neutral[name]}
+
+    def diff(self, other: Self) -> str:
+        """Say how other rules differ from these, one line a field; empty where they are equal."""
+        mine, theirs = self.model_dump(mode="json"), other.model_dump(mode="json")
+        return "\n".join(
+            f"{name}: {_shown(mine[name])} -> {_shown(theirs[name])}" for name in mine if mine[name] != theirs[name]
+        )
+
+    def to_json(self) -> str:
+        """Return the rules as JSON: the fields that are not neutral, which `from_json` reads."""
+        return json.dumps(self.changed, indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the rules in a JSON text, neutral where it says nothing; SettingsError listing what is wrong."""
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise SettingsError(Problem("rules", f"is no JSON ({error})", 'write {"field": value}')) from None
+        return cls._of_content(content, "rules")
+
+    def save(self, path: str | Path) -> Path:
+        """Write the rules to a JSON file, whole or not at all, and return its path."""
+        try:
+            return write_text(path, self.to_json())
+        except OSError as error:
+            fix = "name a file in a folder that you may write to"
+            raise InputError(Problem(str(path), f"cannot be written ({error.strerror or error})", fix)) from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return the rules in a JSON file; InputError where it cannot be read, SettingsError listing what is wrong."""
+        return cls._of_content(read_json(Path(path), _FILE_FIX), str(path))
+
+    @classmethod
+    def _of_content(cls, content: object, place: str) -> Self:
+        if not isinstance(content, dict):
+            raise SettingsError(Problem(place, f"holds {short_repr(content)}, not an object", 'write {"field": value}'))
+        try:
+            return cls(**content)
+        except SettingsError as error:
+            raise SettingsError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in error.problems) from None
+
+    def __str__(self) -> str:
+        """The fields that are not neutral, in one line, with the digest."""
+        fields = ", ".join(f"{name}={_shown(value)}" for name, value in self.changed.items())
+        return f"{type(self).__name__}({fields}) [{self.digest}]"
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+RulesValueT = TypeVar("RulesValueT", bound=RulesValue)
+
+
+def read_rules(kind: type[RulesValueT], rules: object, name: str = "rules") -> RulesValueT:
+    """Return rules from a value, the name of a preset, a mapping of fields, or the path of a JSON file.
+
+    Raises SettingsError for anything else, listing all that is wrong.
+    """
+    if isinstance(rules, kind):
+        return rules
+    if isinstance(rules, Mapping):
+        return kind(**{str(key): value for key, value in rules.items()})
+    if isinstance(rules, str) and rules in kind.PRESETS:
+        return kind.preset(rules)
+    if isinstance(rules, Path) or (isinstance(rules, str) and (rules.endswith(".json") or Path(rules).is_file())):
+        return kind.load(rules)
+    near = did_you_mean(rules, kind.PRESETS) if isinstance(rules, str) else ""
+    fix = f"give a {kind.__name__}, a JSON file, or one of {one_of(kind.PRESETS)}"
+    raise SettingsError(Problem(name, f"{short_repr(rules)} is neither rules nor the name of a preset{near}", fix))
+
+
+_EXPECTED = {
+    "literal_error": "must be {expected}",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be below {lt}",
+    "value_error": "{error}",
+}
+"""What a field must be, by the type of pydantic's error."""
+
+
+def rule_problems(error: ValidationError, fields: Iterable[str]) -> list[Problem]:
+    """Return one problem for each field that does not fit, with what was received and what is allowed."""
+    names = list(fields)
+    return [_rule_problem(detail, names) for detail in error.errors(include_url=False)]
+
+
+def _rule_problem(detail: ErrorDetails, names: list[str]) -> Problem:
+    place = ".".join(str(part) for part in detail["loc"]) or "rules"
+    if detail["type"] == "extra_forbidden":
+        return Problem(place, f"is no field of these rules{did_you_mean(place, names)}", f"use {one_of(names)}")
+    form = _EXPECTED.get(detail["type"])
+    expected = form.format(**detail.get("ctx", {})) if form else detail["msg"].replace("Input should be", "must be")
+    message = f"{expected}, got {short_repr(detail['input'])}"
+    return Problem(place, message, "change it, or leave it out for the neutral value")

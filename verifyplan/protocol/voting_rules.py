@@ -1,0 +1,181 @@
+"""The rules of a vote as a value: what counts, what decides a round, who is asked, when to stop (rule R2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+
+from verifyplan.protocol.base import Model
+from verifyplan.protocol.rules_value import Exact, RulesValue
+from verifyplan.protocol.vote import MissingBasis, Mode, Name
+
+Aggregate = Literal["rules", "majority", "unanimous", "any-refute", "first-round", "dawid-skene"]
+Refutes = Literal["round", "sticky"]
+LostVotes = Literal["leave-out", "last-vote", "as-disagree", "as-agree"]
+Uncited = Literal["keep", "as-burden"]
+Caveats = Literal["partial", "as-agree"]
+Pruning = Literal["queue", "none"]
+
+
+class MarginStop(Model):
+    """Ask one worker after the other, in roster order, until one side of the round leads by so many votes."""
+
+    margin: Annotated[int, Field(ge=1, strict=True)] = Field(
+        description="Votes by which agree and supplement lead disagree, or the other way, that end a round."
+    )
+
+
+class SequentialStop(Model):
+    """Ask one worker after the other until Wald's test decides whether the claim is true (Wald 1945).
+
+    A vote for a true claim, or against a false one, has the probability `accuracy`, independently of the others.
+    """
+
+    accuracy: Annotated[Exact, Field(gt=Fraction(1, 2), lt=1)] = Field(
+        default=Fraction(4, 5), description="The probability that a vote is right, above 1/2."
+    )
+    false_accept: Annotated[Exact, Field(gt=0, lt=Fraction(1, 2))] = Field(
+        default=Fraction(1, 20), description="The probability of accepting a false claim that is allowed."
+    )
+    false_reject: Annotated[Exact, Field(gt=0, lt=Fraction(1, 2))] = Field(
+        default=Fraction(1, 20), description="The probability of rejecting a true claim that is allowed."
+    )
+
+
+Stop = Literal["round"] | MarginStop | SequentialStop
+
+
+def _quorum(value: object) -> object:
+    """Return a whole number of votes as it is, and a share as an exact fraction."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number of votes, or a share such as '2/3'")
+    if isinstance(value, str) and value.isdigit():
+        return int(value)
+    return value
+
+
+def _check_quorum(value: int | Fraction) -> int | Fraction:
+    if isinstance(value, Fraction) and not 0 < value <= 1:
+        raise ValueError("must be a number of votes from 0, or a share above 0 and at most 1")
+    if value < 0:
+        raise ValueError("must be at least 0")
+    return value
+
+
+def _quorum_json(value: int | Fraction) -> int | str:
+    return value if isinstance(value, int) else f"{value.numerator}/{value.denominator}"  # 1 is a vote, "1/1" all
+
+
+Quorum = Annotated[
+    Annotated[int, Field(strict=True)] | Exact,
+    BeforeValidator(_quorum),
+    AfterValidator(_check_quorum),
+    PlainSerializer(_quorum_json),
+]
+"""A number of votes (an integer) or a share of those asked (0.5, "2/3", Fraction(2, 3), or 1.0 for all)."""
+
+
+def _check_weights(weights: dict[str, Fraction] | None) -> dict[str, Fraction] | None:
+    if weights is not None and any(weight < 0 for weight in weights.values()):
+        raise ValueError("must be at least 0 each")
+    return weights or None
+
+
+def _check_workers(workers: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if workers is not None and (not workers or len(set(workers)) < len(workers)):
+        raise ValueError("must name at least one worker, each once; None counts all")
+    return workers
+
+
+class VotingRules(RulesValue):
+    """The rules of a vote, as one value for live runs, replays and tables of votes; neutral fields are rules B4-B7.
+
+    A share, such as `majority`, is exact: 0.5, "2/3" and Fraction(2, 3) are taken. docs/rules.md says for each field
+    where it comes from and what happens at its extremes. Raises SettingsError, listing all that is wrong. Source: rule
+    R2.
+
+    >>> rules = VotingRules(mode="adversarial", majority="2/3", refutes="sticky")
+    >>> print(VotingRules.preset("adversarial").diff(rules))
+    majority: 1/2 -> 2/3
+    refutes: round -> sticky
+    >>> VotingRules.from_json(rules.to_json()) == rules
+    True
+    """
+
+    mode: Mode | None = Field(
+        default=None,
+        description="The rules that judge a round, and in a live run what workers are asked; None: that of the run.",
+    )
+    max_rounds: Annotated[int, Field(ge=1, strict=True)] | None = Field(
+        default=None, description="Rounds that are allowed; None: those that the run allowed."
+    )
+    majority: Annotated[Exact, Field(ge=0, lt=1)] = Field(
+        default=Fraction(1, 2), description="A side is a majority if it has more than this share of the votes."
+    )
+    refutes: Refutes = Field(
+        default="round",
+        description="`round`: each round is judged on its own votes; `sticky`: a counter-evidence counts in later "
+        "rounds that have votes until its author votes otherwise, also where the author's vote is lost or missing.",
+    )
+    lost_votes: LostVotes = Field(
+        default="leave-out",
+        description="A vote that failed: is left out; takes its worker's last vote of earlier rounds, if there is one; "
+        "or is taken as a counter-evidence or as an agree, the two bounds.",
+    )
+    quorum: Quorum = Field(
+        default=0,
+        description="Votes (an integer), or a share of those asked (a fraction), below which a round decides nothing.",
+    )
+    missing_basis: MissingBasis = Field(
+        default="infer",
+        description="The basis of an adversarial disagree that has none: `infer` (counter-evidence if its explanation "
+        "cites a place), one of the two bases, or `raise`.",
+    )
+    uncited: Uncited = Field(
+        default="keep",
+        description="A counter-evidence whose explanation cites no place: counts, or counts as burden-not-met.",
+    )
+    caveats: Caveats = Field(
+        default="partial", description="A supplement: survives with a caveat (partial consensus), or counts as agree."
+    )
+    workers: Annotated[tuple[Name, ...], AfterValidator(_check_workers)] | None = Field(
+        default=None, description="The workers that are asked and counted; None: all."
+    )
+    weights: Annotated[dict[Name, Exact], AfterValidator(_check_weights)] | None = Field(
+        default=None, description="What the vote of a worker weighs; 1 for a worker that is not named."
+    )
+    pruning: Pruning = Field(
+        default="queue",
+        description="`queue`: a finding leaves in the round that classifies it; `none`: every finding is voted on in "
+        "every round, and the last round with a vote decides.",
+    )
+    aggregate: Aggregate = Field(
+        default="rules",
+        description="What decides a round: the rules of the mode; a majority of either side; unanimity; a single "
+        "disagree; the rules of the mode on the first round with a vote, whatever it gives; or, over all findings of a "
+        "run, the Dawid-Skene posterior of the last round.",
+    )
+    stop: Stop = Field(
+        default="round",
+        description="`round`: all workers of a round are asked at once; a margin or a sequential test: one after the "
+        "other in roster order, until it decides.",
+    )
+
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "as-recorded": {},
+        "adversarial": {"mode": "adversarial"},
+        "collaborative": {"mode": "collaborative"},
+        "majority": {"aggregate": "majority"},
+        "two-thirds": {"aggregate": "majority", "majority": "2/3"},
+        "unanimous": {"aggregate": "unanimous"},
+        "any-refute": {"aggregate": "any-refute"},
+        "sticky-refutes": {"mode": "adversarial", "refutes": "sticky"},
+        "cited-refutes": {"mode": "adversarial", "uncited": "as-burden"},
+        "first-round": {"aggregate": "first-round"},
+        "no-pruning": {"pruning": "none"},
+        "margin-2": {"stop": {"margin": 2}},
+        "dawid-skene": {"aggregate": "dawid-skene"},
+    }
