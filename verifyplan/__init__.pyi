@@ -43,6 +43,7 @@ from .frames.runset import concat as concat
 from .frames.votes import from_votes as from_votes
 from .protocol.settings import PanelSettings as PanelSettings
 from .protocol.vote import Finding as Finding
+from .protocol.voting_rules import VotingRules as VotingRules
 from .reports.comparison import report as report
 from .runs.batch.findings import batch_crossverify as batch_crossverify
 from .runs.batch.plans import batch_verify as batch_verify

@@ -24,3 +24,6 @@ from .role_call import RoleRequest as RoleRequest
 from .settings import PanelSettings as PanelSettings
 from .vote import Finding as Finding
 from .vote import PlanItem as PlanItem
+from .voting_rules import MarginStop as MarginStop
+from .voting_rules import SequentialStop as SequentialStop
+from .voting_rules import VotingRules as VotingRules
