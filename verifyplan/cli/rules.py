@@ -1,0 +1,100 @@
+"""`rules`: show presets and rules, and say how two differ (rules R1-R3)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.protocol.rules_value import RulesValue, read_rules
+from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.text import did_you_mean
+
+KINDS: dict[str, type[RulesValue]] = {"voting": VotingRules}
+"""The kinds of rules, by the word for them."""
+
+rules = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Show rules, and say how two differ."
+)
+
+
+@rules.callback()
+def _rules() -> None:
+    """Show rules, and say how two differ."""
+
+
+@rules.command()
+def show(
+    name: Annotated[
+        str | None, typer.Argument(help="A preset, or a JSON file of rules; left out, all presets are listed.")
+    ] = None,
+) -> None:
+    """List the presets, or print every field of some rules: its value, whether it is neutral, and what it does.
+
+    \b
+    Examples:
+    verifyplan rules show
+    verifyplan rules show sticky-refutes
+    """
+    if name is None:
+        for word, kind in KINDS.items():
+            typer.echo(f"{kind.__name__} ({word} rules)")
+            for preset in kind.presets():
+                changed = ", ".join(f"{field}={_text(value)}" for field, value in kind.preset(preset).changed.items())
+                typer.echo(f"  {preset:<20} {changed or 'neutral'}")
+        return
+    chosen = _read(name)
+    typer.echo(f"{type(chosen).__name__}, digest {chosen.digest}")
+    values = chosen.model_dump(mode="json")
+    for field, info in type(chosen).model_fields.items():
+        mark = "*" if field in chosen.changed else " "
+        typer.echo(f"{mark} {field} = {_text(values[field])}\n      {info.description}")
+    typer.echo("* differs from the neutral value")
+
+
+@rules.command()
+def diff(
+    first: Annotated[str, typer.Argument(help="A preset, or a JSON file of rules.")],
+    second: Annotated[str, typer.Argument(help="Another of the same kind.")],
+) -> None:
+    """Say field by field how two rules differ.
+
+    \b
+    Examples:
+    verifyplan rules diff adversarial sticky-refutes
+    verifyplan rules diff as-recorded my-rules.json
+    """
+    one = _read(first)
+    other = _read(second, type(one))
+    typer.echo(one.diff(other) or "the same rules")
+
+
+def _read(name: str, kind: type[RulesValue] | None = None) -> RulesValue:
+    """Return rules of a preset or a file, of the kind that has them; SettingsError listing what is wrong."""
+    kinds = [kind] if kind else list(KINDS.values())
+    having = [each for each in kinds if name in each.PRESETS]
+    if having:
+        return having[0].preset(name)
+    if not Path(name).is_file():
+        presets = [preset for each in kinds for preset in each.presets()]
+        message = f"{name!r} is neither a preset nor a file{did_you_mean(name, presets)}"
+        raise SettingsError(Problem("rules", message, f"use {one_of(presets)}, or a JSON file"))
+    return _of_file(name, kinds)
+
+
+def _of_file(path: str, kinds: list[type[RulesValue]]) -> RulesValue:
+    """Return the rules in a file, as the first kind that takes its fields; the error of the nearest kind."""
+    errors = []
+    for kind in kinds:
+        try:
+            return read_rules(kind, Path(path))
+        except SettingsError as error:
+            errors.append(error)
+    raise min(errors, key=lambda error: len(error.problems))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
