@@ -1,0 +1,71 @@
+"""docs/rules.md names every field and preset of the rules, and `verifyplan rules` shows them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from verifyplan.cli.rules import KINDS, rules
+from verifyplan.errors import SettingsError
+from verifyplan.protocol.rules_value import RulesValue
+from verifyplan.protocol.voting_rules import VotingRules
+
+PAGE = (Path(__file__).parent.parent / "docs" / "rules.md").read_text(encoding="utf-8")
+
+
+def section(kind: type[RulesValue]) -> str:
+    return PAGE.partition(f"\n## {kind.__name__}\n")[2].partition("\n## ")[0]
+
+
+def names_in(tables: str) -> list[str]:
+    """Return the names in the first column of some tables."""
+    cells = re.findall(r"^\| (`.+?`) \|", tables, re.MULTILINE)
+    return [name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)]
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(rules, list(arguments))
+    if isinstance(result.exception, SettingsError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_the_page_has_every_field_once_and_no_other(kind: type[RulesValue]):
+    fields = section(kind).partition("\n### Presets\n")[0]
+    rows = names_in(fields)
+    assert sorted(rows) == sorted(kind.model_fields)
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_the_page_has_every_preset(kind: type[RulesValue]):
+    presets = section(kind).partition("\n### Presets\n")[2]
+    rows = names_in(presets)
+    assert sorted(rows) == sorted(kind.presets())
+
+
+def test_the_shell_lists_presets_and_shows_fields():
+    assert "sticky-refutes       mode=adversarial, refutes=sticky" in run("show")
+    shown = run("show", "sticky-refutes")
+    assert VotingRules.preset("sticky-refutes").digest in shown
+    assert all(f" {field} = " in shown for field in VotingRules.model_fields)
+    assert "* refutes = sticky" in shown
+
+
+def test_the_shell_says_how_two_rules_differ(tmp_path: Path):
+    mine = VotingRules(mode="adversarial", quorum="2/3").save(tmp_path / "mine.json")
+    assert run("diff", "adversarial", str(mine)) == "quorum: 0 -> 2/3\n"
+    assert run("diff", str(mine), str(mine)) == "the same rules\n"
+
+
+def test_what_is_wrong_with_rules_is_said_at_once(tmp_path: Path):
+    with pytest.raises(SettingsError, match="did you mean 'sticky-refutes'"):
+        run("show", "stiky-refutes")
+    bad = tmp_path / "bad.json"
+    bad.write_text(json.dumps({"mode": "advers", "quorm": 1}))
+    with pytest.raises(SettingsError) as error:
+        run("show", str(bad))
+    assert len(error.value.problems) == 2
