@@ -41,6 +41,7 @@ from .frames.load import load as load
 from .frames.runset import RunSet as RunSet
 from .frames.runset import concat as concat
 from .frames.votes import from_votes as from_votes
+from .protocol.plan_rules import PlanRules as PlanRules
 from .protocol.settings import PanelSettings as PanelSettings
 from .protocol.vote import Finding as Finding
 from .protocol.voting_rules import VotingRules as VotingRules

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.errors import SettingsError
+from verifyplan.protocol.plan_rules import POLICIES
 from verifyplan.protocol.records import SEVERITIES, STATUSES, Challenge
-from verifyplan.protocol.settings import POLICIES
 from verifyplan.rules.convergence import evaluate
 
 

@@ -9,9 +9,9 @@ from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2
 from verifyplan.protocol.call import TOOLS, ReplySource
 from verifyplan.protocol.event_run import ENDED_BY, DebateReason, DebateStatus
 from verifyplan.protocol.message import DEBATE_ROLES, MESSAGE_TYPES
+from verifyplan.protocol.plan_rules import POLICIES
 from verifyplan.protocol.records import CONVERGENCE_STATUSES, PLAN_VERDICTS, PlanQuality, TeamMode
 from verifyplan.protocol.role_call import ROLES
-from verifyplan.protocol.settings import POLICIES
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS, VERIFICATION_MODES
 
 RUN = Column("run_id", "text", "the run: its file's path under the loaded folder, without suffix", key=True)

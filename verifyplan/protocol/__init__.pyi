@@ -10,6 +10,7 @@ from .call import WorkerVote as WorkerVote
 from .message import Message as Message
 from .message import check_message as check_message
 from .message import message_schema as message_schema
+from .plan_rules import PlanRules as PlanRules
 from .records import Challenge as Challenge
 from .records import Convergence as Convergence
 from .records import Directive as Directive

@@ -168,6 +168,9 @@ _EXPECTED = {
     "less_than_equal": "must be at most {le}",
     "less_than": "must be below {lt}",
     "value_error": "{error}",
+    "int_type": "must be an integer",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list",
 }
 """What a field must be, by the type of pydantic's error."""
 

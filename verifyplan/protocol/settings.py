@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, TypedDict, get_args
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from verifyplan.protocol.base import Model
+from verifyplan.protocol.plan_rules import SHORT_FORMS, PlanRules, Policy
 from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.vote import Mode, VerificationMode
 
-Policy = Literal["protocol", "deliberate"]
 BlockedWord = Literal["pause", "continue"]
 OnBlocked = Literal[BlockedWord, "ask"]
 """What a plan run does where it is blocked; "ask" has a function answer, as `verify` records it."""
 
-POLICIES: tuple[Policy, ...] = get_args(Policy)
 BLOCKED_WORDS: tuple[BlockedWord, ...] = get_args(BlockedWord)
 
 
@@ -62,16 +62,38 @@ class PanelSettings(Model):
 
 
 class PlanSettings(Limits):
-    """The settings of a plan run; a replay may change some of them."""
+    """The settings of a plan run; a replay may change its rules."""
 
-    policy: Policy = "protocol"
+    rules: PlanRules = Field(default=PlanRules(), description="The rules that decide the run; older logs have three.")
     on_blocked: OnBlocked = "continue"
-    max_iterations: Annotated[int, Field(ge=1)] = 3
     team: TeamMode | None = Field(default=None, description="The team asked for; None to let it be sized.")
-    threshold: Annotated[int, Field(ge=0)] = 7
     weights: dict[str, str] | None = Field(default=None, description="Weights as decimal texts; None: the default.")
     panel: PanelSettings | None = PanelSettings()
     timeout: float | None = Field(default=600.0, description="Seconds that one call may take; None for no limit.")
     plan_check: bool = Field(
         default=False, description="Whether the blockers of the plan check are challenges of iteration 1."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older(cls, values: Any) -> Any:
+        """Read the settings of older logs, which hold three of the rules beside the others."""
+        if not isinstance(values, Mapping) or not any(name in values for name in SHORT_FORMS):
+            return values
+        rules = {name: values[name] for name in SHORT_FORMS if name in values}
+        return {name: value for name, value in values.items() if name not in SHORT_FORMS} | {"rules": rules}
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the rules."""
+        return self.rules.policy
+
+    @property
+    def max_iterations(self) -> int:
+        """The last iteration that the rules allow."""
+        return self.rules.max_iterations
+
+    @property
+    def threshold(self) -> int:
+        """The complexity from which on the rules scale the team."""
+        return self.rules.threshold

@@ -259,8 +259,8 @@ def circumstances(state: PlanState) -> PageSection:
         rows += _known("backend", started.backend)
     rows += _known("repository", inputs.repository)
     defaults = PlanSettings().model_dump(mode="json")
-    settings = inputs.settings.model_dump(mode="json").items()
-    rows += [(f"setting {name}", value) for name, value in settings if value != defaults[name]]
+    settings = inputs.settings.model_dump(mode="json", exclude={"rules"}) | inputs.settings.rules.changed
+    rows += [(f"setting {name}", value) for name, value in settings.items() if value != defaults.get(name)]
     if started is not None:
         rows += [(f"version of {name}", version) for name, version in started.versions.items()]
         rows.append(("version of the rules", f"{started.rules_version}"))

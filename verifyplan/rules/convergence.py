@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.protocol.plan_rules import POLICIES, Policy
 from verifyplan.protocol.records import UNSETTLED, Challenge, Convergence, ConvergenceStatus, PlanVerdict, Severity
-from verifyplan.protocol.settings import POLICIES, Policy
 
 MANY_SIGNIFICANT = 3
 """From so many unsettled SIGNIFICANT challenges on, each needs a mitigation."""

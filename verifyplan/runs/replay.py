@@ -17,7 +17,7 @@ from verifyplan.frames.load import as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import EXTERNAL_EVENTS
 from verifyplan.protocol.event_run import CallReplied, DebateInputs, RunStarted, TurnReplied
-from verifyplan.protocol.settings import Policy
+from verifyplan.protocol.plan_rules import PlanRules, Policy, stated_rules
 from verifyplan.protocol.vote import Mode
 from verifyplan.reports.log import event_text
 from verifyplan.rules.grouping import Matcher
@@ -149,8 +149,8 @@ def _check_changes(changes: dict[str, Any]) -> None:
     """Raise a SettingsError for a change that no run could have; whether one can have it, each run says itself."""
     if "max_turns" in changes:
         check_counts(max_turns=changes["max_turns"])
-    panel = {"mode": changes["mode"]} if "mode" in changes else {}
-    make_settings(panel=panel, **{name: changes[name] for name in ("policy", "max_iterations") if name in changes})
+    stated_rules(policy=changes.get("policy"), max_iterations=changes.get("max_iterations"))
+    make_settings(panel={"mode": changes["mode"]} if "mode" in changes else {})
 
 
 def _replay(recorded: Run, changes: dict[str, Any], matcher: str | Matcher | None) -> Replayed:
@@ -208,7 +208,8 @@ def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
         check_counts(**changes)
         return started.model_copy(update={"inputs": inputs.model_copy(update=changes)})
     settings = started.plan.settings
-    changed = settings.model_dump() | {name: value for name, value in changes.items() if name != "mode"}
+    rules = PlanRules(**(settings.rules.changed | {name: value for name, value in changes.items() if name != "mode"}))
+    changed = settings.model_dump() | {"rules": rules}
     if "mode" in changes:
         if settings.panel is None:
             raise SettingsError(Problem("mode", "has no meaning: this run had no panel", "leave it out"))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from verifyplan.agents.base import Backend
 from verifyplan.documents.dimensions.check_context import tasks_and_features
@@ -17,10 +18,10 @@ from verifyplan.errors import InputError, Problem, Problems, SettingsError
 from verifyplan.plans.plan import Plan, parse_plan, read_plan
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
+from verifyplan.protocol.plan_rules import PlanRules, Policy, stated_rules
 from verifyplan.protocol.records import TeamMode
-from verifyplan.protocol.settings import BLOCKED_WORDS, BlockedWord, PanelSettings, PlanSettings, Policy
+from verifyplan.protocol.settings import BLOCKED_WORDS, BlockedWord, PanelSettings, PlanSettings
 from verifyplan.repository.repository import Repository
-from verifyplan.rules.sizing import THRESHOLD
 from verifyplan.runs.arguments import check_booleans, check_counts, check_log_dir, read_folder, writable
 from verifyplan.runs.backends import check_affordable, check_workers, make_backend
 from verifyplan.runs.plan.loop import drive_plan
@@ -66,11 +67,12 @@ def verify(
     *,
     backend: str | Backend = "static",
     panel: PanelSettings | Sequence[str] | None = DEFAULT_PANEL,
-    policy: Policy = "protocol",
+    rules: PlanRules | Mapping[str, Any] | str | Path | None = None,
+    policy: Policy | None = None,
     on_blocked: BlockedWord | PauseHandler = "continue",
     team: TeamMode | None = None,
-    threshold: int = THRESHOLD,
-    max_iterations: int = 3,
+    threshold: int | None = None,
+    max_iterations: int | None = None,
     weights: Mapping[str, Decimal | str] | str | Path | None = None,
     plan_check: bool = False,
     timeout: float | None = 600.0,
@@ -92,13 +94,17 @@ def verify(
         backend: who plays the agents: `"static"` (offline, the same answers every time), `agents.Anthropic(...)`, or
             an object of your own with the methods of `agents.base.Backend`.
         panel: who votes on the challenges: a `PanelSettings`, or names of workers; None for no panel.
-        policy: `"protocol"` judges by the counts at once; `"deliberate"` goes on while evidence is pending (rule A3).
+        rules: what decides the run: a `PlanRules`, the name of a preset, a mapping of fields, or a JSON file; None for
+            the rules of the protocol.
+        policy: of the rules: `"protocol"` judges by the counts at once; `"deliberate"` goes on while evidence is
+            pending (rule A3).
         on_blocked: what happens where a BLOCKING challenge is left: `"continue"`; `"pause"` stops the run until
             `resume` brings an answer; or a function that takes a `Pause` and returns an `Answer`, its text such as
             "acknowledge:C3", or None to stop and wait.
         team: `"base"` or `"scaled"`, whatever the plan; None chooses by the plan's complexity.
-        threshold: the complexity, 0 to 16, from which on the team is scaled.
-        max_iterations: how many iterations there are at most; the last one ends with a verdict.
+        threshold: of the rules: the complexity, 0 to 16, from which on the team is scaled; None for 7.
+        max_iterations: of the rules: how many iterations there are at most, the last one ends with a verdict; None for
+            3.
         weights: the weight of each of the six dimensions of the score: decimals that sum to exactly 1, or a weights
             file (`weights.save`); None for the default. The score informs and never decides the verdict.
         plan_check: whether the blockers that a plan check finds in the text of a PLAN document become challenges of
@@ -127,13 +133,12 @@ def verify(
     problems.of(lambda: check_on_blocked(on_blocked))
     decimals = problems.of(lambda: read_weights(weights))
     voters = problems.of(lambda: read_panel(panel))
+    stated = problems.of(lambda: stated_rules(rules, policy=policy, max_iterations=max_iterations, threshold=threshold))
     settings = problems.of(
         lambda: make_settings(
-            policy=policy,
+            rules=stated or PlanRules(),
             on_blocked=on_blocked if on_blocked in BLOCKED_WORDS else "ask",
-            max_iterations=max_iterations,
             team=team,
-            threshold=threshold,
             weights=decimals,
             panel=voters,
             timeout=timeout,
@@ -155,7 +160,7 @@ def verify(
     if bound is not None and settings is not None:
         problems.of(lambda: check_affordable(bound, settings))
     if problems or parsed is None or bound is None or settings is None:
-        raise SettingsError(problems) if settings is None else InputError(problems)
+        raise SettingsError(problems) if settings is None or stated is None else InputError(problems)
     started = first_event(parsed, repo, settings, bound, synthetic=synthetic, repetition=repetition)
     handler = None if isinstance(on_blocked, str) else on_blocked
     stem = Path(started.plan.plan_name).stem or "plan"

@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.replay import REPLAY_MODES, Setting
 from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
 from verifyplan.frames.runset import RunSet
-from verifyplan.protocol.settings import POLICIES
+from verifyplan.protocol.plan_rules import POLICIES
 from verifyplan.protocol.vote import MISSING_BASES
 from verifyplan.text import counted
 from verifyplan.widgets.controls import SelectableTable, rounds_offered, sorted_rows

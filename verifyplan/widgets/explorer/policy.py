@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.run_steps import RunSteps
-from verifyplan.protocol.settings import Policy
+from verifyplan.protocol.plan_rules import Policy
 from verifyplan.protocol.vote import Mode
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.replayed import Replayed
