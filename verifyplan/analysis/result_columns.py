@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from verifyplan.analysis.result_columns_comparison import COMPARISON_TABLES
+from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES
 from verifyplan.analysis.result_columns_rates import RATE_TABLES
 from verifyplan.columns import Column, Columns
 
@@ -376,6 +377,7 @@ RESULT_TABLES: dict[str, Columns] = {
     "influence": _INFLUENCE,
     "tests": _TESTS,
     **RATE_TABLES,
+    **PLAN_RESULT_TABLES,
     "agreement": _AGREEMENT,
 }
 """Each table by the name of the attribute or function that gives it."""
