@@ -35,11 +35,19 @@ def metrics_of(findings: pd.DataFrame, condition: str) -> dict[str, Metric]:
     Held means full or partial consensus. Precision is true among held, recall held among true; the false-consensus
     rate is held among false, the false-demotion rate not held among true. F1 is 2 TP / (2 TP + FP + FN).
     """
-    classes = class_codes(findings, condition)
-    held, everything = IS_HELD[classes], np.ones(len(classes), dtype=bool)
-    shares: dict[str, tuple[Ints, Ints]] = {name: (classes == i, everything) for i, name in enumerate(CLASSIFICATIONS)}
-    shares["held"] = held, everything
-    truth = truth_codes(findings)
+    return metrics_of_classes(class_codes(findings, condition), truth_codes(findings))
+
+
+def metrics_of_classes(classes: Ints, truth: Ints) -> dict[str, Metric]:
+    """Return all metrics of findings from their classes, by position in CLASSIFICATIONS, and their truth (TRUE ...)."""
+    everything = np.ones(len(classes), dtype=bool)
+    shares = {name: Metric(classes == i, everything, len(classes)) for i, name in enumerate(CLASSIFICATIONS)}
+    return shares | metrics_of_held(IS_HELD[classes], truth)
+
+
+def metrics_of_held(held: Ints, truth: Ints) -> dict[str, Metric]:
+    """Return the metrics that rest on which findings are held: their share and, where known, truth."""
+    shares: dict[str, tuple[Ints, Ints]] = {"held": (held, np.ones(len(held), dtype=bool))}
     true, false = truth == TRUE, truth == FALSE
     known = true | false
     if known.any():
