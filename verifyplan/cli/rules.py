@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.rules_value import RulesValue, read_rules
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import did_you_mean
 
-KINDS: dict[str, type[RulesValue]] = {"voting": VotingRules}
+KINDS: dict[str, type[RulesValue]] = {"voting": VotingRules, "plan": PlanRules}
 """The kinds of rules, by the word for them."""
 
 rules = typer.Typer(
