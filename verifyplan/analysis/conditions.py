@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.agreement import agreement
-from verifyplan.analysis.classify import check_settings
+from verifyplan.analysis.chosen_rules import check_settings
 from verifyplan.analysis.cost import cost
 from verifyplan.analysis.metrics import summary_columns
 from verifyplan.analysis.replay import REPLAY_MODES, ReplayMode, Setting

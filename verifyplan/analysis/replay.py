@@ -1,15 +1,20 @@
-"""Replay the recorded votes of runs under a mode, a number of rounds and a way to fill in missing bases (rule B7)."""
+"""Replay the recorded votes of runs under a mode and a number of rounds, or under any rules of a vote (rules B7, R4)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, check_settings, judge
+from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
+from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
+from verifyplan.analysis.vote_cube import VoteCube, vote_cube
+from verifyplan.analysis.voters import Voters, voters_of_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
@@ -18,9 +23,10 @@ from verifyplan.frames.vote_checks import FINDING
 from verifyplan.frames.vote_losses import LOST
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
+from verifyplan.protocol.voting_rules import VotingRules
 
 ReplayMode = Literal["collaborative", "adversarial", "recorded"]
-REPLAY_MODES: tuple[str, ...] = (*MODES, "recorded")
+REPLAY_MODES: tuple[str, ...] = (*MODES, RECORDED)
 
 BASIS_COUNTS = ["filled_bases", "filled_counter", "disagreements"]
 """The columns that count bases filled in, those of them filled in as counter-evidence, and disagrees."""
@@ -30,7 +36,8 @@ DECIDING_VOTES = "deciding_votes"
 
 _KEY = ["run_id", "iteration", "finding_id"]
 _COUNTS = [*BASIS_COUNTS, DECIDING_VOTES, *LOST]
-_JUDGED = ["classification", "decided_round", "rule", "censored", *_COUNTS]
+_CLASSES = ["classification", "low", "high"]
+_JUDGED = [*_CLASSES, "decided_round", "rule", "censored", *_COUNTS]
 
 
 @with_field_docs
@@ -58,31 +65,52 @@ class Setting:
         """
         return self == Setting()
 
+    @property
+    def rules(self) -> VotingRules:
+        """The setting as rules; `recorded` names no mode. Raises SettingsError for values that are unknown.
+
+        >>> print(Setting("adversarial", max_rounds=1).rules)  # doctest: +ELLIPSIS
+        VotingRules(mode=adversarial, max_rounds=1) [...]
+        """
+        return chosen_rules(None, self.mode, self.max_rounds, self.missing_basis)
+
     def replay(self, runs: RunSet) -> pd.DataFrame:
         """Return every finding with its class under this setting (see `replay`, also for errors)."""
         return replay(runs, self.mode, max_rounds=self.max_rounds, missing_basis=self.missing_basis)
 
 
 def replay(
-    runs: Runs, mode: ReplayMode, *, max_rounds: int | None = None, missing_basis: MissingBasis = "infer"
+    runs: Runs,
+    mode: ReplayMode | None = None,
+    *,
+    rules: object = None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
 ) -> pd.DataFrame:
-    """Return every finding of some runs with the class that its recorded votes give under `mode`.
+    """Return every finding of some runs with the class that its recorded votes give under `mode`, or under any rules.
 
     A finding that nobody was asked about (found by all, or with votes switched off) keeps its class, by the rule
     `round-0`. The items of a plan body are left out: they have rules of their own (rule B10). A replay isolates the
     effect of the rule; the effect of the prompt needs two real runs (`compare`, paired). A challenge on which a panel
     voted in several iterations is judged, and has a row, in each.
 
+    Votes that the rules would ask for and that were never cast (later rounds, other workers, those after a stop) are
+    taken as not there; `low` and `high` are the worst and the best class that they could have given.
+
     Args:
         runs: a RunSet, a run, or a path.
-        mode: `collaborative`, `adversarial`, or `recorded`: each run in its own mode, as it was.
+        mode: `collaborative`, `adversarial`, or `recorded`: each run in its own mode. Where nothing is given, and where
+            only rounds and missing bases are, each run is judged by the rules that it recorded.
+        rules: VotingRules, the name of a preset, a mapping of fields, or a JSON file. Mode and rounds that it does not
+            name are each run's own.
         max_rounds: rounds allowed; None takes each run's own `effective_max_rounds`.
         missing_basis: see `classify`.
 
     Returns:
         One row a finding and iteration (0 in cross runs), in the order of `runs.findings`: `run_id, iteration,
-        finding_id, summary, category, truth, recorded` (the class that the run gave), `classification,
-        decided_round, rule, censored, filled_bases, filled_counter` (of these, as counter-evidence), `disagreements`
+        finding_id, summary, category, truth, recorded` (the class that the run gave), `classification, low, high,
+        decided_round, rule, censored` (a round up to the last that the rules hold has votes that were never cast),
+        `filled_bases, filled_counter` (of these, as counter-evidence), `disagreements`
         (of the executed rounds; both 0 where no basis matters), `deciding_votes` (of the deciding round, those that
         count), `lost_votes` (of that round, errors) and `lost_refutes` (counter-evidences of earlier rounds whose
         author has no vote in it; rule B8).
@@ -95,12 +123,17 @@ def replay(
     >>> runs = from_votes(votes, item="item", worker="who", verdict="says")
     >>> replay(runs, "adversarial")[["classification", "rule"]].values.tolist()
     [['partial-consensus', 'lone-doubt']]
+    >>> replay(runs, rules="unanimous")[["classification", "rule"]].values.tolist()
+    [['contested', 'no-unanimity']]
     """
-    runs = as_runs(runs)
-    check_settings(mode, max_rounds, missing_basis, REPLAY_MODES)
+    return replay_under(as_runs(runs), chosen_rules(rules, mode, max_rounds, missing_basis))
+
+
+def replay_under(runs: RunSet, rules: VotingRules) -> pd.DataFrame:
+    """Return what `replay` does, for rules that are read already."""
     judged = [
-        judge(part.votes, part.cast, part.mode, part.max_rounds, missing_basis, losses=True)
-        for part in replay_parts(runs, mode, max_rounds)
+        judge(part.votes, part.cast, part.mode, part.max_rounds, part.rules, part.voters, losses=True)
+        for part in replay_parts(runs, rules)
     ]
     table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
     own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
@@ -110,23 +143,59 @@ def replay(
 
 
 class ReplayPart(NamedTuple):
-    """The votes of a set that are judged in one mode, as `judge` takes them."""
+    """The votes of a set that are judged in one mode and under the same rules, as `judge` takes them."""
 
     mode: Mode
     votes: pd.DataFrame
     cast: CodedVotes
     max_rounds: Ints
     """The rounds allowed to each finding."""
+    rules: VotingRules
+    """The rules that judge the part: those of the caller, or those that its runs recorded."""
+    voters: Callable[[], Voters]
+    """Tells who votes, and who could have."""
+
+    def cube(self, *, citations: bool) -> VoteCube:
+        """Return the votes as an array (see `vote_cube`)."""
+        return vote_cube(self.votes, self.cast, self.voters(), citations=citations)
 
 
-def replay_parts(runs: RunSet, mode: ReplayMode, max_rounds: int | None) -> list[ReplayPart]:
-    """Return the votes of runs by the mode that judges them: one part, or with `recorded` one of each mode."""
-    findings = _replayed(runs).merge(runs.runs[["run_id", "mode", "effective_max_rounds"]], on="run_id", how="left")
-    adversarial = findings["mode"].eq("adversarial").fillna(False).astype(bool)  # an unknown mode: collaborative
-    if mode != "recorded":
-        adversarial[:] = mode == "adversarial"
-    sides: tuple[tuple[Mode, pd.Series[bool]], ...] = (("collaborative", ~adversarial), ("adversarial", adversarial))
-    return [_part(runs, findings[rows], side, max_rounds) for side, rows in sides if rows.any()]
+def replay_parts(runs: RunSet, rules: VotingRules) -> list[ReplayPart]:
+    """Return the votes of runs by the mode and the rules that judge them; one part where these are the same for all.
+
+    Rules that name nothing but rounds and missing bases leave each run its own: those that it recorded (the column
+    `rules` of `runs`), with these in place.
+    """
+    of_runs = runs.runs[["run_id", "mode", "effective_max_rounds"]].assign(own_rules=recorded_rules(runs))
+    findings = _replayed(runs).merge(of_runs, on="run_id", how="left")
+    modes = findings["mode"].astype("object").where(findings["mode"].eq("adversarial").fillna(False), "collaborative")
+    own = findings["own_rules"].fillna("") if set(rules.changed) <= _LEAVES_RULES else pd.Series("", findings.index)
+    if rules.mode is not None:
+        modes[:] = rules.mode
+    keys = sorted(set(zip(modes, own, strict=True)), key=lambda key: (MODES.index(key[0]), key[1]))
+    return [
+        _part(runs, findings[(modes.eq(mode) & own.eq(recorded)).to_numpy()], mode, _with_rounds(recorded, rules))
+        for mode, recorded in keys
+    ]
+
+
+_LEAVES_RULES = {"max_rounds", "missing_basis"}
+"""Rules that name no other field leave runs their own."""
+
+
+def recorded_rules(runs: RunSet) -> pd.Series[Any]:
+    """Return the rules that each run recorded, as JSON; empty where they are neutral, or it recorded none."""
+    if "rules" not in runs.runs:
+        return pd.Series("", index=runs.runs.index, dtype="object")
+    recorded = runs.runs["rules"].astype("object").fillna("")
+    return recorded.where(recorded.ne("{}"), "")
+
+
+def _with_rounds(recorded: str, rules: VotingRules) -> VotingRules:
+    """Return the rules that a run recorded, with the rounds and missing bases that other rules name; else these."""
+    if not recorded:
+        return rules
+    return VotingRules.from_json(recorded).model_copy(update={name: getattr(rules, name) for name in rules.changed})
 
 
 def _replayed(runs: RunSet) -> pd.DataFrame:
@@ -146,7 +215,7 @@ def _recorded_classes(table: pd.DataFrame, runs: RunSet) -> pd.Series:
     return classes["class"].astype("object").fillna(own.astype("object").where(table["iteration"].eq(last)))
 
 
-def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, max_rounds: int | None) -> ReplayPart:
+def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules) -> ReplayPart:
     keys = findings[FINDING]
     votes = runs.votes.merge(keys, on=FINDING) if len(keys) < len(runs.findings) else runs.votes
     imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
@@ -155,20 +224,22 @@ def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, max_rounds: int | No
     known = rows["n_rounds"].where(rows["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
     run_rounds = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
     cast = replace(cast, last_round=np.maximum(cast.last_round, run_rounds))
-    own = rows["effective_max_rounds"]
+    own, max_rounds = rows["effective_max_rounds"], rules.max_rounds
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)
-    return ReplayPart(mode, votes, cast, allowed)
+    return ReplayPart(mode, votes, cast, allowed, rules, partial(voters_of_runs, runs, votes, cast, rows))
 
 
 def _keep_unvoted(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table in which findings without votes keep the recorded class, by the rule `round-0`."""
     without = table["rule"].isna().to_numpy()
-    recorded, classes = table["recorded"].astype(CLASS_TYPE), table["classification"].astype(CLASS_TYPE)
-    classes[without] = recorded.to_numpy()[without]
+    recorded = table["recorded"].astype(CLASS_TYPE)
+    classes = {name: table[name].astype(CLASS_TYPE) for name in _CLASSES}
+    for each in classes.values():
+        each[without] = recorded.to_numpy()[without]
     return table.assign(
         recorded=recorded,
-        classification=classes,
+        **classes,
         decided_round=table["decided_round"].fillna(0).astype("int64"),
         rule=table["rule"].astype(RULE_TYPE).fillna("round-0"),
         censored=table["censored"].eq(True),

@@ -1,4 +1,4 @@
-"""Tally votes: from a table of votes to arrays of counts, one row a finding, one column a round (rule B5)."""
+"""Tally votes: from a table of votes to arrays of counts, one row a round, one column a finding (rule B5)."""
 
 from __future__ import annotations
 
@@ -166,11 +166,11 @@ def fill_bases(votes: pd.DataFrame, cast: CodedVotes, missing_basis: MissingBasi
 
 
 def count(cast: CodedVotes, basis: npt.NDArray[Any], rounds: int) -> Tally:
-    """Return tallies as arrays of shape (findings, rounds), of the first `rounds` rounds (rule B5)."""
+    """Return tallies as arrays of shape (rounds, findings), of the first `rounds` rounds (rule B5)."""
     is_counter = (cast.verdict == _DISAGREE) & (basis == _COUNTER_EVIDENCE)
     kind = np.where(is_counter, _COUNTER, _KINDS[cast.verdict])
     used = cast.counted & (cast.round <= rounds)
-    slot = (cast.finding[used] * rounds + cast.round[used] - 1) * 4 + kind[used]
-    shape = (len(cast.findings), rounds, 4)
-    counts = np.bincount(slot, minlength=shape[0] * rounds * 4).reshape(shape)
-    return Tally(*(counts[:, :, kind] for kind in (_AGREE, _SUPPLEMENT, _COUNTER, _BURDEN)))
+    shape = (4, rounds, len(cast.findings))
+    slot = (kind[used] * rounds + cast.round[used] - 1) * shape[2] + cast.finding[used]
+    counts = np.bincount(slot, minlength=4 * rounds * shape[2]).reshape(shape)
+    return Tally(*(counts[kind] for kind in (_AGREE, _SUPPLEMENT, _COUNTER, _BURDEN)))

@@ -9,11 +9,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.tally import CodedVotes, Ints
+from verifyplan.analysis.voters import Voters, voters_of_votes
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.vote_checks import cite_places
 from verifyplan.protocol.vote import BASES, VERDICTS
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.rules.vote_codes import NOT_ASKED, UNSEEN, Bools, Codes, vote_code
+from verifyplan.rules.vote_codes import LOST, NOT_ASKED, UNSEEN, Bools, Codes, vote_code
 
 MAX_CELLS = 2**31
 """An array of votes has at most so many cells: rounds x workers x findings, a byte each."""
@@ -33,6 +34,8 @@ class VoteCube:
     """Whether a worker found a finding, and so never votes on it, of shape (workers, findings)."""
     last_round: Ints
     """The last recorded round of each finding."""
+    perhaps_left: Bools
+    """Whether a run's own rules may have left a worker unasked in a round, of shape (workers, findings)."""
 
     def take(self, findings: npt.NDArray[np.int64]) -> VoteCube:
         """Return the votes on some of the findings, by position."""
@@ -42,34 +45,32 @@ class VoteCube:
             codes=self.codes[:, :, findings],
             discovered=self.discovered[:, findings],
             last_round=self.last_round[findings],
+            perhaps_left=self.perhaps_left[:, findings],
         )
 
 
-def vote_cube(votes: pd.DataFrame, cast: CodedVotes, discovered: Bools | None = None, *, citations: bool) -> VoteCube:
+def vote_cube(votes: pd.DataFrame, cast: CodedVotes, voters: Voters | None = None, *, citations: bool) -> VoteCube:
     """Return the votes of a checked table as an array.
 
     Args:
         votes: the table behind `cast`.
         cast: its votes as codes, from `code_votes`.
-        discovered: who found what, of shape (workers, findings), workers in order of appearance; None takes the votes
-            that are marked `is_origin`.
+        voters: who votes, and who could have; None reads it from the table (`voters_of_votes`).
         citations: whether the rules need to know which counter-evidences cite a place; without, all count as cited.
     """
-    worker, names = pd.factorize(votes["worker"])
-    n_rounds, n_workers, n_findings = int(cast.last_round.max(initial=0)), len(names), len(cast.findings)
+    voters = voters or voters_of_votes(votes, cast)
+    n_rounds, n_workers, n_findings = int(cast.last_round.max(initial=0)), len(voters.workers), len(cast.findings)
     if n_rounds * n_workers * n_findings > MAX_CELLS:
         message = (
             f"{n_rounds} rounds x {n_workers:,} workers x {n_findings:,} findings are more than {MAX_CELLS:,} votes"
         )
         raise SettingsError(Problem("votes", message, "judge fewer runs at once"))
     codes = np.full((n_rounds, n_workers, n_findings), NOT_ASKED, dtype=np.int8)
-    own = ~(cast.counted | cast.failed)
-    row_codes = _row_codes(votes, cast, citations=citations)
-    codes[cast.round[~own] - 1, worker[~own], cast.finding[~own]] = row_codes[~own]
-    if discovered is None:
-        discovered = np.zeros((n_workers, n_findings), dtype=bool)
-        discovered[worker[own], cast.finding[own]] = True
-    return VoteCube(cast.findings, tuple(map(str, names)), codes, discovered, cast.last_round)
+    voted = cast.counted | cast.failed
+    row_codes = np.where(cast.failed, np.int8(LOST), _row_codes(votes, cast, citations=citations))
+    codes[cast.round[voted] - 1, voters.worker[voted], cast.finding[voted]] = row_codes[voted]
+    discovered, left = (pairs.table(n_workers, n_findings) for pairs in (voters.discoveries, voters.perhaps_left))
+    return VoteCube(cast.findings, voters.workers, codes, discovered, cast.last_round, left)
 
 
 def _row_codes(votes: pd.DataFrame, cast: CodedVotes, *, citations: bool) -> Codes:
@@ -94,24 +95,22 @@ def with_unseen(cube: VoteCube, rules: VotingRules, allowed: Ints) -> VoteCube:
     """Return the votes with those that the rules would ask for and that were never cast, as `UNSEEN` (rule R4).
 
     Of each finding, the rounds after its last recorded one, up to `allowed`, by the workers who were asked about it;
-    and the votes of workers whom `rules.workers` names, in every round for which there is no row, unless they found it
-    themselves. Without `rules.workers`, a worker without a row in a recorded round was not asked.
+    the votes of workers whom `rules.workers` names, in every round for which there is no row; and those of workers whom
+    the run's own rules may have left unasked in a round (`VoteCube.perhaps_left`). Nobody votes on what he found
+    himself. Else a worker without a row in a recorded round was not asked.
     """
     extra = [name for name in rules.workers or () if name not in cube.workers]
     n_rounds = max(len(cube.codes), int(allowed.max(initial=0)))
     shape = (n_rounds, len(cube.workers) + len(extra), cube.codes.shape[2])
     codes = np.full(shape, NOT_ASKED, dtype=np.int8)
     codes[: len(cube.codes), : len(cube.workers)] = cube.codes
-    discovered = np.zeros(shape[1:], dtype=bool)
-    discovered[: len(cube.workers)] = cube.discovered
+    discovered, left = np.zeros(shape[1:], dtype=bool), np.zeros(shape[1:], dtype=bool)
+    discovered[: len(cube.workers)], left[: len(cube.workers)] = cube.discovered, cube.perhaps_left
     workers = (*cube.workers, *extra)
     rounds = np.arange(1, n_rounds + 1)[:, None, None]
-    later = (rounds > cube.last_round) & (rounds <= allowed)
     if rules.workers is None:
-        wanted = (codes != NOT_ASKED).any(axis=0) & ~discovered
-        unseen = later & wanted
+        wanted = (rounds > cube.last_round) & (codes != NOT_ASKED).any(axis=0) | left
     else:
-        named = np.array([name in rules.workers for name in workers], dtype=bool)
-        unseen = (rounds <= allowed) & (codes == NOT_ASKED) & named[:, None] & ~discovered
-    codes[unseen] = UNSEEN
-    return replace(cube, workers=workers, codes=codes, discovered=discovered)
+        wanted = np.array([name in rules.workers for name in workers], dtype=bool)[:, None]
+    codes[(codes == NOT_ASKED) & (rounds <= allowed) & wanted & ~discovered] = UNSEEN
+    return replace(cube, workers=workers, codes=codes, discovered=discovered, perhaps_left=left)

@@ -44,7 +44,7 @@ class Decision(NamedTuple):
     classification: Ints
     """Position in CLASSIFICATIONS."""
     round: Ints
-    """The round that decided, from 1; of a finding that no round classifies, the last executed one."""
+    """The round that decided, from 1; of a finding that no round classifies, the last that was held."""
     settled: Bools
     """Whether a round gave the class; False where the rounds ended without one."""
 
@@ -105,8 +105,9 @@ def decide_rounds(in_round: Ints, executed: Ints, rules: VotingRules) -> Decisio
     last = n_rounds - 1 - voted[::-1].argmax(axis=0)
     classifying = ran & (CLASS_IN_ROUND[in_round] >= 0)
     if rules.aggregate == "first-round":
-        decisive = _only(voted.argmax(axis=0), n_rounds) & voted
         last = voted.argmax(axis=0)
+        decisive = _only(last, n_rounds) & voted
+        executed = np.where(voted.any(axis=0), last + 1, executed)
     elif rules.pruning == "none" or rules.aggregate == "dawid-skene":
         decisive = _only(last, n_rounds) & voted
     else:
@@ -117,6 +118,20 @@ def decide_rounds(in_round: Ints, executed: Ints, rules: VotingRules) -> Decisio
     rule = np.where(voted.any(axis=0), in_round[at, np.arange(n_findings)], NO_VOTES)
     classification = np.where(settled, CLASS_IN_ROUND[rule], CLASS_AT_END[rule])
     return Decision(rule, classification, np.where(settled, at + 1, executed), settled)
+
+
+def rounds_held(decision: Decision, allowed: Ints, rules: VotingRules) -> Ints:
+    """Return the number of rounds that the rules hold on each finding, of those that are allowed to it.
+
+    A round that classifies is the last one (rule B6), with `first-round` one that has a vote; with `pruning="none"` and
+    the aggregate `dawid-skene` all are held.
+    """
+    held: Ints = np.where(decision.settled, decision.round, allowed)
+    if rules.aggregate == "first-round":
+        held = np.where(decision.rule == NO_VOTES, allowed, decision.round)
+    elif rules.pruning == "none" or rules.aggregate == "dawid-skene":
+        held = allowed
+    return held
 
 
 def _only(at: Ints, n_rounds: int) -> Bools:

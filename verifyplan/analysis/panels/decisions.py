@@ -55,16 +55,16 @@ def classes_without(runs: RunSet, setting: Setting) -> ClassesWithout:
     censored = np.repeat(table["censored"].to_numpy(dtype=bool)[:, None], shape[1], axis=1)
     voted = np.zeros(shape, dtype=bool)
     place = pd.Series(np.arange(len(table)), index=pd.MultiIndex.from_frame(table[_KEY]))
-    for part in replay_parts(runs, setting.mode, setting.max_rounds):
+    for part in replay_parts(runs, setting.rules):
         rows = place.reindex(pd.MultiIndex.from_frame(part.cast.findings[_KEY])).to_numpy()
-        filled = fill_bases(part.votes, part.cast, setting.missing_basis)
+        filled = fill_bases(part.votes, part.cast, part.rules.missing_basis)
         cast = part.cast if part.mode == "collaborative" else replace(part.cast, basis=filled)
         worker = pd.Index(workers).get_indexer(pd.Index(part.votes["worker"]))
         for number in range(shape[1]):
             own = cast.counted & (worker == number)
             voted[rows[np.unique(cast.finding[own])], number] = True
-            left = replace(cast, counted=cast.counted & ~own)
-            judged = judge(part.votes, left, part.mode, part.max_rounds, setting.missing_basis)
+            left = replace(cast, counted=cast.counted & ~own, failed=cast.failed | own)
+            judged = judge(part.votes, left, part.mode, part.max_rounds, part.rules, part.voters)
             without[rows, number] = judged["classification"].cat.codes
             censored[rows, number] = judged["censored"]
     return ClassesWithout(table, workers, classes, without, censored, voted)
