@@ -29,13 +29,13 @@ def test_columns_give_what_a_reading_vote_by_vote_gives(findings, mode, max_roun
     random.shuffle(rows)  # the order of the rows says nothing
     got = vp.classify(table.iloc[rows], mode=mode, max_rounds=max_rounds, missing_basis=missing_basis)
     expected = {key: by_hand(rounds, mode, max_rounds, missing_basis) for key, rounds in findings.items()}
-    assert {tuple(row[:2]): tuple(row[2:]) for row in got.itertuples(index=False)} == expected
+    assert {tuple(row[:2]): tuple(row[2:7]) for row in got.itertuples(index=False)} == expected
 
 
 def test_the_result_is_typed_and_in_order_of_appearance():
     table = votes(("F-2", 1, "a", "agree", None), ("F-1", 1, "a", "agree", None))
     got = vp.classify(table, mode="adversarial")
-    assert got.columns.tolist() == ["run_id", "finding_id", *OUT]
+    assert got.columns.tolist() == ["run_id", "finding_id", *OUT, "low", "high"]
     assert got["finding_id"].tolist() == ["F-2", "F-1"]
     assert got["classification"].cat.categories.tolist() == list(CLASSIFICATIONS)
     assert got["classification"].cat.ordered
@@ -50,7 +50,7 @@ def test_an_iteration_is_part_of_the_key():
 
 
 def test_an_empty_table_gives_an_empty_result():
-    assert vp.classify(votes(), mode="adversarial").columns.tolist() == ["run_id", "finding_id", *OUT]
+    assert vp.classify(votes(), mode="adversarial").columns.tolist() == ["run_id", "finding_id", *OUT, "low", "high"]
 
 
 def test_the_input_is_not_changed():

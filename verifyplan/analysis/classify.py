@@ -51,8 +51,8 @@ def classify(
             if its explanation cites a place, else burden-not-met), one of the two bases, or `raise`.
 
     Returns:
-        One row a finding, in order of appearance: `run_id, finding_id, classification, low, high, decided_round, rule,
-        censored, filled_bases`, and `iteration` where the votes have it. `filled_bases` counts the missing bases
+        One row a finding, in order of appearance: `run_id, finding_id, classification, decided_round, rule, censored,
+        filled_bases, low, high`, and `iteration` where the votes have it. `filled_bases` counts the missing bases
         of the rounds that were executed; 0 where no basis matters, as in collaborative mode.
 
     Raises:
@@ -92,7 +92,8 @@ def judge(
     `voters_of` tells who votes and who could have, where the table alone does not. With `losses`, `disagreements`
     counts the disagrees of the executed rounds, `filled_counter` the filled bases that were taken as counter-evidence,
     `deciding_votes` the votes of the deciding round that count, `lost_votes` those that are errors, and `lost_refutes`
-    the counter-evidences of earlier rounds that it did without (rule B8); what counts bases is 0 where no basis matters.
+    the counter-evidences of earlier rounds that it did without (rule B8); what counts bases is 0 where no
+    basis matters.
     """
     judged = judgement(votes, cast, mode, max_rounds, rules, voters_of or partial(voters_of_votes, votes, cast))
     decided, needs_bases = judged.decision.round, bases_matter(rules, mode)
@@ -105,18 +106,13 @@ def judge(
         return np.bincount(cast.finding[rows], minlength=len(decided))
 
     table = cast.findings.assign(
-        **{
-            name: pd.Categorical.from_codes(classes, dtype=CLASS_TYPE)
-            for name, classes in (
-                ("classification", judged.decision.classification),
-                ("low", judged.low),
-                ("high", judged.high),
-            )
-        },
+        classification=pd.Categorical.from_codes(judged.decision.classification, dtype=CLASS_TYPE),
         decided_round=decided,
         rule=pd.Categorical.from_codes(judged.decision.rule, dtype=RULE_TYPE),
         censored=judged.censored,
         filled_bases=by_finding(missing),
+        low=pd.Categorical.from_codes(judged.low, dtype=CLASS_TYPE),
+        high=pd.Categorical.from_codes(judged.high, dtype=CLASS_TYPE),
     )
     if not losses:
         return table

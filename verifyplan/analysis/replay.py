@@ -1,4 +1,4 @@
-"""Replay the recorded votes of runs under a mode and a number of rounds, or under any rules of a vote (rules B7, R4)."""
+"""Replay the recorded votes of runs under a mode and a number of rounds, or under any voting rules (rules B7, R4)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DECIDING_VOTES = "deciding_votes"
 _KEY = ["run_id", "iteration", "finding_id"]
 _COUNTS = [*BASIS_COUNTS, DECIDING_VOTES, *LOST]
 _CLASSES = ["classification", "low", "high"]
-_JUDGED = [*_CLASSES, "decided_round", "rule", "censored", *_COUNTS]
+_JUDGED = ["classification", "decided_round", "rule", "censored", *_COUNTS, "low", "high"]
 
 
 @with_field_docs
@@ -108,12 +108,13 @@ def replay(
 
     Returns:
         One row a finding and iteration (0 in cross runs), in the order of `runs.findings`: `run_id, iteration,
-        finding_id, summary, category, truth, recorded` (the class that the run gave), `classification, low, high,
+        finding_id, summary, category, truth, recorded` (the class that the run gave), `classification,
         decided_round, rule, censored` (a round up to the last that the rules hold has votes that were never cast),
         `filled_bases, filled_counter` (of these, as counter-evidence), `disagreements`
         (of the executed rounds; both 0 where no basis matters), `deciding_votes` (of the deciding round, those that
         count), `lost_votes` (of that round, errors) and `lost_refutes` (counter-evidences of earlier rounds whose
-        author has no vote in it; rule B8).
+        author has no vote in it; rule B8), and `low, high` (the worst and the best class; both `classification` where
+        nothing is censored).
 
     Raises:
         SettingsError, TableError: as `classify`.

@@ -11,7 +11,7 @@ import pandas as pd
 
 from verifyplan.analysis.metrics import IS_HELD, truth_codes
 from verifyplan.analysis.replay import replay_parts
-from verifyplan.analysis.vote_cube import VoteCube, vote_cube, with_unseen
+from verifyplan.analysis.vote_cube import VoteCube, with_unseen
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.event_cross import PLAN_BODY
@@ -124,14 +124,14 @@ def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
     """Return what each of some rules makes of the recorded votes of runs."""
     own = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     own = own[["run_id", "finding_id", "summary", "truth", "classification"]]
-    parts = replay_parts(runs, "recorded", None)
+    parts = replay_parts(runs, VotingRules())
     keys = [part.cast.findings.assign(part=i, at=range(len(part.cast.findings))) for i, part in enumerate(parts)]
     judged = pd.concat(keys) if keys else pd.DataFrame(columns=[*FINDING, "iteration", "part", "at"])
     table = own.merge(judged, on=FINDING, how="left")
     made = []
     for i, part in enumerate(parts):
         rows = np.flatnonzero(table["part"].eq(i).to_numpy())
-        cube = vote_cube(part.votes, part.cast, citations=True)
+        cube = part.cube(citations=True)
         at = table["at"].to_numpy(dtype="float64")[rows].astype(np.int64)
         made.append(_Part(part.mode, cube.take(at), part.max_rounds[at], rows))
     unvoted = pd.Categorical(table["classification"], categories=CLASSIFICATIONS).codes.astype(np.uint8)
