@@ -197,6 +197,9 @@ class PlanRules(RulesValue):
     }
 
 
+NEUTRAL_RULES = PlanRules()
+"""The rules of the protocol: every field neutral."""
+
 SHORT_FORMS = ("policy", "max_iterations", "threshold")
 """Fields that can also be said by an argument of their own."""
 
@@ -209,7 +212,7 @@ def stated_rules(rules: object = None, **short: object) -> PlanRules:
     >>> stated_rules("no-panel-power", max_iterations=2).changed
     {'max_iterations': 2, 'consensus_forbids': []}
     """
-    whole = PlanRules() if rules is None else read_rules(PlanRules, rules)
+    whole = NEUTRAL_RULES if rules is None else read_rules(PlanRules, rules)
     alone = PlanRules(**{name: value for name, value in short.items() if value is not None})
     given, stated = {name: getattr(alone, name) for name, value in short.items() if value is not None}, whole.changed
     if problems := [

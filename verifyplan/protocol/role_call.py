@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, StrictStr, model_serializer, model_validator
 
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Tool
 from verifyplan.protocol.message import DebateRole, Message, MessageType
+from verifyplan.protocol.plan_rules import NEUTRAL_RULES, PlanRules
 from verifyplan.protocol.records import (
     Challenge,
     ChallengeId,
@@ -92,6 +93,35 @@ AGENT_OF_ROLE: dict[Role, Agent] = {
 """Which of the six agents plays a role: the researcher has two modes, two agents are asked for scores, too."""
 
 
+_RAISING = ("max_active", "disputes")
+_CAPS = ("first_challenger_cap", "later_challenger_cap", "expert_cap", "advocate_cap", "research_cap")
+
+RULES_OF_ROLE: dict[Role, tuple[str, ...]] = {
+    "challenger": _RAISING,
+    "resolver": ("max_active",),
+    "surface": _RAISING,
+    "probe": _RAISING,
+    "domain-expert": _RAISING,
+    "devils-advocate": (*_RAISING, "advocate_bars"),
+    "synthesizer": (
+        *("max_active", *_CAPS, "consensus_forbids", "uncited_settlement", "promote_blocking", "overflow_continues"),
+        *("revise_from", "strong_from", "needs_alternatives", "later_research", "later_consults"),
+    ),
+    "score": ("max_active",),
+    "audit": ("max_active",),
+}
+"""The rules that each role hears of, where a run has others than the protocol's."""
+
+
+def rules_of_role(role: Role, rules: PlanRules) -> PlanRules:
+    """Return rules with all fields neutral that a role does not hear of, so that its request depends on no others.
+
+    >>> rules_of_role("challenger", PlanRules(disputes="merge", revise_from=2)).changed
+    {'disputes': 'merge'}
+    """
+    return PlanRules(**{name: value for name, value in rules.changed.items() if name in RULES_OF_ROLE[role]})
+
+
 class Moved(Model):
     """A change of a challenge's status, as later agents see it."""
 
@@ -143,7 +173,18 @@ class RoleRequest(Model):
     user_context: tuple[str, ...] = Field(default=(), description="What a person added, oldest first.")
     unavailable: tuple[str, ...] = Field(default=(), description="What this iteration lacks, as an agent failed.")
     may_raise: int = Field(default=0, description="How many new challenges this agent may raise.")
+    rules: PlanRules = Field(
+        default=NEUTRAL_RULES, description="The rules of the run that this agent hears of; the others are neutral here."
+    )
     tools: dict[Tool, int] = Field(default={}, description="Tool calls allowed in this iteration, grants included.")
+
+    @model_serializer(mode="wrap")
+    def _without_neutral_rules(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave neutral rules out, so that requests have the digests that they had before rules were a value."""
+        values: dict[str, Any] = handler(self)
+        if self.rules == NEUTRAL_RULES:
+            values.pop("rules", None)
+        return values
 
 
 _ANY_CASE = BeforeValidator(lambda word: word.strip().upper() if isinstance(word, str) else word)

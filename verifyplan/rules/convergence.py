@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from verifyplan.errors import Problem, SettingsError, one_of
-from verifyplan.protocol.plan_rules import POLICIES, Policy
+from verifyplan.protocol.plan_rules import NEUTRAL_RULES, POLICIES, PlanRules, Policy
 from verifyplan.protocol.records import UNSETTLED, Challenge, Convergence, ConvergenceStatus, PlanVerdict, Severity
-
-MANY_SIGNIFICANT = 3
-"""From so many unsettled SIGNIFICANT challenges on, each needs a mitigation."""
 
 
 class Ruling(NamedTuple):
@@ -30,31 +27,35 @@ class Ruling(NamedTuple):
 def evaluate(
     challenges: Sequence[Challenge],
     iteration: int,
-    max_iterations: int = 3,
-    policy: Policy = "protocol",
+    max_iterations: int | None = None,
+    policy: Policy | None = None,
     overflow: Sequence[Severity] = (),
+    rules: PlanRules = NEUTRAL_RULES,
 ) -> Ruling:
     """Judge an iteration by counting unsettled BLOCKING and SIGNIFICANT challenges.
 
     OPEN and UNRESOLVED count; blank alternatives are no mitigation. Policy `deliberate` goes on while evidence
     is pending: before the last iteration an UNRESOLVED BLOCKING blocks, and any OPEN BLOCKING or SIGNIFICANT
     continues; else, and at the last iteration, it is `protocol`. With a BLOCKING one in `overflow`, which nobody has
-    looked at yet, no verdict falls before the last iteration. Raises SettingsError for an unknown policy and
-    numbers below 1. Source: rule A3.
+    looked at yet, no verdict falls before the last iteration. `rules` say from how many SIGNIFICANT ones on the verdict
+    is REVISE and REVISE (strong), and more; `max_iterations` and `policy`, if given, go before theirs. Raises
+    SettingsError for an unknown policy and numbers below 1. Source: rules A3, R3.
 
     >>> evaluate([], 1)
     Ruling(status='CONVERGED', verdict='PROCEED', strong=False, blocking_open=0, significant_open=0)
     >>> evaluate([], 1, overflow=["BLOCKING"]).status
     'CONTINUE'
     """
+    max_iterations = rules.max_iterations if max_iterations is None else max_iterations
+    policy = rules.policy if policy is None else policy
     _check(iteration, max_iterations, policy)
     last = iteration >= max_iterations
     unsettled = [challenge for challenge in challenges if challenge.status in UNSETTLED]
     blocking = [challenge for challenge in unsettled if challenge.severity == "BLOCKING"]
     significant = [challenge for challenge in unsettled if challenge.severity == "SIGNIFICANT"]
     outcome = _deliberate(blocking, significant) if policy == "deliberate" and not last else None
-    outcome = outcome or _protocol(blocking, significant, last)
-    if outcome[1] is not None and not last and "BLOCKING" in overflow:
+    outcome = outcome or _protocol(blocking, significant, rules, last=last)
+    if outcome[1] is not None and not last and "BLOCKING" in overflow and rules.overflow_continues:
         outcome = ("CONTINUE", None, False)
     return Ruling(*outcome, len(blocking), len(significant))
 
@@ -62,14 +63,16 @@ def evaluate(
 Outcome = tuple[ConvergenceStatus, PlanVerdict | None, bool]
 
 
-def _protocol(blocking: Sequence[Challenge], significant: Sequence[Challenge], last: bool) -> Outcome:
+def _protocol(
+    blocking: Sequence[Challenge], significant: Sequence[Challenge], rules: PlanRules, *, last: bool
+) -> Outcome:
     if blocking:
         return ("FORCED_EXIT", "RETHINK", False) if last else ("BLOCKED", None, False)
-    if not significant:
+    if len(significant) < rules.revise_from:
         return "CONVERGED", "PROCEED", False
-    if len(significant) < MANY_SIGNIFICANT:
+    if len(significant) < rules.strong_from:
         return "CONVERGED", "REVISE", False
-    if all(challenge.alternative.strip() for challenge in significant):
+    if not rules.needs_alternatives or all(challenge.alternative.strip() for challenge in significant):
         return "CONVERGED", "REVISE", True
     return ("FORCED_EXIT", "REVISE", True) if last else ("CONTINUE", None, False)
 

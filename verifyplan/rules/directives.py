@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from verifyplan.protocol.plan_rules import NEUTRAL_RULES, PlanRules
 from verifyplan.protocol.records import ANSWERED, UNSETTLED, Challenge, Directive, DirectiveKind, Trigger, Unknown
 from verifyplan.protocol.role_call import ROLES, Role
 from verifyplan.rules.budgets import limits_of
@@ -38,6 +39,8 @@ class Circumstances:
     """Challenges that a probed risk raised, whose cascade has been looked at."""
     user_spoke: bool = False
     """Whether a person gave context in this iteration."""
+    rules: PlanRules = NEUTRAL_RULES
+    """Whether research and consulted agents may speak again at all."""
 
 
 def refusal(directive: Directive, now: Circumstances) -> str:
@@ -46,7 +49,8 @@ def refusal(directive: Directive, now: Circumstances) -> str:
     Any directive is refused at the last iteration. RE-SWEEP and RE-PROBE need one of their two triggers and items
     that bear it out, and are refused when only MINOR items remain and when every open challenge was settled in this
     iteration; OPEN to UNRESOLVED settles nothing. CONSULT names the domain expert or the devil's advocate; GRANT a
-    role and more calls of tools that it has, at most as many again. Source: rule A7.
+    role and more calls of tools that it has, at most as many again. Rules can let neither research nor consulted agents
+    speak after iteration 1. Source: rules A7, R3.
 
     >>> refusal(Directive(kind="RE-PROBE"), Circumstances(3, 3, {}, [], frozenset()))
     'no iteration follows: this is number 3 of 3'
@@ -54,6 +58,10 @@ def refusal(directive: Directive, now: Circumstances) -> str:
     if now.iteration >= now.max_iterations:
         return f"no iteration follows: this is number {now.iteration} of {now.max_iterations}"
     match directive.kind:
+        case "RE-SWEEP" | "RE-PROBE" if now.rules.later_research == "never":
+            return "by the rules of this run, research runs in iteration 1 alone"
+        case "CONSULT" if now.rules.later_consults == "never":
+            return "by the rules of this run, domain expert and devil's advocate speak in iteration 1 alone"
         case "RE-SWEEP" | "RE-PROBE":
             return _needless(now) or _unfounded(directive, now)
         case "CONSULT" if directive.role not in CONSULTED:

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from verifyplan.protocol.records import SEVERITIES, Confidence, Origin, PlanVerdict, Probability, Severity
+from verifyplan.protocol.plan_rules import NEUTRAL_RULES, AdmissionOrder, PlanRules
+from verifyplan.protocol.records import (
+    PLAN_VERDICTS,
+    SEVERITIES,
+    Confidence,
+    Origin,
+    PlanVerdict,
+    Probability,
+    Severity,
+)
 
 T = TypeVar("T")
 
-MAX_ACTIVE = 8
-"""Challenges that may be active at once; WITHDRAWN and DEFERRED ones do not count."""
+MAX_ACTIVE = NEUTRAL_RULES.max_active
+"""Challenges that may be active at once by the neutral rules; WITHDRAWN and DEFERRED ones do not count."""
 
 OVERFLOW_TAG: dict[Origin, str] = {
     "surfaced": "DEFERRED_SURFACED",
@@ -45,43 +54,46 @@ class Displacement(NamedTuple):
     enters: int
 
 
-def cap(origin: Origin, iteration: int, *, tightened: bool = False) -> int:
+def cap(origin: Origin, iteration: int, *, tightened: bool = False, rules: PlanRules = NEUTRAL_RULES) -> int:
     """Return how many new challenges of an origin an iteration admits; research's modes 2 and 3 share their cap.
 
-    In an iteration that is tightened, as the one before was degraded, the challenger's cap is 1 and that of research
-    0 (rule A6).
+    In an iteration that is tightened, as the one before was degraded, challenger and research have caps of their own,
+    1 and 0 by the neutral rules (rule A6).
 
     >>> [cap("challenger", 1), cap("challenger", 2), cap("probed", 1, tightened=True)]
     [5, 3, 0]
     """
     if source_of(origin) == "research":
-        return 0 if tightened else 2
+        return rules.tight_research_cap if tightened else rules.research_cap
     if origin == "challenger":
-        return 1 if tightened else (5 if iteration == 1 else 3)
-    return 3 if origin == "domain-expert" else 2
+        calm = rules.first_challenger_cap if iteration == 1 else rules.later_challenger_cap
+        return rules.tight_challenger_cap if tightened else calm
+    return rules.expert_cap if origin == "domain-expert" else rules.advocate_cap
 
 
-def admit(arrivals: Sequence[Arrival], active: int, limit: int) -> Admission:
+def admit(arrivals: Sequence[Arrival], active: int, limit: int, rules: PlanRules = NEUTRAL_RULES) -> Admission:
     """Return which new challenges of one source are admitted, and which go to overflow.
 
-    Ranked by severity, then probability (MED, LOW, none), then order of arrival; at most `limit` are admitted,
-    and no more than fit beside `active` ones under 8. `displace` decides who may replace another.
-    Source: rule A5.
+    Ranked by severity, then probability (MED, LOW, none), then order of arrival, or by arrival alone if the rules say
+    so; at most `limit` are admitted, and no more than fit beside `active` ones under the rules' limit. `displace`
+    decides who may replace another. Source: rule A5.
 
     >>> admit([Arrival("MINOR"), Arrival("BLOCKING"), Arrival("SIGNIFICANT")], active=6, limit=5)
     Admission(kept=[1, 2], overflow=[0])
     """
-    room = max(0, min(limit, MAX_ACTIVE - active))
-    order = ranked(range(len(arrivals)), arrivals)
+    room = max(0, min(limit, rules.max_active - active))
+    order = ranked(range(len(arrivals)), arrivals, rules.admission)
     return Admission(kept=sorted(order[:room]), overflow=sorted(order[room:]))
 
 
-def ranked(names: Sequence[T], arrivals: Sequence[Arrival]) -> list[T]:
-    """Order challenges by severity, then probability (MED, LOW, none); equals keep their order.
+def ranked(names: Sequence[T], arrivals: Sequence[Arrival], order: AdmissionOrder = "severity") -> list[T]:
+    """Order challenges by severity, then probability (MED, LOW, none); equals keep their order, by arrival all do.
 
     >>> ranked(["C1", "C2"], [Arrival("MINOR"), Arrival("BLOCKING")])
     ['C2', 'C1']
     """
+    if order == "arrival":
+        return list(names)
     return [names[at] for at in sorted(range(len(names)), key=lambda at: _rank(arrivals[at]))]
 
 
@@ -130,25 +142,35 @@ def degraded(iteration: int, created: int, resolved: int) -> bool:
     return iteration >= 2 and created > resolved
 
 
-def raising_refusal(origin: Origin, severity: Severity, confidence: Confidence) -> str:
+def raising_refusal(
+    origin: Origin, severity: Severity, confidence: Confidence, rules: PlanRules = NEUTRAL_RULES
+) -> str:
     """Return why this agent may not raise such a challenge, in words; empty if it may.
 
-    The devil's advocate raises nothing MINOR and nothing of LOW confidence; the others raise anything.
+    The devil's advocate raises nothing MINOR and nothing of LOW confidence, as far as the rules bar them; the others
+    raise anything.
 
     >>> raising_refusal("devils-advocate", "MINOR", "HIGH"), raising_refusal("challenger", "MINOR", "LOW")
     ("a devil's advocate raises nothing MINOR", '')
     """
     if origin != "devils-advocate":
         return ""
-    if severity == "MINOR":
+    if severity == "MINOR" and "MINOR" in rules.advocate_bars:
         return "a devil's advocate raises nothing MINOR"
-    return "a devil's advocate raises nothing of LOW confidence" if confidence == "LOW" else ""
+    barred = confidence == "LOW" and "LOW" in rules.advocate_bars
+    return "a devil's advocate raises nothing of LOW confidence" if barred else ""
 
 
-def capped_verdict(verdict: PlanVerdict | None, overflow: Sequence[Severity]) -> PlanVerdict | None:
-    """Return the verdict of a run that ends with these challenges in overflow: with a BLOCKING one at best REVISE.
+def capped_verdict(
+    verdict: PlanVerdict | None, overflow: Sequence[Severity], rules: PlanRules = NEUTRAL_RULES
+) -> PlanVerdict | None:
+    """Return the verdict of a run that ends with these challenges in overflow.
+
+    With a BLOCKING one it is at best that of the rules, neutral REVISE.
 
     >>> capped_verdict("PROCEED", ["MINOR", "BLOCKING"]), capped_verdict("PROCEED", ["SIGNIFICANT"])
     ('REVISE', 'PROCEED')
     """
-    return "REVISE" if verdict == "PROCEED" and "BLOCKING" in overflow else verdict
+    if verdict is None or "BLOCKING" not in overflow:
+        return verdict
+    return max(verdict, rules.overflow_verdict, key=PLAN_VERDICTS.index)

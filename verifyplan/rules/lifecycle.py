@@ -5,18 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from verifyplan.protocol.records import Challenge, Severity, Status
+from verifyplan.protocol.plan_rules import NEUTRAL_RULES, PlanRules
+from verifyplan.protocol.records import UNSETTLED, Challenge, Severity, Status
 from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.protocol.vote import HELD, Classification
 from verifyplan.rules.citations import cites_location
 
+_CITE = "cite a place, a finding or an id"
 
-def consensus_refusal(severity: Severity, new: Status, classification: Classification | None, *, evidence: bool) -> str:
+
+def consensus_refusal(
+    severity: Severity,
+    new: Status,
+    classification: Classification | None,
+    *,
+    evidence: bool,
+    rules: PlanRules = NEUTRAL_RULES,
+) -> str:
     """Say why a challenge that its panel left standing cannot change so; return an empty text if it can.
 
-    At full or partial consensus it cannot be WITHDRAWN in that iteration, and a BLOCKING one becomes RESOLVED only by
-    a resolution that rests on `evidence`. Without a panel, or without a class, nothing is forbidden.
-    Source: rules A2, A9.
+    By the neutral rules, at full or partial consensus it cannot be WITHDRAWN in that iteration, and a BLOCKING one
+    becomes RESOLVED only by a resolution that rests on `evidence`. Without a panel, or without a class, nothing is
+    forbidden. Source: rules A2, A9, R3.
 
     >>> consensus_refusal("MINOR", "WITHDRAWN", "partial-consensus", evidence=True)
     'the panel left it at partial-consensus: it cannot be WITHDRAWN in this iteration'
@@ -27,12 +37,24 @@ def consensus_refusal(severity: Severity, new: Status, classification: Classific
     """
     if classification not in HELD:
         return ""
-    if new == "WITHDRAWN":
-        return f"the panel left it at {classification}: it cannot be WITHDRAWN in this iteration"
-    if severity == "BLOCKING" and new == "RESOLVED" and not evidence:
-        cite = "to be RESOLVED, its resolution must cite a place, a finding or an id"
-        return f"the panel left it at {classification}: {cite}"
+    forbids, settles = rules.consensus_forbids, new not in UNSETTLED
+    if (settles and "settlement" in forbids) or (new == "WITHDRAWN" and "withdrawal" in forbids):
+        return f"the panel left it at {classification}: it cannot be {new} in this iteration"
+    blocking = severity == "BLOCKING" and new == "RESOLVED" and "uncited-blocking" in forbids
+    if not evidence and (blocking or (settles and "uncited" in forbids)):
+        return f"the panel left it at {classification}: to be {new}, its resolution must {_CITE}"
     return ""
+
+
+def uncited_refusal(new: Status, *, evidence: bool, rules: PlanRules = NEUTRAL_RULES) -> str:
+    """Say why a resolution without `evidence` settles nothing; return an empty text if it does, as by neutral rules.
+
+    >>> uncited_refusal("WITHDRAWN", evidence=False, rules=PlanRules.preset("strict-settlement"))
+    'to be WITHDRAWN, its resolution must cite a place, a finding or an id'
+    """
+    if evidence or new in UNSETTLED or rules.uncited_settlement == "keep":
+        return ""
+    return f"to be {new}, its resolution must {_CITE}"
 
 
 def claim_of(challenge: Challenge | RaisedChallenge) -> str:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.protocol.plan_rules import NEUTRAL_RULES, PlanRules
 from verifyplan.protocol.records import PlanQuality, TeamMode
 
-THRESHOLD = 7
-"""From this score on the team is scaled."""
-MANY_UNKNOWNS = 3
-"""More unknown signals than this scale the team, whatever the score."""
 MANY_FILES = 10
 """So many referenced files are a point."""
 
@@ -48,12 +45,14 @@ def team(
     *,
     trivial: bool = False,
     team: TeamMode | None = None,
-    threshold: int = THRESHOLD,
+    threshold: int | None = None,
+    rules: PlanRules = NEUTRAL_RULES,
 ) -> TeamMode | None:
     """Return the team of a plan: base, scaled (adds domain expert and devil's advocate), or None for a trivial plan.
 
     `team` beats all else; a trivial plan skips the team; a THIN plan gets the base team; else it is scaled at
-    `threshold` or with more than 3 unknown signals. Raises SettingsError for an unknown team. Source: rule A8.
+    `threshold`, neutral 7, or with more unknown signals than the rules allow, neutral 3. `threshold`, if given, goes
+    before that of the rules. Raises SettingsError for an unknown team. Source: rules A8, R3.
 
     >>> team(Signs(3, 3, 1, False, 0, 2), "ADEQUATE"), team(Signs(3, 3, 1, False, 0, 2), "THIN")
     ('scaled', 'base')
@@ -64,16 +63,15 @@ def team(
         return team
     if trivial:
         return None
-    large = complexity(signs) >= threshold or signs.unknown_signals > MANY_UNKNOWNS
+    threshold = rules.threshold if threshold is None else threshold
+    large = complexity(signs) >= threshold or signs.unknown_signals > rules.many_unknowns
     return "scaled" if large and quality != "THIN" else "base"
 
 
 MANY_REFERENCES = 3
 """So many concrete references make a plan RICH, if it has the rest."""
 FEW_STEPS = 2
-"""A plan with fewer steps is THIN; a trivial one has at most so many."""
-SHORT_WORDS = 60
-"""A trivial plan has at most so many words outside headings and code."""
+"""A plan with fewer steps is THIN."""
 
 
 class Traits(NamedTuple):
@@ -108,17 +106,18 @@ def quality(traits: Traits) -> PlanQuality:
     return "RICH" if rich else "ADEQUATE"
 
 
-def trivial(signs: Signs, traits: Traits) -> bool:
+def trivial(signs: Signs, traits: Traits, rules: PlanRules = NEUTRAL_RULES) -> bool:
     """Return whether a plan is too small for any team.
 
-    It has at most 60 words and 2 actions, no word for destruction, no integration, compliance or unknown signal, and no
-    command that writes. The empty plan is trivial. Source: rule A8.
+    It has at most 60 words and 2 actions, or as many as the rules say, no word for destruction, no integration,
+    compliance or unknown signal, and no command that writes. The empty plan is trivial. By rules that never skip the
+    team no plan is. Source: rules A8, R3.
 
     >>> trivial(Signs(2, 0, 0, False, 0, 1), Traits(False, 2, 0, 0, 1, words=60))
     True
     >>> trivial(Signs(2, 0, 0, False, 0, 1), Traits(False, 2, 0, 0, 1, words=60, destructive=1))
     False
     """
-    small = traits.words <= SHORT_WORDS and signs.steps <= FEW_STEPS
+    small = traits.words <= rules.trivial_words and signs.steps <= rules.trivial_actions
     named = signs.integrations or signs.compliance or signs.unknown_signals
-    return small and not (named or traits.destructive or traits.writes)
+    return rules.trivial == "skip" and small and not (named or traits.destructive or traits.writes)

@@ -6,6 +6,7 @@ The prompts are files of this package, each with a version; their hashes are in 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -156,6 +157,8 @@ def _role_call(request: RoleRequest) -> str:
         else:
             parts.append("No new challenge can be taken in now: one that you raise nevertheless waits in overflow.")
     parts.append(tool_budget_text(tools_of(request)))
+    if own := _own_rules(request):
+        parts.append("The rules of this run differ from what was said above, and go before it:\n" + own)
     if request.unavailable:
         parts.append("An agent failed in this iteration: " + "; ".join(map(quoted, request.unavailable)) + ".")
     if request.directives:
@@ -165,6 +168,15 @@ def _role_call(request: RoleRequest) -> str:
         parts.append("The user said, oldest first:")
         parts += [delimited(text, "context", element="user") for text in request.user_context]
     return "\n\n".join([*parts, _GO])
+
+
+def _own_rules(request: RoleRequest) -> str:
+    """Return what a role must know of the rules of this run where they are not the protocol's, a line a rule."""
+    sentences = type(request.rules).model_fields
+    return "\n".join(
+        f"- `{name}` is {json.dumps(value)}: {sentences[name].description}"
+        for name, value in request.rules.changed.items()
+    )
 
 
 def _worker_blocks(request: WorkerRequest, opened: Mapping[str, str]) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from verifyplan.agents.untrusted_text import quoted
 from verifyplan.protocol.records import INACTIVE, SEVERITIES, UNSETTLED, Challenge, ProbedRisk, SurfacedContext, Unknown
 from verifyplan.protocol.role_call import Moved, PanelResult, RoleRequest
-from verifyplan.rules.guards import MAX_ACTIVE
 
 EMPTY_RECORD = "Nothing is on record yet."
 
@@ -33,7 +32,7 @@ def run_record(request: RoleRequest) -> str:
     active = sum(challenge.status not in INACTIVE for challenge in request.challenges)
     unsettled = Counter(challenge.severity for challenge in request.challenges if challenge.status in UNSETTLED)
     severities = ", ".join(f"{unsettled[severity]} {severity}" for severity in SEVERITIES)
-    counts = f"Challenges: {active} of at most {MAX_ACTIVE} active; unsettled: {severities}."
+    counts = f"Challenges: {active} of at most {request.rules.max_active} active; unsettled: {severities}."
     return "\n\n".join([counts, *texts]) if texts else EMPTY_RECORD
 
 

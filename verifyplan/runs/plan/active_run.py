@@ -14,6 +14,7 @@ from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_plan import AgentFailed, CeilingPassed, EntryRefused
 from verifyplan.protocol.event_run import CallFailed, CallReplied, PlanOutcome
+from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.records import ANSWERED, Directive, Origin
 from verifyplan.protocol.role_call import (
     AGENT_OF_ROLE,
@@ -24,11 +25,12 @@ from verifyplan.protocol.role_call import (
     Role,
     RoleAnswer,
     RoleRequest,
+    rules_of_role,
 )
 from verifyplan.protocol.settings import PlanSettings
 from verifyplan.rules.answers import parse_answer, read_entries
 from verifyplan.rules.budgets import Budget, budget_of, passed_ceilings
-from verifyplan.rules.guards import MAX_ACTIVE, cap, source_of
+from verifyplan.rules.guards import cap, source_of
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Result
 from verifyplan.runs.plan.pauses import PauseHandler
@@ -83,6 +85,11 @@ class ActiveRun:
         """The settings of the run."""
         return self.state.inputs.settings
 
+    @property
+    def rules(self) -> PlanRules:
+        """The rules that decide the run."""
+        return self.state.inputs.settings.rules
+
     def record(self, event: Callable[..., Event], **fields: Any) -> None:
         """Emit an event of the present iteration."""
         self.emit(event(iteration=self.state.iteration, **fields))
@@ -90,8 +97,9 @@ class ActiveRun:
     async def call(self, *roles: Role) -> list[RoleAnswer | None]:
         """Call the agents that play these roles, at once, and return an answer each, None for one that failed.
 
-        An agent that failed in this iteration is not called again in it. RunOverError where a second call of the
-        iteration fails, the synthesizer fails, or the tokens or dollars are used up before or within a call.
+        An agent that failed in this iteration is not called again in it. RunOverError where, by the neutral rules, a
+        second call of the iteration or the synthesizer fails, or where the tokens or dollars are used up before or
+        within a call.
         """
         callable_roles = [role for role in roles if not self.has_failed(role)]
         if callable_roles:
@@ -102,7 +110,8 @@ class ActiveRun:
             self.check_overrun()
         after_verdict = tuple(f"/{role}" for role in AFTER_THE_VERDICT)
         failed = [failure for failure in self._failures() if not failure.call_id.endswith(after_verdict)]
-        if len(failed) >= 2 or ("synthesizer" in callable_roles and self.has_failed("synthesizer")):
+        unsettled = "synthesizer" in callable_roles and self.has_failed("synthesizer")
+        if len(failed) >= self.rules.exit_failures or (unsettled and self.rules.synthesizer_failure == "exit"):
             reason = "; ".join(f"{failure.agent} failed ({failure.reason})" for failure in failed)
             raise RunOverError(PlanOutcome(ended_by="failures", status="FORCED_EXIT", verdict=None, exit_reason=reason))
         return [answers.get(role) for role in roles]
@@ -130,6 +139,8 @@ class ActiveRun:
                 return read.answer  # type: ignore[no-any-return]  # the schema of the role is one of the answers
             reason = str(parse_answer(schema, result.value))
         consequence = CONSEQUENCES[role]
+        if role == "synthesizer" and self.rules.synthesizer_failure == "carry":
+            consequence = "nothing is settled in this iteration"
         self.record(AgentFailed, call_id=call_id, agent=agent, reason=reason, consequence=consequence)
         return None
 
@@ -167,7 +178,7 @@ class ActiveRun:
         assert state.assessed is not None  # noqa: S101  (nobody is called before the plan is read)
         origin = ORIGIN_OF_ROLE.get(role)
         milder = [name for name in self.displaceable() if state.challenges[name].severity != "BLOCKING"]
-        room = min(self.room_under_cap(origin), MAX_ACTIVE - state.active + len(milder)) if origin else 0
+        room = min(self.room_under_cap(origin), self.rules.max_active - state.active + len(milder)) if origin else 0
         return RoleRequest(
             call_id=f"i{state.iteration}/{role}",
             role=role,
@@ -192,6 +203,7 @@ class ActiveRun:
             user_context=tuple(a.note for a in state.answers.values() if a.answer == "context"),
             unavailable=tuple(failure.consequence for failure in self._failures()),
             may_raise=max(0, room),
+            rules=rules_of_role(role, self.rules),
             tools={tool: calls for tool in TOOLS if (calls := budget.limit(tool))},
         )
 
@@ -220,11 +232,17 @@ class ActiveRun:
 
     def room_under_cap(self, origin: Origin) -> int:
         """Return how many more challenges of a source its cap allows in this iteration."""
-        return cap(origin, self.state.iteration, tightened=self.state.tightened) - self.admitted_now(origin)
+        limit = cap(origin, self.state.iteration, tightened=self.state.tightened, rules=self.rules)
+        return limit - self.admitted_now(origin)
 
     def displaceable(self) -> list[str]:
-        """Return the challenges of this iteration that nobody has voted on, answered or settled yet, as they came."""
+        """Return the challenges of this iteration that nobody has voted on, answered or settled yet, as they came.
+
+        None can be displaced by rules without displacement.
+        """
         state = self.state
+        if not self.rules.displacement:
+            return []
         answered = {u.affects_challenge for u in state.unknowns.values() if u.resolution in ANSWERED}
         return [
             challenge.id

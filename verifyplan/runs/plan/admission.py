@@ -16,7 +16,7 @@ from verifyplan.protocol.event_plan import (
 from verifyplan.protocol.records import SEVERITIES, Challenge, Origin, Probability, Severity, Status
 from verifyplan.protocol.role_call import RaisedChallenge
 from verifyplan.rules.citations import cites_location
-from verifyplan.rules.guards import MAX_ACTIVE, OVERFLOW_TAG, Arrival, admit, cap, displace, raising_refusal, ranked
+from verifyplan.rules.guards import OVERFLOW_TAG, Arrival, admit, cap, displace, raising_refusal, ranked
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.likeness import brings_new_place
 from verifyplan.runs.plan.active_run import ActiveRun
@@ -51,7 +51,7 @@ def take_in(run: ActiveRun, proposals: Sequence[Proposal]) -> list[str | None]:
     new: list[str] = []
     for proposal in proposals:
         raised, origin = proposal.challenge, proposal.origin
-        if reason := raising_refusal(origin, raised.severity, raised.confidence):
+        if reason := raising_refusal(origin, raised.severity, raised.confidence, run.rules):
             run.record(ChallengeRefused, origin=origin, claim=raised.claim, reason=reason)
             ids.append(None)
             continue
@@ -99,7 +99,8 @@ def _recognise(run: ActiveRun, raised: RaisedChallenge) -> tuple[str | None, str
 
     Challenges in overflow are among those that can be repeated.
     A repeated challenge of a higher severity is new: a BLOCKING one is never merged into a MINOR one. One that was
-    RESOLVED or WITHDRAWN since is disputed by a repetition that cites a place that it did not.
+    RESOLVED or WITHDRAWN since is disputed by a repetition that cites a place that it did not, unless the rules merge
+    disputes.
     """
     state, worst = run.state, SEVERITIES[: SEVERITIES.index(raised.severity) + 1]
     earlier, text = state.statements["challenge"], claim_of(raised)
@@ -111,7 +112,8 @@ def _recognise(run: ActiveRun, raised: RaisedChallenge) -> tuple[str | None, str
     if not settled:
         return None, None
     milder = all(_severity(run, name) not in worst for name in settled)
-    if milder or brings_new_place(raised.evidence, (state.raised[name].evidence for name in settled)):
+    disputable = run.rules.disputes == "admit"
+    if milder or (disputable and brings_new_place(raised.evidence, (state.raised[name].evidence for name in settled))):
         return None, settled[-1]
     return next(name for name in settled if _severity(run, name) in worst), None
 
@@ -123,14 +125,14 @@ def _severity(run: ActiveRun, name: str) -> Severity:
 def admit_all(run: ActiveRun, names: Sequence[str]) -> None:
     """Admit the new challenges of one source under its cap, and send the rest to overflow.
 
-    Where 8 are active, one of higher severity takes the place of one that came in this iteration and that nobody has
-    looked at yet (rule A5).
+    Where no more may be active, one of higher severity takes the place of one that came in this iteration and that
+    nobody has looked at yet (rule A5).
     """
     if not names:
         return
     state, origin = run.state, run.state.raised[names[0]].challenge.origin
     limit, active, displaceable = run.room_under_cap(origin), state.active, run.displaceable()
-    admission = admit([_arrival(run, name) for name in names], active, limit)
+    admission = admit([_arrival(run, name) for name in names], active, limit, run.rules)
     waiting = [names[position] for position in admission.overflow]
     pairs = displace(
         [_arrival(run, name) for name in displaceable],
@@ -139,7 +141,7 @@ def admit_all(run: ActiveRun, names: Sequence[str]) -> None:
     )
     giving_way = {waiting[pair.enters]: displaceable[pair.leaves] for pair in pairs}
     fit = len(admission.kept) + len(giving_way)
-    reason = f"{fit} of {len(names)} fit: at most {limit} new here, {active} of {MAX_ACTIVE} active"
+    reason = f"{fit} of {len(names)} fit: at most {limit} new here, {active} of {run.rules.max_active} active"
     for position, name in enumerate(names):
         if name in giving_way:
             _overflow(run, giving_way[name], f"{name} is of higher severity and took its place", by=name)
@@ -161,15 +163,18 @@ def promotion_refusal(run: ActiveRun, name: str) -> str:
     if state.overflow[name].iteration == state.iteration:
         return "it came into overflow in this iteration"
     if run.room_under_cap(origin) <= 0:
-        limit = cap(origin, state.iteration, tightened=state.tightened)
+        limit = cap(origin, state.iteration, tightened=state.tightened, rules=run.rules)
         return f"{run.admitted_now(origin)} of at most {limit} new challenges of its source are in already"
-    return f"{state.active} challenges are active, and no more may be" if state.active >= MAX_ACTIVE else ""
+    full = state.active >= run.rules.max_active
+    return f"{state.active} challenges are active, and no more may be" if full else ""
 
 
 def promote_blocking(run: ActiveRun) -> None:
-    """Take BLOCKING challenges in from overflow before anything new is raised, as far as the caps let (rule A3)."""
+    """Take BLOCKING challenges in from overflow before anything new is raised, as far as rules and caps let (A3)."""
+    if not run.rules.promote_blocking:
+        return
     blocking = [name for name in run.state.overflow if _severity(run, name) == "BLOCKING"]
-    for name in ranked(blocking, [_arrival(run, name) for name in blocking]):
+    for name in ranked(blocking, [_arrival(run, name) for name in blocking], run.rules.admission):
         if not promotion_refusal(run, name):
             run.record(ChallengeAdmitted, id=name, promoted=True, by_rule=True)
 

@@ -25,7 +25,7 @@ from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, Ro
 from verifyplan.protocol.vote import VERIFICATION_MODE_OF
 from verifyplan.rules.convergence import Ruling, evaluate
 from verifyplan.rules.lifecycle import claim_of
-from verifyplan.rules.sizing import complexity, team
+from verifyplan.rules.sizing import complexity, team, trivial
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.plan import research, ruling, synthesis
@@ -95,7 +95,8 @@ def assess_plan(run: ActiveRun) -> None:
     plan = parse_plan(inputs.plan_text, inputs.plan_path)
     assessment = assess(plan)
     signs = assessment.signs
-    trivial = assessment.trivial and settings.team is None and not settings.plan_check
+    small = trivial(signs, assessment.traits, settings.rules)
+    skipped = small and settings.team is None and not settings.plan_check
     run.emit(
         PlanAssessed(
             title=plan.title,
@@ -104,12 +105,12 @@ def assess_plan(run: ActiveRun) -> None:
             ),
             steps=signs.steps,
             quality=assessment.quality,
-            trivial=trivial,
+            trivial=skipped,
             traits={name: int(value) for name, value in assessment.traits._asdict().items()},
             signs={name: int(value) for name, value in signs._asdict().items()},
             complexity=complexity(signs),
             threshold=settings.threshold,
-            team=team(signs, assessment.quality, trivial=trivial, team=settings.team, threshold=settings.threshold),
+            team=team(signs, assessment.quality, trivial=skipped, team=settings.team, rules=settings.rules),
             domains=assessment.domains,
             found={
                 sign: tuple(SignFound(word=match.word, line=match.line) for match in matches)
@@ -127,7 +128,8 @@ async def iterate(run: ActiveRun) -> bool:
     await research.surface_and_probe(run)
     await vote(run)
     [answer] = await run.call("synthesizer")
-    assert isinstance(answer, SynthesizerAnswer)  # noqa: S101  (a synthesizer that fails ends the run)
+    if not isinstance(answer, SynthesizerAnswer):  # it failed, and the rules carry on without it
+        answer = SynthesizerAnswer()
     synthesis.settle(run, answer)
     ruled, overridden = ruling.settle_block(run, ruling.record_ruling(run, answer), answer)
     degraded = ruling.record_progress(run, ruled)
@@ -142,7 +144,7 @@ async def iterate(run: ActiveRun) -> bool:
 
 
 async def challenge(run: ActiveRun) -> None:
-    """Ask the challenger, then expert and advocate together: at first where the team is scaled, later if consulted.
+    """Ask the challenger, then expert and advocate together: at first where the team is scaled, later as rules say.
 
     The blockers of a plan check are admitted with the challenger's, before them and under one cap (rules A5, D5).
     """
@@ -155,7 +157,8 @@ async def challenge(run: ActiveRun) -> None:
         for position in run.refused_positions(f"i{run.state.iteration}/challenger", "challenges"):
             named.insert(position - 1, None)  # so that #3 is the third that it wrote
         research.list_unknowns(run, answer.unknowns, named)
-    scaled = run.state.iteration == 1 and run.state.assessed is not None and run.state.assessed.team == "scaled"
+    speaks = run.state.iteration == 1 or run.rules.later_consults == "always"
+    scaled = speaks and run.state.assessed is not None and run.state.assessed.team == "scaled"
     consulted = {d.role for d in run.directives() if d.kind == "CONSULT"}
     roles = [role for role in SCALED_ROLES if scaled or role in consulted]
     for role, answer_of_role in zip(roles, await run.call(*roles) if roles else [], strict=True):
@@ -219,7 +222,7 @@ def close_iteration(run: ActiveRun, ruled: Ruling | None, score: int | None) -> 
     state, inputs = run.state, run.state.inputs
     assert state.assessed is not None  # noqa: S101  (iterations begin after the assessment)
     last = run.settings.max_iterations
-    record = (ruled or evaluate(state.pool, last, last)._replace(status="FORCED_EXIT")).record()
+    record = (ruled or evaluate(state.pool, last, rules=run.rules)._replace(status="FORCED_EXIT")).record()
     answers = [answer for name, answer in state.answers.items() if state.answered_in[name] == state.iteration]
     now = [name for name, iteration in state.last_changed_in.items() if iteration == state.iteration]
     run.emit(

@@ -61,7 +61,7 @@ async def resolve(run: ActiveRun) -> None:
 
 
 async def surface_and_probe(run: ActiveRun) -> None:
-    """Run research modes 2 and 3 in iteration 1, later only on a directive (rule A7).
+    """Run research modes 2 and 3 in iteration 1, later only on a directive, or as the rules say (rule A7).
 
     Their challenges are ranked together, as they share a cap. The challenges of mode 2 are admitted, or go to
     overflow, even if the run is over before mode 3 has answered.
@@ -70,7 +70,8 @@ async def surface_and_probe(run: ActiveRun) -> None:
     directives = {directive.kind for directive in run.directives()}
     roles: dict[Role, str] = {"surface": "RE-SWEEP", "probe": "RE-PROBE"}
     for role, directive in roles.items():
-        if run.state.iteration > 1 and directive not in directives:
+        wanted = run.rules.later_research == "always" or directive in directives
+        if run.state.iteration > 1 and not wanted:
             continue
         try:
             [answer] = await run.call(role)

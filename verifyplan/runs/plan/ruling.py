@@ -15,8 +15,8 @@ from verifyplan.runs.plan.pauses import Pause, WaitingError, answer_event
 def record_ruling(run: ActiveRun, synthesis: SynthesizerAnswer | None = None) -> Ruling:
     """Judge the iteration by its counts, and record where the synthesizer's own word, if there is one, differs."""
     synthesis = synthesis or SynthesizerAnswer()
-    state, settings = run.state, run.settings
-    ruling = evaluate(state.pool, state.iteration, settings.max_iterations, settings.policy, _overflow_severities(run))
+    state = run.state
+    ruling = evaluate(state.pool, state.iteration, overflow=_overflow_severities(run), rules=run.rules)
     differs = synthesis.status not in (None, ruling.status) or synthesis.verdict not in (None, ruling.verdict)
     run.record(
         ConvergenceEvaluated,
@@ -71,7 +71,7 @@ def _overflow_severities(run: ActiveRun) -> list[Severity]:
 def _ruling_without(run: ActiveRun, overridden: str | None) -> Ruling:
     """Judge the run as it ends with a challenge left out."""
     rest = [challenge for challenge in run.state.pool if challenge.id != overridden]
-    return evaluate(rest, run.settings.max_iterations, run.settings.max_iterations, run.settings.policy)
+    return evaluate(rest, run.rules.max_iterations, rules=run.rules)
 
 
 def _pause(run: ActiveRun, number: int, question: str, *, waits: bool) -> Pause:
@@ -96,10 +96,15 @@ def _pause(run: ActiveRun, number: int, question: str, *, waits: bool) -> Pause:
 
 
 def _verdict_if_overridden(run: ActiveRun, name: str) -> str:
-    if not run.state.challenged:
+    if not _may_be_judged(run):
         return verdict_words(None, strong=False)
     without = _ruling_without(run, name)
-    return verdict_words(capped_verdict(without.verdict, _overflow_severities(run)), without.strong)
+    return verdict_words(capped_verdict(without.verdict, _overflow_severities(run), run.rules), without.strong)
+
+
+def _may_be_judged(run: ActiveRun) -> bool:
+    """Return whether somebody challenged the plan, or the rules judge a run also where nobody did."""
+    return run.state.challenged or run.rules.unchallenged == "as-counted"
 
 
 def _person_answer(run: ActiveRun, pause: Pause) -> AnswerGiven:
@@ -115,7 +120,7 @@ def _person_answer(run: ActiveRun, pause: Pause) -> AnswerGiven:
 
 
 def record_progress(run: ActiveRun, ruling: Ruling) -> bool:
-    """Record a stall and degradation at the end of an iteration; return whether it was degraded (rule A6)."""
+    """Record a stall and degradation at the end of an iteration; return whether it tightens the next (rule A6)."""
     state, iteration = run.state, run.state.iteration
     created = [name for name, admitted in state.admitted.items() if admitted == iteration]
     now = {challenge.id: challenge.status for challenge in state.challenges.values()}
@@ -125,17 +130,18 @@ def record_progress(run: ActiveRun, ruling: Ruling) -> bool:
         run.record(Checkpoint, kind="stall", message=message, items=tuple(state.admitted))
     moves = [move for move in state.moves if move.iteration == iteration]
     resolved = {move.id for move in moves if move.new == "RESOLVED" or move.new in INACTIVE}
-    if not degraded(iteration, len(created), len(resolved)):
+    if run.rules.degradation == "off" or not degraded(iteration, len(created), len(resolved)):
         return False
+    tightens = run.rules.degradation == "tighten"
     message = f"{len(created)} challenges came and {len(resolved)} were settled"
-    message += ": the next iteration is tightened" if ruling.verdict is None else ""
+    message += ": the next iteration is tightened" if ruling.verdict is None and tightens else ""
     run.record(Checkpoint, kind="degradation", message=message, items=tuple(created))
-    return True
+    return tightens
 
 
 def check_challenged(run: ActiveRun, overridden: str | None) -> None:
     """Raise RunOverError where no challenger gave a usable answer in the whole run: silence is never a verdict (A3)."""
-    if run.state.challenged:
+    if _may_be_judged(run):
         return
     reasons = {failure.call_id: failure.reason for failure in run.state.failures if failure.agent == "challenger"}
     blank = "it named no challenges, nor said by an empty list that there are none"
@@ -150,20 +156,20 @@ def check_challenged(run: ActiveRun, overridden: str | None) -> None:
 
 
 def outcome(run: ActiveRun, ruling: Ruling, overridden: str | None, score: int | None) -> PlanOutcome:
-    """Return how a run ends whose ruling has a verdict; a BLOCKING challenge in overflow allows at best REVISE (A5)."""
+    """Return how a run ends whose ruling has a verdict; a BLOCKING challenge in overflow can lower it (A5)."""
     overflow = [run.state.challenges[name] for name in run.state.overflow]
-    verdict = capped_verdict(ruling.verdict, _overflow_severities(run))
+    verdict = capped_verdict(ruling.verdict, _overflow_severities(run), run.rules)
     reasons = []
     if verdict != ruling.verdict:
         names = ", ".join(challenge.id for challenge in overflow if challenge.severity == "BLOCKING")
-        reasons.append(f"REVISE, not {ruling.verdict}: BLOCKING in overflow: {names}")
+        reasons.append(f"{verdict}, not {ruling.verdict}: BLOCKING in overflow: {names}")
     if overridden:
         reasons.append(f"{overridden} was left out by a person's override")
     return PlanOutcome(
         ended_by="user" if overridden else "ruling",
         status=ruling.status,
         verdict=verdict,
-        strong=ruling.strong,
+        strong=ruling.strong and verdict == ruling.verdict,
         overridden=overridden,
         exit_reason="; ".join(reasons),
         score=score,

@@ -21,7 +21,13 @@ from verifyplan.protocol.event_plan import (
 from verifyplan.protocol.records import DIMENSIONS, UNSETTLED, DimensionScore
 from verifyplan.protocol.role_call import RoleAnswer, ScoreAnswer, StatusChange, SynthesizerAnswer
 from verifyplan.rules import directives as directive_rules
-from verifyplan.rules.lifecycle import consensus_refusal, decision_refusal, rests_on_evidence, transition_refusal
+from verifyplan.rules.lifecycle import (
+    consensus_refusal,
+    decision_refusal,
+    rests_on_evidence,
+    transition_refusal,
+    uncited_refusal,
+)
 from verifyplan.rules.scoring import audit, final_score
 from verifyplan.runs.plan.active_run import ActiveRun
 from verifyplan.runs.plan.admission import promotion_refusal
@@ -79,8 +85,9 @@ def _status_refusal(run: ActiveRun, change: StatusChange, *, evidence: bool) -> 
     panel_class = classified.classification if classified else None
     return (
         transition_refusal(challenge.severity, challenge.status, new, change.resolution)
-        or consensus_refusal(challenge.severity, new, panel_class, evidence=evidence)
+        or consensus_refusal(challenge.severity, new, panel_class, evidence=evidence, rules=run.rules)
         or decision_refusal(new, change.resolution, evidence=evidence)
+        or uncited_refusal(new, evidence=evidence, rules=run.rules)
     )
 
 
@@ -104,6 +111,7 @@ def _circumstances(run: ActiveRun, before: Sequence[str]) -> directive_rules.Cir
             answer.answer == "context" and state.answered_in[name] >= state.iteration - 1
             for name, answer in state.answers.items()
         ),
+        rules=run.rules,
     )
 
 

@@ -13,7 +13,7 @@ from verifyplan.protocol.role_call import PanelResult, StatusChange, Synthesizer
 from verifyplan.protocol.vote import HELD
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.convergence import evaluate
-from verifyplan.rules.guards import MAX_ACTIVE, cap, source_of
+from verifyplan.rules.guards import cap, source_of
 
 _MAX_RESOLUTION_CHARACTERS = 400
 
@@ -35,7 +35,7 @@ def answer(context: RoleContext) -> SynthesizerAnswer:
     new = {change.challenge: change.status for change in changes}
     after = [c.model_copy(update={"status": new[c.id]}) if c.id in new else c for c in request.challenges]
     promoted = _promoted(context, after)
-    ruling = evaluate([*after, *promoted], request.iteration, max(request.max_iterations, 1))
+    ruling = evaluate([*after, *promoted], request.iteration, max(request.max_iterations, 1), rules=request.rules)
     return SynthesizerAnswer(
         changes=tuple(changes),
         promotions=tuple(challenge.id for challenge in promoted),
@@ -90,13 +90,13 @@ def _cut(text: str) -> str:
 def _promoted(context: RoleContext, after: Sequence[Challenge]) -> list[Challenge]:
     """Return overflowed challenges of earlier iterations, without MINOR, that fit under the caps, the worst first."""
     request = context.request
-    room = MAX_ACTIVE - sum(1 for challenge in after if challenge.status not in INACTIVE)
+    room = request.rules.max_active - sum(1 for challenge in after if challenge.status not in INACTIVE)
     waiting = [c for c in request.overflow if c.iteration_introduced < request.iteration and c.severity != "MINOR"]
     new = [c for c in request.challenges if c.iteration_introduced == request.iteration]
     chosen: list[Challenge] = []
     for challenge in sorted(waiting, key=lambda c: SEVERITIES.index(c.severity)):
         used = sum(1 for c in (*new, *chosen) if source_of(c.origin) == source_of(challenge.origin))
-        if len(chosen) < room and used < cap(challenge.origin, request.iteration):
+        if len(chosen) < room and used < cap(challenge.origin, request.iteration, rules=request.rules):
             chosen.append(challenge)
     return chosen
 
