@@ -1,10 +1,12 @@
-"""Run the rounds of cross-verification over one queue: findings, a plan body's items or challenges (rules B3-B8)."""
+"""Run the rounds of cross-verification over a queue: findings, a plan body's items or challenges (rules B3-B8, R2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from verifyplan.engine.calls import Caller
 from verifyplan.protocol.artifact import FinalState
@@ -21,16 +23,20 @@ from verifyplan.protocol.event_cross import (
     VoteRefused,
 )
 from verifyplan.protocol.event_run import CallFailed
-from verifyplan.protocol.vote import Basis, Classification, MissingBasis, Mode, Verdict, VerificationMode
+from verifyplan.protocol.vote import CLASSIFICATIONS, Classification, Mode, VerificationMode
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.answers import Votes, read_votes, unread_votes
-from verifyplan.rules.classification import Rule, at_end, ballots, decide, failed, tally
+from verifyplan.rules.citations import cites_location
+from verifyplan.rules.classification import RULES, Ballot, ballots, failed
+from verifyplan.rules.round_decisions import NO_VOTES, Decision, judge_codes
+from verifyplan.rules.vote_codes import NOT_ASKED, Codes, asked_until_stop, read_codes, vote_code
 from verifyplan.runlog.recorder import Result
 
 NOTHING_TO_VERIFY = "no items to verify"
 
 QueueEvent = FindingQueued | DispatchClosed | VoteCast | VoteRefused | FindingClassified | RoundClosed
-CountedVote = tuple[Verdict, Basis | None]
-"""A vote as a round counts it."""
+ListedCalls = Mapping[tuple[int, str], frozenset[str]]
+"""The only calls that a run makes: the ids of the findings that a round and a worker are asked about."""
 
 
 class QueueItem(NamedTuple):
@@ -70,19 +76,26 @@ class QueueLoop:
     """The iteration of a plan run whose panel this is; 0 in cross runs."""
     documents: Mapping[str, str] = field(default_factory=dict)
     """Texts that evidence may cite beside files."""
-    missing_basis: MissingBasis = "infer"
-    """The basis of an adversarial disagree that has none (rule B4)."""
+    rules: VotingRules = field(default_factory=VotingRules)
+    """What decides, and who is asked when (rule R2); mode and rounds are those above."""
     items_per_call: int | None = None
     """Items that one call asks about; None for all of a dispatch."""
+    only: ListedCalls | None = None
+    """The only calls that are made, whatever earlier rounds decide; None makes those that the rules ask for."""
     step: Callable[[], None] = lambda: None
     """Called when a worker's dispatch is over, for progress."""
+    _workers: tuple[str, ...] = field(default=(), init=False)
     _queue: list[QueueItem] = field(default_factory=list, init=False)
-    _last_rule: dict[str, Rule] = field(default_factory=dict, init=False)
+    _position: dict[str, int] = field(default_factory=dict, init=False)
+    _codes: Codes = field(default_factory=lambda: np.zeros((0, 0, 0), dtype=np.int8), init=False)
     _classes: list[Classification] = field(default_factory=list, init=False)
 
     async def run(self, items: Sequence[QueueItem]) -> QueueResult:
         """Vote on `items` until each has a class, the rounds are used up, or a round gives no result."""
-        self._queue = list(items)
+        self._workers = tuple(name for name in self.roster if self.rules.workers is None or name in self.rules.workers)
+        self._queue, self._classes = list(items), []
+        self._position = {item.id: position for position, item in enumerate(self._queue)}
+        self._codes = np.full((self.max_rounds, len(self._workers), len(self._queue)), NOT_ASKED, dtype=np.int8)
         for item in self._queue:
             self._emit(FindingQueued, finding_id=item.id)
         number, aborted, cut_off = 0, False, ""
@@ -91,34 +104,55 @@ class QueueLoop:
             aborted, cut_off = await self._round(number)
         state: FinalState = "aborted-non-result" if aborted else "max-rounds-reached"
         state = state if self._queue else "converged"
-        for item in self._queue:
-            self._classify(item, *at_end(self._last_rule.get(item.id)), number, final=True)
+        if self._queue:
+            self._classify(range(len(self._queue)), self._decision(number), final=True)
         return QueueResult(state, number, cut_off, tuple(self._classes))
 
     async def _round(self, number: int) -> tuple[bool, str]:
         """Hold one round; whether it was aborted without classifying anything, and why the budget cut it off, if so.
 
         It is aborted if no dispatch gave a result, or the budget was used up: the end of a budget must not look like
-        what workers think.
+        what workers think. Listed calls are all made, unless the budget is used up.
         """
-        requests = [request for worker in self.roster for request in self._requests(worker, number)]
-        results = await self.caller.call_all(requests)
-        outcomes: dict[str, list[DispatchOutcome]] = {worker: [] for worker in self.roster}
-        for request, result in zip(requests, results, strict=True):
-            outcomes[request.worker].append(outcome_of(request, result))
-        votes: dict[str, list[CountedVote]] = {item.id: [] for item in self._queue}
-        for worker, of_worker in outcomes.items():
-            for item_id, vote in self._close_dispatch(number, worker, of_worker):
-                votes[item_id].append(vote)
+        results: list[Result] = []
+        outcomes: list[DispatchOutcome] = []
+        for workers in self._asked_together():
+            requests = {worker: self._requests(worker, number) for worker in workers}
+            called = [request for of_worker in requests.values() for request in of_worker]
+            replies = iter(await self.caller.call_all(called) if called else ())
+            for worker, of_worker in requests.items():
+                closed = [(request, next(replies)) for request in of_worker]
+                results += [result for _, result in closed]
+                ended = [outcome_of(request, result) for request, result in closed]
+                self._close_dispatch(number, worker, ended)
+                outcomes += ended
         size = len(self._queue)
         cut_off = next((r.reason for r in results if isinstance(r, CallFailed) and r.status == "budget"), "")
-        completed = any(outcome.status == "completed" for of_worker in outcomes.values() for outcome in of_worker)
-        if completed and not cut_off:
-            self._queue = [item for item in self._queue if not self._settle(item, votes[item.id], number)]
+        failed_all = bool(outcomes) and all(outcome.status != "completed" for outcome in outcomes)
+        aborted = bool(cut_off) or (failed_all and self.only is None)
+        if cut_off:
+            self._codes[number - 1] = NOT_ASKED
+        elif not aborted and self._classifies(number):
+            self._settle(number)
         left = len(self._queue)
         counts = {"input_queue_size": size, "resolved_count": size - left, "carried_forward_count": left}
         self._emit(RoundClosed, round=number, **counts)
-        return not completed or bool(cut_off), cut_off
+        return aborted, cut_off
+
+    def _asked_together(self) -> list[tuple[str, ...]]:
+        """Return which workers of a round are asked at once: all, or one after the other until the rules stop."""
+        if self.rules.stop == "round" or self.only is not None:
+            return [self._workers]
+        return [(worker,) for worker in self._workers]
+
+    def _asked_about(self, worker: str, number: int) -> list[QueueItem]:
+        """Return what a worker is asked about in a round: nothing that it found, nor whose round has stopped."""
+        if self.only is not None:
+            listed = self.only.get((number, worker), frozenset())
+            return [item for item in self._queue if item.id in listed]
+        votes = read_codes(self._codes[number - 1], self.rules, self.mode)
+        asked = asked_until_stop(votes, self.rules)[self._workers.index(worker)]
+        return [item for item in self._queue if worker not in item.discoverers and asked[self._position[item.id]]]
 
     def _requests(self, worker: str, number: int) -> list[WorkerRequest]:
         """Return the calls of one dispatch: none for nothing to verify, one for all items, or one for every few."""
@@ -127,8 +161,7 @@ class QueueLoop:
             call_id = f"i{self.iteration}/panel/r{number}/{worker}"
         items = tuple(
             Item(finding_id=item.id, summary=item.summary, evidence=item.evidence)
-            for item in self._queue
-            if worker not in item.discoverers
+            for item in self._asked_about(worker, number)
         )
         size = self.items_per_call or max(len(items), 1)
         return [
@@ -144,10 +177,8 @@ class QueueLoop:
             for first in range(0, len(items), size)
         ]
 
-    def _close_dispatch(
-        self, number: int, worker: str, outcomes: Sequence[DispatchOutcome]
-    ) -> list[tuple[str, CountedVote]]:
-        """Emit how a dispatch ended and what was voted; return the votes on what was asked about, by its id."""
+    def _close_dispatch(self, number: int, worker: str, outcomes: Sequence[DispatchOutcome]) -> None:
+        """Emit how a dispatch ended and what was voted, and keep the votes on what was asked about."""
         whole = combine_outcomes(outcomes) if outcomes else None
         self._emit(
             DispatchClosed,
@@ -159,39 +190,61 @@ class QueueLoop:
             reason=whole.reason if whole else None,
         )
         self.step()
-        counted: list[tuple[str, CountedVote]] = []
         for outcome in outcomes:
             cast = failed(outcome.items, f"{outcome.status}: {outcome.reason}")
             if outcome.votes is not None:
-                cast = ballots(outcome.items, outcome.votes, self.mode, self.missing_basis)
+                cast = ballots(outcome.items, outcome.votes, self.mode, self.rules.missing_basis)
             for finding_id, ballot in cast.items():
-                counted.append((finding_id, (ballot.verdict, ballot.disagree_basis)))
+                self._codes[number - 1, self._workers.index(worker), self._position[finding_id]] = code_of(ballot)
                 self._emit(VoteCast, finding_id=finding_id, round=number, worker=worker, **ballot._asdict())
             for finding_id in outcome.votes or {}:
                 if finding_id not in outcome.items:
                     reason = "the worker was not asked about this finding"
                     self._emit(VoteRefused, finding_id=finding_id, round=number, worker=worker, reason=reason)
-        return counted
 
-    def _settle(self, item: QueueItem, votes: list[CountedVote], number: int) -> bool:
-        """Judge one item by this round's votes; True if that gave it a class."""
-        classification, rule = decide(tally(votes), self.mode)
-        if classification is not None:
-            self._classify(item, classification, rule, number, final=False)
-        elif rule != "no-votes":
-            self._last_rule[item.id] = rule
-        return classification is not None
+    def _classifies(self, number: int) -> bool:
+        """Return whether findings get their classes in a round: in each, or in the last one alone."""
+        at_end = self.rules.pruning == "none" or self.rules.aggregate == "dawid-skene" or self.only is not None
+        return not at_end or number == self.max_rounds
 
-    def _classify(
-        self, item: QueueItem, classification: Classification, rule: Rule, number: int, *, final: bool
-    ) -> None:
-        self._classes.append(classification)
-        found = {"finding_id": item.id, "classification": classification, "rule": rule}
-        self._emit(FindingClassified, **found, round=number, final=final)
+    def _decision(self, number: int) -> Decision:
+        """Return how the findings in the queue are decided by their votes up to a round."""
+        codes = self._codes[:number, :, [self._position[item.id] for item in self._queue]]
+        executed = np.full(len(self._queue), number, dtype=np.int64)
+        return judge_codes(codes, executed, self.rules, self.mode, self._workers)[0]
+
+    def _settle(self, number: int) -> None:
+        """Judge the queue by the votes so far; what gets a class leaves it."""
+        decision = self._decision(number)
+        leaves = decision.settled
+        if self.rules.aggregate == "first-round":
+            leaves = leaves | (decision.rule != NO_VOTES)
+        self._classify(np.flatnonzero(leaves).tolist(), decision, final=False)
+        self._queue = [item for item, left in zip(self._queue, leaves, strict=True) if not left]
+
+    def _classify(self, places: Iterable[int], decision: Decision, *, final: bool) -> None:
+        """Emit the classes of the items at these places of the queue, which `decision` is about."""
+        for place in places:
+            classification = CLASSIFICATIONS[decision.classification[place]]
+            self._classes.append(classification)
+            self._emit(
+                FindingClassified,
+                finding_id=self._queue[place].id,
+                classification=classification,
+                rule=RULES[decision.rule[place]],
+                round=int(decision.round[place]),
+                final=final,
+            )
 
     def _emit(self, event: type[QueueEvent], **fields: Any) -> None:
         """Emit an event of this queue."""
         self.emit(event(part=self.part, iteration=self.iteration, **fields))
+
+
+def code_of(ballot: Ballot) -> int:
+    """Return the code of a vote as it counts (see `vote_code`)."""
+    cites = ballot.verdict == "disagree" and cites_location(ballot.explanation)
+    return vote_code(ballot.verdict, ballot.disagree_basis, cites=cites)
 
 
 @dataclass(frozen=True)

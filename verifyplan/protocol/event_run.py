@@ -14,7 +14,8 @@ from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import ReplySource, ToolUse, Usage
 from verifyplan.protocol.records import Challenge, ConvergenceStatus, PlanVerdict
 from verifyplan.protocol.settings import Limits, PlanSettings
-from verifyplan.protocol.vote import Finding, MissingBasis, PlanItem
+from verifyplan.protocol.vote import Finding, MissingBasis, Mode, Name, PlanItem
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.version import RULES_VERSION
 
 
@@ -71,8 +72,16 @@ def _is_turn(name: str) -> bool:
     return name.startswith("t") and name[1:].isdigit()
 
 
-LOG_VERSION = 3
+LOG_VERSION = 4
 """The version of the event model; logs of older ones are read through `runlog.migrate`."""
+
+
+class ListedCall(Model):
+    """A vote that a supplementary run asks for: a worker, about a finding, in a round."""
+
+    finding_id: Name
+    round: Annotated[int, Field(ge=1)]
+    worker: Name
 
 
 class CrossInputs(Model):
@@ -94,10 +103,26 @@ class CrossInputs(Model):
     timeout: float | None = Field(description="Seconds that one call may take; null for no limit.")
     items_per_call: int | None = Field(default=None, description="Findings that one call asks about; null for all.")
     limits: Limits = Limits()
-    missing_basis: MissingBasis = Field(
-        default="infer", description="The reading of an adversarial disagree without a basis."
+    rules: VotingRules = Field(
+        default=VotingRules(), description="The rules that decide, with the run's mode and rounds filled in."
+    )
+    only: tuple[ListedCall, ...] | None = Field(
+        default=None, description="The only calls that the run makes; null for those that the rules ask for."
+    )
+    supplements: str | None = Field(
+        default=None, description="The id of the run whose votes these add to, where the listed calls name it."
     )
     root: str = Field(description="The folder that cited evidence lies in.")
+
+    @property
+    def missing_basis(self) -> MissingBasis:
+        """The basis of an adversarial disagree that has none (rule B4)."""
+        return self.rules.missing_basis
+
+    @property
+    def mode(self) -> Mode:
+        """How workers are asked, and by which rules they are counted."""
+        return "adversarial" if self.settings.get("adversarial") else "collaborative"
 
 
 class PlanInputs(Model):
@@ -131,6 +156,10 @@ class RunStarted(Model):
     type: Literal["run-started"] = "run-started"
     version: int = Field(default=LOG_VERSION, description="The version of the event model.")
     rules_version: int = Field(default=RULES_VERSION, description="The version of the rules that decide the run.")
+    rules_digest: str | None = Field(
+        default=None,
+        description="Tells the rules of the run from any others; null in older logs and in debates.",
+    )
     task_key: str = Field(description="What the run is about; free text.")
     inputs: Annotated[CrossInputs | PlanInputs | DebateInputs, Field(discriminator="kind")]
     versions: dict[str, str] = Field(description="Versions of verifyplan and Python.")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, Self, TypedDict, get_args
 
 from pydantic import Field, model_validator
 
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.plan_rules import SHORT_FORMS, PlanRules, Policy
 from verifyplan.protocol.records import TeamMode
+from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.vote import Mode, VerificationMode
+from verifyplan.protocol.voting_rules import VotingRules
 
 BlockedWord = Literal["pause", "continue"]
 OnBlocked = Literal[BlockedWord, "ask"]
@@ -59,6 +61,37 @@ class PanelSettings(Model):
     items_per_call: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="Challenges that one call asks about; None for all."
     )
+    rules: VotingRules = Field(
+        default=VotingRules(),
+        description="All other rules that decide; a mode and rounds that they name become those above.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _state_once(cls, values: Any) -> Any:
+        """Take the mode and the rounds of the rules; ValueError where a field says something else."""
+        if not isinstance(values, Mapping) or "rules" not in values:
+            return values
+        rules = values["rules"]  # a text is a preset, never a file: settings are read from logs, too
+        rules = VotingRules.preset(rules) if isinstance(rules, str) else read_rules(VotingRules, rules)
+        stated = {name: value for name in ("mode", "max_rounds") if (value := getattr(rules, name)) is not None}
+        for name, value in stated.items():
+            if values.get(name, value) != value:
+                raise ValueError(f"{name} is {values[name]!r}, but the rules have {value!r}; say it once")
+        return {**values, **stated, "rules": rules.model_copy(update=dict.fromkeys(stated))}
+
+    @model_validator(mode="after")
+    def _names_panel(self) -> Self:
+        """Check that the rules name workers of this panel alone."""
+        if absent := self.rules.not_in(self.workers):
+            names = ", ".join(sorted({name for of_field in absent.values() for name in of_field}))
+            raise ValueError(f"the rules name {names}, and the panel is {', '.join(self.workers)}")
+        return self
+
+    @property
+    def all_rules(self) -> VotingRules:
+        """The rules of the panel, with its mode and rounds."""
+        return self.rules.model_copy(update={"mode": self.mode, "max_rounds": self.max_rounds})
 
 
 class PlanSettings(Limits):

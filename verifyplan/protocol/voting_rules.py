@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -163,6 +163,16 @@ class VotingRules(RulesValue):
         description="`round`: all workers of a round are asked at once; a margin or a sequential test: one after the "
         "other in roster order, until it decides.",
     )
+
+    def not_in(self, roster: Collection[str]) -> dict[str, list[str]]:
+        """Return the workers that fields name and a roster lacks, by field; empty where there are none.
+
+        >>> VotingRules(workers=("ann", "bo"), weights={"bob": 2}).not_in(["ann", "bob"])
+        {'workers': ['bo']}
+        """
+        named: dict[str, Collection[str]] = {"workers": self.workers or (), "weights": self.weights or {}}
+        absent = {name: [worker for worker in workers if worker not in roster] for name, workers in named.items()}
+        return {name: workers for name, workers in absent.items() if workers}
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "as-recorded": {},

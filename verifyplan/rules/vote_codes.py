@@ -68,7 +68,7 @@ def read_codes(codes: Codes, rules: VotingRules, mode: Mode) -> Codes:
 
 
 def counted_codes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequence[str]) -> Codes:
-    """Return what each vote counts as under the rules, after what earlier rounds leave and where asking stops.
+    """Return what each vote counts as under the rules, after where asking stops and what earlier rounds leave.
 
     `workers` names the second axis. Workers whom the rules leave out, and those after the vote at which a round stops,
     are `NOT_ASKED`. A vote that follows from one that was never cast is `UNSEEN`, too.
@@ -80,6 +80,8 @@ def counted_codes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequenc
         return counted
     last = np.full(counted.shape[1:], NOT_ASKED, dtype=np.int8)
     for votes in counted:  # each is a view: rounds are few
+        if rules.stop != "round":  # first, since a worker is asked or not before anybody knows what is filled in
+            votes[~asked_until_stop(votes, rules)] = NOT_ASKED
         if rules.lost_votes == "last-vote":
             _fill(votes, last, votes == LOST, np.isin(last, (*COUNTED, UNSEEN)))
         if rules.refutes == "sticky":
@@ -90,8 +92,6 @@ def counted_codes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequenc
                 np.isin(last, (COUNTER, UNSEEN)),
                 in_rounds_with_votes=True,
             )
-        if rules.stop != "round":
-            votes[~asked_until_stop(votes, rules)] = NOT_ASKED
         cast = np.isin(votes, (*COUNTED, UNSEEN))
         last[cast] = votes[cast]
     return counted
@@ -112,7 +112,8 @@ def _fill(votes: Codes, last: Codes, empty: Bools, usable: Bools, *, in_rounds_w
 def asked_until_stop(votes: Codes, rules: VotingRules) -> Bools:
     """Return who of a round, of shape (workers, findings), is asked before the lead of a side ends it, in roster order.
 
-    Votes are counted here, not weighed; lost ones count on neither side, unseen ones neither.
+    Votes are what they count as by themselves (`read_codes`), not weighed; lost ones that are no votes so count on
+    neither side, unseen ones neither.
     """
     if rules.stop == "round":
         return np.ones(votes.shape, dtype=bool)

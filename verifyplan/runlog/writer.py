@@ -14,7 +14,7 @@ from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
 from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
 from verifyplan.runlog.chain import START, Record, encode, now
-from verifyplan.runlog.migrate import rules_changed, writer_of
+from verifyplan.runlog.migrate import OLDEST_RESUMED, rules_changed, writer_of
 from verifyplan.runlog.reader import SUFFIX, Log, read_log
 
 ASKED = (CallRequested, TurnSent)
@@ -127,13 +127,13 @@ def _fresh(folder: Path, name: str) -> Path:
 
 
 def _expect_present(log: Log, path: str | Path) -> None:
-    """LogError for a log of another version: one log does not hold events of two models, or decisions of two rules."""
+    """LogError for a log whose model is too old for today's events, or that other rules decided."""
     started = log.records[0].event
     assert isinstance(started, RunStarted)  # noqa: S101  (`parse_log` refuses a log that begins otherwise)
     if changed := rules_changed(started):
         fix = f"resume it with {writer_of(started)}, or begin the run anew; this verifyplan reads and replays it"
         raise LogError(Problem(str(path), f"cannot be resumed: {changed}", fix))
-    if log.version != LOG_VERSION:
+    if log.version < OLDEST_RESUMED:
         fix = f"go on with {writer_of(started)}; this one reads and replays it"
         raise LogError(Problem(str(path), f"has version {log.version}, and {LOG_VERSION} is written now", fix))
 

@@ -98,6 +98,7 @@ def start_event(
             task_key=task_key,
             inputs=inputs,
             versions=versions(),
+            rules_digest=inputs.rules.digest if isinstance(inputs, CrossInputs) else None,
             backend=backend.describe(),
             synthetic=synthetic,
             repetition=repetition,

@@ -14,22 +14,24 @@ from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, RunStarted
 from verifyplan.protocol.settings import ConvergenceBlock, Limits
 from verifyplan.protocol.vote import Finding, MissingBasis, Mode, PlanItem, VerificationMode
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.grouping import Matcher
-from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE, cross_settings
+from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE
 from verifyplan.runs.arguments import (
     Workers,
     check_booleans,
     check_counts,
     check_log_dir,
-    check_missing_basis,
     check_timeout,
     read_limits,
     read_roster,
     read_task_type,
 )
 from verifyplan.runs.backends import bind_backend
+from verifyplan.runs.cross.listed_calls import with_listed_calls
 from verifyplan.runs.cross.loop import drive_cross
 from verifyplan.runs.cross.run import CrossRun, write_artifact_of
+from verifyplan.runs.cross.run_rules import Rules, check_workers_of_rules, read_run_settings
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
 from verifyplan.runs.read_findings import RowSource, check_ids, read_findings, read_plan_items
 from verifyplan.runs.start import driven, open_log, start_event
@@ -94,6 +96,8 @@ def crossverify(
     timeout: float | None = 600.0,
     items_per_call: int | None = None,
     missing_basis: MissingBasis = "infer",
+    rules: Rules | None = None,
+    only: RowSource | None = None,
     max_tokens: int | None = None,
     max_cost: Decimal | str | float | None = None,
     repetition: int = 1,
@@ -132,6 +136,12 @@ def crossverify(
         missing_basis: the basis of an adversarial disagree that has none, even where the worker could
             be asked for it: `"infer"` (counter-evidence if its explanation cites a place, else burden-not-met),
             `"counter-evidence"` or `"burden-not-met"`; such a vote is marked `basis_filled`.
+        rules: all that decides, and who is asked when: a `VotingRules`, the name of a preset, a mapping of fields, or a
+            JSON file; `mode`, `max_rounds` and `missing_basis` are its short form. The gate of a plan body keeps rules
+            of its own (B10). None: rules B4 to B7.
+        only: the only calls to make, a table of `finding_id, round, worker`, such as `RuleSearch.settle` returns; the
+            run is about these findings alone, its classes rest on these votes alone, and `add_votes` puts them beside
+            those of the run that they supplement. None makes the calls that the rules ask for.
         max_tokens: tokens, in and out, after which no call is sent.
         max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
         repetition: which run of the same inputs and settings this is, from 1.
@@ -164,18 +174,18 @@ def crossverify(
         problems.of(lambda: check_counts(items_per_call=items_per_call))
     if synthetic is not None:
         problems.of(lambda: check_booleans(synthetic=synthetic))
-    problems.of(lambda: check_missing_basis(missing_basis))
     limits = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost))
     matched_by = problems.of(lambda: matcher_name(matcher))
     task = problems.of(lambda: read_task_type(task_type, task_key))
     effective = problems.of(
-        lambda: cross_settings(
-            task or "", settings, mode=mode, max_rounds=max_rounds, verification=verification, gating=gating
+        lambda: read_run_settings(
+            rules, task or "", settings, mode=mode, max_rounds=max_rounds, missing_basis=missing_basis,
+            verification=verification, gating=gating,
         )
-    )
+    )  # fmt: skip
     items: list[PlanItem] | None = None
     if task is not None and effective is not None:
-        enabled = effective["planBodyVerification"]["enabled"]
+        enabled = effective.block["planBodyVerification"]["enabled"]
         items = problems.of(lambda: _read_gate_items(plan_items, task, gating, enabled=enabled))
     roster = problems.of(lambda: read_roster(workers))
     rows: list[Finding] | None = None
@@ -184,6 +194,7 @@ def crossverify(
         bound = problems.of(lambda: bind_backend(backend, workers, repo, limits or Limits()))
         rows = problems.of(lambda: read_findings(findings, roster))
         problems.of(lambda: check_ids(rows or (), items or ()))
+        problems.of(lambda: check_workers_of_rules(effective.rules if effective else VotingRules(), roster))
     joined: dict[str, str] | None = {}
     if merges is not None and rows is not None:
         joined = problems.of(lambda: read_merges(merges, rows))
@@ -195,19 +206,21 @@ def crossverify(
     generated = bool(getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic)
     inputs = CrossInputs(
         task_type=task,
-        settings=_recorded_settings(effective, roster, synthetic=generated),
+        settings=_recorded_settings(effective.block, roster, synthetic=generated),
         analysers=tuple(roster),
         findings=tuple(rows),
         matcher=matched_by,
         merges=joined,
         plan_items=tuple(items),
-        plan_settings=dict(effective["planBodyVerification"]) if items else None,
+        plan_settings=dict(effective.block["planBodyVerification"]) if items else None,
         timeout=timeout,
         items_per_call=items_per_call,
         limits=limits,
-        missing_basis=missing_basis,
+        rules=effective.rules,
         root=str(Path(repo).absolute()),
     )
+    if only is not None:
+        inputs = with_listed_calls(inputs, only, matcher_of(inputs, matcher))
     about = task_key or task or UNNAMED
     started = start_event(about, inputs, bound, synthetic=generated, repetition=repetition)
     return PreparedCrossRun(started, bound, matcher_of(inputs, matcher), log_dir, sink, progress)

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller, Emitter, UsageLimit
-from verifyplan.engine.queue import QueueItem, QueueLoop, QueueResult
+from verifyplan.engine.queue import ListedCalls, QueueItem, QueueLoop, QueueResult
 from verifyplan.engine.run_async import run_async
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.artifact import Round2SkippedReason
 from verifyplan.protocol.event_cross import PLAN_BODY, FindingClassified, FindingGrouped
 from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
 from verifyplan.protocol.vote import HELD, Classification
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.runlog.recorder import Recorder
 
@@ -66,13 +67,14 @@ async def run_cross_loop(
     loop = QueueLoop(
         part="findings",
         roster=roster,
-        mode="adversarial" if settings["adversarial"] else "collaborative",
+        mode=inputs.mode,
         verification_mode=settings["verificationMode"],
-        max_rounds=settings["effectiveMaxRounds"],
+        max_rounds=max(call.round for call in inputs.only) if inputs.only else settings["effectiveMaxRounds"],
         caller=Caller(backend, emitter, usage_limit, inputs.timeout),
         emit=emitter.emit,
         items_per_call=inputs.items_per_call,
-        missing_basis=inputs.missing_basis,
+        rules=inputs.rules,
+        only=_listed(inputs),
         step=step,
     )
     result = await loop.run(queue)
@@ -111,14 +113,21 @@ async def _judge_plan_body(inputs: CrossInputs, items: Sequence[FindingGrouped],
         for item in items:
             loop.emit(_round_0(item, "worker-unique"))
         return GateResult(passed=False, gating=False, cut_off="")
-    body_loop = replace(loop, part=PLAN_BODY, mode="collaborative", max_rounds=settings["maxRounds"])
+    own_rules = VotingRules(missing_basis=inputs.missing_basis)
+    body_loop = replace(
+        loop, part=PLAN_BODY, mode="collaborative", max_rounds=settings["maxRounds"], rules=own_rules, only=None
+    )
     result = await body_loop.run([_queue_item(item) for item in items])
     held = all(classification in HELD for classification in result.classes)
     return GateResult(passed=held, gating=settings["gating"], cut_off=result.cut_off)
 
 
 def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[FindingGrouped], list[FindingGrouped]]:
-    """Return an event for each group of findings (rule B2), and one for each item of the plan body."""
+    """Return an event for each group of findings (rule B2), and one for each item of the plan body.
+
+    Where the run makes listed calls alone, it is about the findings that these name.
+    """
+    listed = None if inputs.only is None else {call.finding_id for call in inputs.only}
     findings = [
         FindingGrouped(
             part="findings",
@@ -133,6 +142,7 @@ def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[Fin
             truth=joined.truth,
         )
         for joined in group(inputs.findings, inputs.analysers, matcher)
+        if listed is None or joined.origin.finding_id in listed
     ]
     items = [
         FindingGrouped(
@@ -147,6 +157,16 @@ def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[Fin
         for item in inputs.plan_items
     ]
     return findings, items
+
+
+def _listed(inputs: CrossInputs) -> ListedCalls | None:
+    """Return the only calls that a run makes, by round and worker; None where it makes those that its rules ask for."""
+    if inputs.only is None:
+        return None
+    listed: dict[tuple[int, str], set[str]] = {}
+    for call in inputs.only:
+        listed.setdefault((call.round, call.worker), set()).add(call.finding_id)
+    return {place: frozenset(ids) for place, ids in listed.items()}
 
 
 def _queue_item(grouped: FindingGrouped) -> QueueItem:

@@ -207,6 +207,7 @@ async def vote(run: ActiveRun) -> None:
         emit=emit_and_check_usage,
         documents={state.inputs.plan_name: state.inputs.plan_text},
         items_per_call=panel.items_per_call,
+        rules=panel.rules,
         step=run.step,
     )
     items = [
