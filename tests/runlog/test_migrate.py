@@ -24,8 +24,8 @@ from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.resume import read_run
 
 LOGS = Path(__file__).parent / "logs"
-VERSIONS = range(1, LOG_VERSION)
-"""Those that were; logs of today's are written by the tests that read them."""
+VERSIONS = (1, 2)
+"""Those of which `v*-plan` and `v*-cross` are kept; logs of version 3 are read and gone on with by `test_logs_of_before`."""
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -156,7 +156,7 @@ def test_steps_begin_at_the_log_s_version_and_end_at_the_present_one():
 
 @pytest.mark.parametrize("version", [0, -1, LOG_VERSION + 1, str(LOG_VERSION), True, None, 1.0, [1], 10**30])
 def test_an_unknown_version_is_refused_in_words(tmp_path, version):
-    first = from_json((LOGS / f"v{LOG_VERSION - 1}-plan.jsonl").read_bytes().splitlines()[0])
+    first = from_json((LOGS / "v2-plan.jsonl").read_bytes().splitlines()[0])
     values = {key: value for key, value in first.items() if key not in ("seq", "at", "digest")}
     path = tmp_path / "run.jsonl"
     path.write_bytes(log_of([values | {"version": version}]))
