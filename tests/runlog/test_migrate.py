@@ -25,7 +25,7 @@ from verifyplan.runs.resume import read_run
 
 LOGS = Path(__file__).parent / "logs"
 VERSIONS = (1, 2)
-"""Those of which `v*-plan` and `v*-cross` are kept; logs of version 3 are read and gone on with by `test_logs_of_before`."""
+"""Those of which `v*-plan` and `v*-cross` are kept; `test_logs_of_before` reads logs of version 3, too."""
 
 
 @pytest.mark.parametrize("version", VERSIONS)
