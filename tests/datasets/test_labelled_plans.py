@@ -94,6 +94,25 @@ def test_every_needle_stands_in_the_plan_or_the_repository(plan, defect, texts):
     assert any(needle in defect.finding for needle in defect.needles)
 
 
+SAID = [(plan, said) for plan in PLANS for said in plan.challenges]
+
+
+@pytest.mark.parametrize(("plan", "said"), SAID, ids=[f"{plan.name}-{said.needles[0]}" for plan, said in SAID])
+def test_every_place_of_a_labelled_challenge_is_a_line_with_words(plan, said, repository):
+    for place in (*said.cited, *([said.answer] if said.answer else ())):
+        name, lines = place.rsplit(":", 1)
+        path = plan.path if name == "plan" else repository / name
+        text = path.read_text("utf-8").splitlines()
+        assert all(text[int(line) - 1].strip() for line in lines.split("-"))
+    assert said.answer, "the reason of every bundled label can be looked up"
+    assert not set(said.needles) & {needle for defect in plan.defects for needle in defect.needles}
+
+
+def test_there_are_labels_of_challenges_of_both_sorts():
+    assert Counter(said.right for _, said in SAID) == {False: 20, True: 2}
+    assert len({plan.name for plan, _ in SAID}) == 14
+
+
 def unknown_paths(plan, repository):
     named = {found.group().rstrip(".") for found in PATHS.finditer(plan.path.read_text("utf-8"))}
     return {name for name in named if not (repository / name).exists()} - set(plan.creates) - set(plan.absent)

@@ -9,10 +9,13 @@ import pytest
 
 from verifyplan.datasets import plan_labels
 from verifyplan.datasets.bundled import plans_folder
-from verifyplan.datasets.labels import PlanLabel, label_table, read_labels
+from verifyplan.datasets.labels import PlanLabel, challenge_label_table, label_table, read_labels
 from verifyplan.errors import InputError
 
 DEFECT = {"severity": "BLOCKING", "needles": ["db.py"], "places": ["move.md:26-30", "/repo/src/db.py:4"]}
+
+
+SAID = {"right": False, "needles": ["old.py"], "line": 6, "reason": "step 2 makes it"}
 
 
 def problems(labels):
@@ -66,6 +69,11 @@ def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
             {"defects": [DEFECT | {"evidence": ["q"]}]},
             "evidence.0: is 'q', of type str: an evidence is a mapping such as {'place': 'plan:12'",
         ),
+        ({"challenges": [SAID | {"right": "no"}]}, "challenges.0.right: Input should be a valid boolean"),
+        ({"challenges": [SAID | {"line": None}]}, "challenges.0: must have a line or places: a finding is known by"),
+        ({"challenges": [SAID | {"answer": "step 2"}]}, "challenges.0.answer: String should match pattern"),
+        ({"challenges": [SAID | {"reason": ""}]}, "challenges.0.reason: String should have at least 1 character"),
+        ({"challenges": ["x"]}, "challenges.0: is 'x', of type str: a challenge is a mapping such as {'right': False"),
     ],
 )
 def test_what_is_wrong_with_a_label_is_named(label, told):
@@ -101,3 +109,18 @@ def test_what_is_no_label_at_all_is_refused(tmp_path):
     (tmp_path / "y.json").write_text("[1]")
     assert "must hold labels by the names of plans, got a list" in problems(tmp_path / "y.json")[0]
     assert read_labels([PlanLabel(name="a")])[0].plan == "a"
+
+
+def test_labels_of_challenges_are_a_table_of_their_own_with_every_problem_at_once(tmp_path):
+    labels = {"move": {"challenges": [SAID, SAID | {"right": True, "places": ["a.md:3"], "answer": "plan:9"}]}}
+    (tmp_path / "labels.json").write_text(json.dumps(labels))
+    table = challenge_label_table(tmp_path / "labels.json")
+    assert table[["plan", "right", "places"]].values.tolist() == [
+        ["move", False, ("plan:6",)],
+        ["move", True, ("plan:6", "a.md:3")],
+    ]
+    assert table["answer"].fillna("none").tolist() == ["none", "plan:9"]
+    assert challenge_label_table(label_table(labels)).empty, "a table of defects holds none"
+    assert len(problems({"move": {"challenges": [{"right": True}]}})) == 2
+    wrong = {"move": {"defects": [{}], "challenges": [SAID | {"needles": "old.py"}, {}]}}
+    assert len(problems(wrong)) == 6

@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from pathlib import PurePath, PurePosixPath
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
+from verifyplan.analysis.challenge_matching import matching_pairs
 from verifyplan.analysis.cost import failed, tokens
 from verifyplan.analysis.plan_shares import Share, clustered_share
-from verifyplan.datasets.labels import SOUND, Labels, label_table, plan_name
+from verifyplan.analysis.result_columns_plans import WEIGHTY
+from verifyplan.analysis.settlements import judge_settlements
+from verifyplan.datasets.labels import SOUND, Labels, challenge_label_table, label_table, plan_name, read_labels
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.records import PLAN_VERDICTS
-from verifyplan.rules.citations import Place, places
 from verifyplan.text import counted
 
 ALL = "all kinds"
 """The row of all defects together."""
 
-ALARMS = ("BLOCKING", "SIGNIFICANT")
+ALARMS = WEIGHTY
 """The severities that are a false alarm on a sound plan."""
 
 EITHER = "BLOCKING or SIGNIFICANT"
 """The row of false alarms of any severity."""
-
-NEAR_LINES = 3
-"""A challenge that cites a line so near to a defect's, or nearer, looks at it."""
-
-PLAN = "plan"
-"""The name by which a label may cite the plan itself."""
-
-_TEXTS = ["claim", "concern", "failure_scenario", "alternative", "evidence"]
-_LABELLED_PLACE = re.compile(r"(.+):(\d+)(?:-(\d+))?")
 
 
 @with_field_docs
@@ -56,6 +47,14 @@ class Detection:
     """One row per run: expected and given verdict, whether they agree, why there is none, whether it was trivial."""
     cost: pd.DataFrame
     """One row per run: calls, failed calls, tokens, seconds, and dollars where a price is known."""
+    settlements: pd.DataFrame | None = None
+    """One row per settled challenge: whether it was right, and settled rightly; None unless asked for
+    (`settlements=True`)."""
+    settlement_rates: pd.DataFrame | None = None
+    """Shares of wrong settlements, by status and the panel's class: measure, panel, n_plans, n_runs, n, found, rate,
+    low, high."""
+    settlement_notes: tuple[str, ...] = ()
+    """What of the settlements could not be judged."""
 
     def __str__(self) -> str:
         """Return the figures in words."""
@@ -70,6 +69,7 @@ class Detection:
             *(f"sound plans with a false {row['alarm']}: {_share_of(row)}" for _, row in self.on_sound.iterrows()),
             f"verdicts as expected: {clustered_share(self.verdicts, 'agrees')}"
             + (f"; {without} runs gave none" if without else ""),
+            *self._settlement_words(),
             *self.notes,
             f"calls: {int(self.cost['calls'].sum())} ({int(self.cost['failed'].sum())} failed), "
             f"tokens: {int(self.cost['tokens'].sum())}, time: {self.cost['seconds'].sum():.1f} s"
@@ -81,16 +81,26 @@ class Detection:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on plans too small for a team, whose defects count as not found."""
+        """Notes on plans too small for a team, whose defects count as not found, and on settlements not judged."""
         n = self.verdicts.loc[self.verdicts["trivial"], "plan"].nunique()
-        return (f"{counted(n, 'plan')} {'was' if n == 1 else 'were'} trivial: no agent was asked",) if n else ()
+        trivial = (f"{counted(n, 'plan')} {'was' if n == 1 else 'were'} trivial: no agent was asked",) if n else ()
+        return (*trivial, *self.settlement_notes)
+
+    def _settlement_words(self) -> list[str]:
+        """Return the shares of wrong settlements, those by a panel's class indented."""
+        if self.settlement_rates is None:
+            return []
+        return [
+            f"{row['measure']}: {_share_of(row)}" if row["panel"] == "any" else f"  {row['panel']}: {_share_of(row)}"
+            for _, row in self.settlement_rates.iterrows()
+        ]
 
 
 def _share_of(row: pd.Series[Any]) -> Share:
     return Share(*(row[name] for name in Share._fields))
 
 
-def detection(runs: Runs, labels: Labels) -> Detection:
+def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detection:
     """Score plan runs against labels: which defects were found, what was said of sound plans, which verdicts hold.
 
     A challenge finds a defect if it was admitted and not WITHDRAWN, cites a line within 3 of one that the label
@@ -99,6 +109,10 @@ def detection(runs: Runs, labels: Labels) -> Detection:
     table, as `datasets.read_labels` says. Plans without a label are left out; labels without a run are
     an InputError, as a share over fewer plans would not be what it says.
 
+    With `settlements`, each settled challenge is held against the labels, too: a right one WITHDRAWN, or RESOLVED
+    though nothing answers it, was settled wrongly. Whether a challenge is right is known from the labels' own
+    `challenges`, from defects, and on sound plans; `documentation("detection.settlements")` has the rules.
+
     >>> from verifyplan.datasets.plans import labelled_plans
     >>> found = detection("live-example/plan", [label for label in labelled_plans() if label.plan == "purge-hour"])
     >>> found.verdicts[["plan", "expected", "given"]]
@@ -106,7 +120,8 @@ def detection(runs: Runs, labels: Labels) -> Detection:
     0  purge-hour   REVISE  RETHINK
     """
     runs = as_runs(runs)
-    table = label_table(labels)
+    read = read_labels(labels)
+    table = label_table(read)
     plans = runs.runs[runs.runs["kind"] == "plan"]
     plans = plans.assign(plan=[plan_name(path) for path in plans["plan_path"]])
     plans = plans.loc[plans["plan"].isin(table["plan"])]
@@ -118,7 +133,11 @@ def detection(runs: Runs, labels: Labels) -> Detection:
     defects = _defects(challenges, plans, table)
     alarms = _alarms(challenges, table)
     verdicts = _verdicts(plans, table)
-    return Detection(defects, _by_kind(defects), alarms, _on_sound(alarms, verdicts), verdicts, _cost(runs, plans))
+    found = Detection(defects, _by_kind(defects), alarms, _on_sound(alarms, verdicts), verdicts, _cost(runs, plans))
+    if not settlements:
+        return found
+    judged = judge_settlements(challenges, runs.challenge_history, plans, table, challenge_label_table(read))
+    return replace(found, settlements=judged.table, settlement_rates=judged.rates, settlement_notes=judged.notes)
 
 
 def _defects(challenges: pd.DataFrame, plans: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
@@ -126,78 +145,12 @@ def _defects(challenges: pd.DataFrame, plans: pd.DataFrame, labels: pd.DataFrame
     runs = plans[["run_id", "plan"]]
     seeded = labels[labels["kind"] != SOUND].merge(runs, on="plan").rename_axis("row").reset_index()
     standing = challenges[challenges["admitted_in"].notna() & (challenges["status"] != "WITHDRAWN")]
-    text = standing[_TEXTS[0]].str.cat(standing[_TEXTS[1:]], sep=" ", na_rep="").str.lower()
-    columns = ["run_id", "plan_path", "challenge_id", "severity", "status", "text", "evidence"]
-    pairs = seeded.merge(standing.assign(text=text)[columns], on="run_id", suffixes=("", "_given"))
-    pairs = _citing(_mentioning(pairs))
+    pairs = matching_pairs(seeded, standing)
     first = pairs.drop_duplicates("row").set_index("row")
     table = seeded[["run_id", "plan", "kind", "severity", "held_out"]].assign(found=seeded["row"].isin(first.index))
     for column in ("challenge_id", "severity_given", "status"):
         table[column] = seeded["row"].map(first[column].astype("str")) if len(first) else None
     return table
-
-
-def _mentioning(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs of a defect and a challenge whose text mentions one of the label's needles."""
-    needles = pairs[["text", "needles"]].explode("needles").dropna(subset="needles")
-    hits = needles.groupby("needles", group_keys=False)["text"].apply(
-        lambda texts: texts.str.contains(str(texts.name).lower(), regex=False)
-    )
-    return pairs[pairs.index.isin(hits.index[hits.to_numpy(dtype=bool)])]
-
-
-def _citing(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return the pairs of a defect and a challenge that cites a line within 3 of a place that the label names."""
-    cited = _place_rows(pairs["evidence"].fillna("").map(places))
-    labelled = _place_rows(pairs["places"].map(lambda texts: [_labelled_place(text) for text in texts]))
-    both = cited.add_suffix("_cited").join(labelled, how="inner").join(pairs["plan_path"])
-    both = both[(both["first_cited"] - NEAR_LINES <= both["last"]) & (both["first"] <= both["last_cited"] + NEAR_LINES)]
-    files = both[["path_cited", "path", "plan_path"]].itertuples(name=None)
-    return pairs[pairs.index.isin([row for row, *paths in files if _same_file(*paths)])]
-
-
-def _place_rows(column: pd.Series[Any]) -> pd.DataFrame:
-    """Return one row a place of a column of lists of places, under the index of the column."""
-    each = column.explode().dropna()
-    return pd.DataFrame(each.tolist(), columns=["path", "first", "last"], index=each.index)
-
-
-def _labelled_place(text: str) -> Place:
-    match = _LABELLED_PLACE.fullmatch(text)
-    if match is None:  # labels are checked where they are read
-        raise ValueError(f"{text!r} is no place")
-    first, last = sorted((int(match[2]), int(match[3] or match[2])))
-    return Place(match[1], first, last)
-
-
-def _same_file(cited: str, labelled: str, plan_path: str) -> bool:
-    """Return whether a cited path and that of a label name one file, whatever folder they are written from.
-
-    The plan is `plan`, its file's name or its path. An absolute path is that of a relative one if it ends with it.
-
-    >>> _same_file("/repo/src/db.py", "src/db.py", "plans/move.md"), _same_file("move.md", "plan", "plans/move.md")
-    (True, True)
-    """
-    plan = PurePath(plan_path).as_posix()
-    if labelled == PLAN or _ends_alike(labelled, plan):
-        return _ends_alike(cited, plan)
-    if cited.startswith("/") == labelled.startswith("/"):
-        return _parts(cited) == _parts(labelled)
-    absolute, relative = sorted((cited, labelled), key=lambda path: not path.startswith("/"))
-    return _ends_with(_parts(absolute), _parts(relative))
-
-
-def _ends_alike(path: str, other: str) -> bool:
-    """Return whether two paths name one file as far as both are written out."""
-    return _ends_with(*sorted((_parts(path), _parts(other)), key=len, reverse=True))
-
-
-def _parts(path: str) -> tuple[str, ...]:
-    return tuple(part for part in PurePosixPath(path.replace("\\", "/")).parts if part not in ("/", "."))
-
-
-def _ends_with(path: tuple[str, ...], end: tuple[str, ...]) -> bool:
-    return bool(end) and path[-len(end) :] == end
 
 
 def _by_kind(defects: pd.DataFrame) -> pd.DataFrame:

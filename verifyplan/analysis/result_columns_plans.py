@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from verifyplan.columns import Column, Columns
+from verifyplan.protocol.records import SEVERITIES, STATUSES
+from verifyplan.protocol.vote import CLASSIFICATIONS
 
 VERDICT_WORDS = ("PROCEED", "REVISE", "REVISE (strong)", "RETHINK")
 """The verdicts of plan runs as people read them, the best first."""
 
 RESTS_ON = ("citations", "uncited words", "silence", "sizing")
 """What a verdict can rest on, the most first."""
+
+PANEL_CLASSES = ("any", *CLASSIFICATIONS, "no vote")
+"""The panel's last class of a challenge, of any class first."""
+
+WEIGHTY = ("BLOCKING", "SIGNIFICANT")
+"""The severities that decide a verdict (rule A3), the worse one first."""
 
 _RUN = Column("run_id", "text", "the plan run", key=True)
 _PLAN = Column("plan", "text", "the name of the plan's file, without folder and suffix")
@@ -80,6 +88,43 @@ PLAN_RESULT_TABLES: dict[str, Columns] = {
             "`blind-votes`: of votes; `turned-by-uncited`, `turned-by-withdrawn`: verdicts that would be others",
             key=True,
         ),
+        *SHARE,
+    ),
+    "detection.settlements": (
+        _RUN,
+        _PLAN,
+        Column("challenge_id", "text", "the settled challenge", key=True),
+        Column("severity", SEVERITIES, "its severity"),
+        Column("status", STATUSES, "how it was settled: RESOLVED, WITHDRAWN or DEFERRED"),
+        Column("by", "text", "who settled it: `synthesizer`, or a person (`user`), whose decisions are not judged"),
+        Column("uncited", "yesno", "whether its last resolution cites nothing"),
+        Column("panel", PANEL_CLASSES[1:], "the class that the panel gave it last; `no vote` where it gave none"),
+        Column(
+            "truth_from",
+            ("challenge label", "defect", "sound plan", "labels disagree"),
+            "where it is known from whether it is right: a label of challenges that it matches; a labelled defect that "
+            "it matches (so it is right); a sound plan (so it is wrong, if BLOCKING or SIGNIFICANT); missing where not",
+        ),
+        Column("right", "yesno", "whether the challenge is right; missing where that is not known"),
+        Column("answer", "text", "the place that answers it, by a label of challenges"),
+        Column(
+            "settled_rightly",
+            "yesno",
+            "of a right challenge: by RESOLVED if the label names its answer, by DEFERRED if it matches no BLOCKING or "
+            "SIGNIFICANT defect, never by WITHDRAWN; of a wrong one: by RESOLVED and WITHDRAWN, not by DEFERRED, which "
+            "keeps it; missing where not known, and where a person settled it",
+        ),
+        Column("reason", "text", "why it is right or not"),
+    ),
+    "detection.settlement_rates": (
+        Column(
+            "measure",
+            "text",
+            "`wrong RESOLVED`, `wrong WITHDRAWN`, `wrong DEFERRED`: of the settlements of that kind whose truth is "
+            "known; `right and lost`: of all right challenges, open ones too, those that were settled wrongly",
+            key=True,
+        ),
+        Column("panel", PANEL_CLASSES, "the panel's last class of the challenge; `any`: all of them", key=True),
         *SHARE,
     ),
 }

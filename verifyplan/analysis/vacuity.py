@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.challenges import coverage
 from verifyplan.analysis.plan_shares import Share, clustered_share
 from verifyplan.analysis.reopened import reopened_verdicts
-from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES
+from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES, WEIGHTY
 from verifyplan.analysis.vacuity_result import Vacuity, in_words
 from verifyplan.columns import fitted
 from verifyplan.datasets.labels import plan_name
@@ -97,7 +97,7 @@ def _parts(runs: RunSet, challenges: pd.DataFrame) -> dict[str, pd.DataFrame]:
     votes = runs.votes[runs.votes["run_id"].isin(runs.runs.loc[runs.runs["kind"].eq("plan"), "run_id"])]
     lost = votes["verdict"].eq("verification-error").fillna(False).astype(bool)
     cast = votes[~lost]
-    weighty = challenges["severity"].isin(("BLOCKING", "SIGNIFICANT")) & challenges["is_unsettled"]
+    weighty = challenges["severity"].isin(WEIGHTY) & challenges["is_unsettled"]
     status = challenges["status"].astype("object")
     return {
         "raised": challenges,

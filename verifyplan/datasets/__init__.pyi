@@ -8,8 +8,10 @@ from .bundled import debate_script as debate_script
 from .bundled import example_scores as example_scores
 from .bundled import example_votes as example_votes
 from .bundled import runs as runs
+from .labels import LabelledChallenge as LabelledChallenge
 from .labels import LabelledDefect as LabelledDefect
 from .labels import PlanLabel as PlanLabel
+from .labels import challenge_label_table as challenge_label_table
 from .labels import label_table as label_table
 from .labels import read_labels as read_labels
 from .plans import labelled_plans as labelled_plans

@@ -45,14 +45,43 @@ class DefectEvidence(Model):
     quote: StrictStr = ""
 
 
-class LabelledDefect(Model):
+class _Recognisable(Model):
+    """A label of something that a challenge may say: known by words, and by where it looks."""
+
+    needles: Texts = Field(min_length=1, description="A challenge that is meant mentions at least one.")
+    line: Line | None = Field(default=None, description="The line of the plan that it is about.")
+    places: Places = Field(default=(), description="Places that it would cite.")
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """Every place that a challenge that is meant would cite: the label's own line first."""
+        own = () if self.line is None else (f"plan:{self.line}",)
+        return (*own, *self.places)
+
+    @model_validator(mode="after")
+    def _is_somewhere(self) -> Self:
+        if not self.cited:
+            evidence = " or evidence" if "evidence" in type(self).model_fields else ""
+            given = f"a line, places{evidence}" if evidence else "a line or places"
+            raise ValueError(f"must have {given}: a finding is known by where it looks")
+        return self
+
+
+class LabelledChallenge(_Recognisable):
+    """A challenge that agents raise, or might raise, against a plan, and whether it is right."""
+
+    right: StrictBool = Field(description="Whether what it says of the plan is so, and matters.")
+    reason: Text = Field(description="Why it is right or not, in a sentence.")
+    answer: PlaceText | None = Field(
+        default=None, description="The place of the plan or the repository that answers it: RESOLVED is then right."
+    )
+
+
+class LabelledDefect(_Recognisable):
     """A defect of a plan, where a good finding would look, and how it would be recognised."""
 
     severity: Severity
-    needles: Texts = Field(min_length=1, description="A finding about the defect mentions at least one.")
     kind: Text = Field(default="defect", description="What sort of defect it is, in a word of yours.")
-    line: Line | None = Field(default=None, description="The line of the plan that is wrong.")
-    places: Places = Field(default=(), description="Places that a good finding would cite.")
     evidence: tuple[DefectEvidence, ...] = Field(default=(), description="The same, each with words of that line.")
     quote: StrictStr = Field(default="", description="Words of that line.")
     finding: StrictStr = Field(default="", description="The defect in one sentence.")
@@ -61,14 +90,7 @@ class LabelledDefect(Model):
     @property
     def cited(self) -> tuple[str, ...]:
         """Every place that a good finding would cite: the defect's own line first."""
-        own = () if self.line is None else (f"plan:{self.line}",)
-        return (*own, *self.places, *(evidence.place for evidence in self.evidence))
-
-    @model_validator(mode="after")
-    def _is_somewhere(self) -> Self:
-        if not self.cited:
-            raise ValueError("must have a line, places or evidence: a finding is known by where it looks")
-        return self
+        return (*super().cited, *(evidence.place for evidence in self.evidence))
 
 
 class PlanLabel(Model):
@@ -84,6 +106,9 @@ class PlanLabel(Model):
     creates: Texts = Field(default=(), description="Files that the plan makes, and that the repository lacks.")
     absent: Texts = Field(default=(), description="Files that the plan names as not there, rightly.")
     defects: tuple[LabelledDefect, ...] = ()
+    challenges: tuple[LabelledChallenge, ...] = Field(
+        default=(), description="Challenges of which it is known whether they are right, besides those about a defect."
+    )
 
     @property
     def plan(self) -> str:
@@ -118,10 +143,12 @@ COLUMNS = ("plan", "kind", "verdict", "held_out", "severity", "line", "needles",
 """The columns of a table of labels: a row for each defect, and one for each sound plan."""
 
 _REQUIRED_COLUMNS = ("plan", "kind", "severity", "needles", "places")
-_FIX = "see datasets.PlanLabel and datasets.LabelledDefect, or data/plans/labels.json"
+_FIX = "see datasets.PlanLabel, LabelledDefect and LabelledChallenge, or data/plans/labels.json"
 _FORMS = {
     "PlanLabel": "a label is a mapping such as {'verdict': 'REVISE', 'defects': [defect, ...]}, {} for a sound plan",
     "LabelledDefect": "a defect is a mapping such as {'severity': 'BLOCKING', 'needles': ['db.py'], 'line': 3}",
+    "LabelledChallenge": "a challenge is a mapping such as {'right': False, 'needles': ['db.py'], 'line': 3, 'reason': "
+    "'step 2 makes it'}",
     "DefectEvidence": "an evidence is a mapping such as {'place': 'plan:12', 'quote': 'drop it'}",
 }
 """The form that is expected where a label holds something else, by the model that it should be."""
@@ -133,10 +160,10 @@ Labels = str | Path | Mapping[str, Any] | pd.DataFrame | Iterable[PlanLabel]
 def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:
     """Return the labels of plans from a JSON file, a mapping, a table, or labels that were read before.
 
-    JSON and mappings hold `{"plans": [label, ...]}` or `{name: label, ...}`; `PlanLabel` and `LabelledDefect` describe
-    a label, and `data/plans/labels.json` is an example. A table has a row for each defect and one for each
-    sound plan: `plan, kind, severity, needles, places` and, if there, `verdict, held_out, line`. Raises
-    InputError for what cannot be read, listing every problem of every label.
+    JSON and mappings hold `{"plans": [label, ...]}` or `{name: label, ...}`; `PlanLabel`, `LabelledDefect` and
+    `LabelledChallenge` describe a label, and `data/plans/labels.json` is an example. A table has a row for each defect
+    and one for each sound plan: `plan, kind, severity, needles, places` and, if there, `verdict, held_out, line`; it
+    holds no labels of challenges. Raises InputError for what cannot be read, listing every problem of every label.
 
     >>> [label] = read_labels({"move": {"defects": [{"severity": "BLOCKING", "needles": ["db.py"], "line": 3}]}})
     >>> label.expected, label.defects[0].cited
@@ -174,6 +201,23 @@ def label_table(labels: Labels) -> pd.DataFrame:
             own = {"kind": defect.kind, "severity": defect.severity, "line": defect.line}
             rows.append({**common, **own, "needles": defect.needles, "places": defect.cited})
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def challenge_label_table(labels: Labels) -> pd.DataFrame:
+    """Return the labelled challenges as a table: `plan, right, reason, answer, needles, places`; empty for a table.
+
+    Raises InputError as `read_labels` does.
+
+    >>> from verifyplan.datasets.plans import labelled_plans
+    >>> challenge_label_table(labelled_plans()).columns.tolist()
+    ['plan', 'right', 'reason', 'answer', 'needles', 'places']
+    """
+    rows = [
+        (label.plan, said.right, said.reason, said.answer, said.needles, said.cited)
+        for label in read_labels(labels)
+        for said in label.challenges
+    ]
+    return pd.DataFrame(rows, columns=["plan", "right", "reason", "answer", "needles", "places"])
 
 
 def _of_mapping(value: Any, place: str) -> list[Any]:
