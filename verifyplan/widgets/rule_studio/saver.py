@@ -1,0 +1,71 @@
+"""Save what the rule studio shows: rules as JSON, findings as a table, charts as sets of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as ipw
+
+from verifyplan.charts.export import export_set
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import replacing
+from verifyplan.text import counted
+from verifyplan.widgets.html import block, paragraph
+from verifyplan.widgets.rule_studio import view
+from verifyplan.widgets.rule_studio.fields import SIDES
+from verifyplan.widgets.rule_studio.model import StudioResult
+
+
+def save_rules(result: StudioResult, stem: str) -> list[Path]:
+    """Write both settings as JSON files, which `--rules` and `rules=` take."""
+    return [result.rules[side].save(f"{stem}-{side}.json") for side in SIDES]
+
+
+def save_findings(result: StudioResult, stem: str) -> list[Path]:
+    """Write the table of findings as CSV."""
+    path = Path(f"{stem}-findings.csv")
+    with replacing(path) as temporary:
+        result.findings.to_csv(temporary, index=False)
+    return [path]
+
+
+def save_charts(result: StudioResult, stem: str) -> list[Path]:
+    """Write the charts, each as PNG and SVG with its data and its caption."""
+    return [path for name, figure in view.figures(result).items() for path in export_set(figure, f"{stem}-{name}")]
+
+
+SAVERS: Mapping[str, tuple[str, Callable[[StudioResult, str], list[Path]]]] = {
+    "Save rules": ("Both settings as JSON files", save_rules),
+    "Save findings": ("The classes of every finding as a CSV file", save_findings),
+    "Save charts": ("The charts as PNG and SVG, with data and captions", save_charts),
+}
+"""What each button says and does."""
+
+
+class Saver(ipw.VBox):
+    """A field for the beginning of file names, a button for each kind of file, and a line that says what was written.
+
+    `result` returns what to save; who calls `save` on a click shows its failure.
+    """
+
+    def __init__(self, result: Callable[[], StudioResult]) -> None:
+        self._result = result
+        self.stem = ipw.Text("out/rules", description="Files begin with", style={"description_width": "auto"})
+        self.buttons = {
+            name: ipw.Button(description=name, tooltip=tooltip, layout=ipw.Layout(width="auto"))
+            for name, (tooltip, _) in SAVERS.items()
+        }
+        self.note = ipw.HTML()
+        row = ipw.Layout(display="flex", flex_flow="row wrap", align_items="center", grid_gap="4px 8px")
+        super().__init__([ipw.Box([self.stem, *self.buttons.values()], layout=row), self.note])
+
+    def save(self, button: Any) -> None:
+        """Write the files of a button, and say which."""
+        stem = self.stem.value.strip()
+        if not stem or stem.endswith(("/", "\\")):
+            fix = "write the beginning of a name, such as out/rules"
+            raise InputError(Problem("Files begin with", f"must end in a name, got {self.stem.value!r}", fix))
+        paths = SAVERS[button.description][1](self._result(), stem)
+        self.note.value = block(paragraph(f"Saved {counted(len(paths), 'file')}: {', '.join(map(str, paths))}."))

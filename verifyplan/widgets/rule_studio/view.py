@@ -1,0 +1,165 @@
+"""Two settings of rules as HTML: how they differ, classes, metrics with bounds, charts; every text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from verifyplan.charts.figure import Figure
+from verifyplan.charts.theme import CLASS_COLORS
+from verifyplan.charts.transitions import transitions
+from verifyplan.charts.truth_metrics import METRICS, truth_metrics
+from verifyplan.errors import SettingsError
+from verifyplan.protocol.vote import CLASSIFICATIONS
+from verifyplan.text import counted
+from verifyplan.widgets.html import DASH, Html, paragraph, table, text
+from verifyplan.widgets.rule_studio.fields import OF_THE_RUN, SIDES, Side, label
+from verifyplan.widgets.rule_studio.model import StudioResult
+
+NO_TRUTH = (
+    "No finding's truth is known, so precision, recall and false consensus cannot be measured; "
+    "runs.with_truth({finding id: True or False}) adds it."
+)
+LOOK = """<style>
+.vp-studio-bar { display: inline-block; width: 8em; margin-right: 0.6em; border-bottom: 1px solid #5f6670; }
+.vp-studio-bar > span { display: block; height: 0.8em; min-width: 1px; }
+.vp-run td .vp-bounds { font-size: 12px; display: block; }
+</style>"""
+
+
+def headline(result: StudioResult) -> str:
+    """Return what is compared, of how many findings, and how many change class."""
+    comparison = result.comparison
+    first, second = (f"<b>{text(name)}</b>" for name in comparison.conditions)
+    made = " (synthetic)" if comparison.synthetic else ""
+    over = f"{counted(comparison.n_findings, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
+    changed = int(comparison.findings["changed"].sum())
+    if not comparison.n_findings:
+        words = "nothing to judge"
+    elif not changed:
+        words = "no finding changes class"
+    else:
+        words = (
+            f"{counted(changed, 'finding')} change{'s' if changed == 1 else ''} class, {comparison.in_words('changed')}"
+        )
+    return f'<p role="status">{first} against {second}: {over}; {words}.</p>'
+
+
+def not_valid(errors: Mapping[Side, SettingsError]) -> str:
+    """Return that a setting is none, so that what is shown is of the last one that was."""
+    problems = (f"{side}, {problem}" for side, error in errors.items() for problem in error.problems)
+    words = text("; ".join(problems), 2000)
+    return f'<p role="alert"><b>What follows is of the last rules that made sense:</b> {words}</p>'
+
+
+def differences(result: StudioResult) -> str:
+    """Return how the right setting differs from the left, in words."""
+    left, right = (result.rules[side].model_dump(mode="json") for side in SIDES)
+    changes = [
+        f"{label(name)}: {_words(name, left[name])} \u2192 {_words(name, right[name])}"
+        for name in left
+        if left[name] != right[name]
+    ]
+    if not changes:
+        return paragraph("Both settings are the same.")
+    return paragraph(f"From left to right: {'; '.join(changes)}.")
+
+
+def _words(field: str, value: object) -> str:
+    """A value of a field as it is chosen in the form."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    if value is None:
+        return {"workers": "all", "weights": "equal"}.get(field, OF_THE_RUN)
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def classes(result: StudioResult) -> str:
+    """Return the number and share of findings in each class under both settings."""
+    rows = []
+    for place, name in enumerate(CLASSIFICATIONS):
+        cells: list[object] = [name]
+        for side in SIDES:
+            n = int((result.outcomes[side].classes == place).sum())
+            bar = _bar(result.metrics[name][result.names[side]], CLASS_COLORS[name])
+            cells += [f"{n:,}", Html(bar + _cell(result, side, name))]
+        rows.append([*cells, _difference(result.metrics[name])])
+    heads = ["Class", *(head for side in SIDES for head in ("n", result.names[side])), "Difference, points"]
+    caption = f"Classes of {counted(result.comparison.n_findings, 'finding')}, with 95 % intervals"
+    return table(caption, heads, rows, numbers=frozenset({1, 3}))
+
+
+def _bar(share: float, color: str) -> str:
+    width = 0 if pd.isna(share) else 100 * share
+    return f'<span class="vp-studio-bar"><span style="width: {width:.1f}%; background: {color}"></span></span>'
+
+
+def metrics(result: StudioResult) -> str:
+    """Return what is held and, where truth is known, the quality under both settings, with intervals and bounds."""
+    titles = {"held": "Held", **METRICS}
+    rows = []
+    for name in (name for name in titles if name in result.metrics):
+        cells: list[object] = [titles[name]]
+        for side in SIDES:
+            cells += [Html(_cell(result, side, name)), f"{result.metrics[name][f'{result.names[side]}_n']:,}"]
+        rows.append([*cells, _difference(result.metrics[name])])
+    heads = ["Metric", *(head for side in SIDES for head in (result.names[side], "n")), "Difference, points"]
+    shown = table(
+        "Metrics with 95 % intervals; ↑ more is better, ↓ less is better", heads, rows, numbers=frozenset({2, 4})
+    )
+    return shown + ("" if result.comparison.truth is not None else paragraph(NO_TRUTH))
+
+
+def _cell(result: StudioResult, side: Side, metric: str) -> str:
+    """A share with its interval, and below it the ends that votes which were never cast could give it."""
+    row, name = result.metrics[metric], result.names[side]
+    value = text(_share(row[name], row[f"{name}_low"], row[f"{name}_high"]))
+    if side not in result.bounds:
+        return value
+    ends = result.bounds[side][metric]
+    if not ends["n_censored"]:
+        return value
+    low, high = _percent(ends["low_bound"]), _percent(ends["high_bound"])
+    within = f"bounds {low} to {high} % [{_percent(ends['low'])}, {_percent(ends['high'])}]"
+    return f'{value}<span class="vp-bounds">{text(within)}</span>'
+
+
+def _share(value: float, low: float, high: float) -> str:
+    return DASH if pd.isna(value) else f"{_percent(value)} % [{_percent(low)}, {_percent(high)}]"
+
+
+def _percent(value: float) -> str:
+    return DASH if pd.isna(value) else f"{100 * value:.1f}"
+
+
+def _difference(row: Mapping[str, float]) -> str:
+    value, low, high = (row[f"difference{end}"] for end in ("", "_low", "_high"))
+    return DASH if pd.isna(value) else f"{100 * value:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
+def notes(result: StudioResult, n_left_out: int) -> str:
+    """Return what a reader must know: findings that are censored, or left out."""
+    counts = {result.names[side]: int(result.outcomes[side].censored.sum()) for side in SIDES}
+    lines = [
+        f"Under {name}, the class of {counted(n, 'finding')} depends on votes that were never cast. The class here is "
+        "that of the votes cast; bounds say what the others could make of it, with an interval that holds both ends."
+        for name, n in counts.items()
+        if n
+    ]
+    if n_left_out:
+        lines.append(f"{counted(n_left_out, 'finding')} with neither votes nor a recorded class: left out.")
+    return "".join(paragraph(line) for line in lines)
+
+
+def figures(result: StudioResult) -> dict[str, Figure]:
+    """Return the charts of a result by the names of their files."""
+    drawn = {"transitions": transitions(result.comparison)}
+    if result.comparison.truth is not None:
+        drawn["truth-metrics"] = truth_metrics(result.comparison)
+    return drawn
+
+
+def figure_html(figure: Figure) -> str:
+    """A figure for an HTML widget, whose wide lines its caption would take over."""
+    return f'<div style="line-height: 1.45">{figure._repr_html_()}</div>'
