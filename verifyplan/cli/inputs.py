@@ -154,7 +154,8 @@ def plan_arguments(settings: PlanOptions) -> dict[str, Any]:
     elif settings.panel_workers is not None:
         raise SettingsError(Problem("--panel-workers", "there is no panel", "leave out --no-panel"))
     return {
-        "policy": settings.policy.value,
+        "rules": settings.rules,
+        "policy": settings.policy and settings.policy.value,
         "team": settings.team and settings.team.value,
         "threshold": settings.threshold,
         "max_iterations": settings.max_iterations,

@@ -123,7 +123,16 @@ ByVerdict = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for R
 ByRevisedVerdict = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK.")]
 
 # Plan runs
-Policy = Annotated[PolicyName, typer.Option(help="deliberate keeps looking while evidence is pending.")]
+PlanRulesSource = Annotated[
+    str | None,
+    typer.Option(
+        "--rules", metavar="FILE|PRESET", help="The rules: a JSON file, or a preset (`verifyplan rules show`)."
+    ),
+]
+Policy = Annotated[
+    PolicyName | None,
+    typer.Option(help="deliberate keeps looking while evidence is pending; that of the rules if left out."),
+]
 OnBlocked = Annotated[
     OnBlockedName | None,
     typer.Option(
@@ -132,8 +141,10 @@ OnBlocked = Annotated[
     ),
 ]
 Team = Annotated[TeamName | None, typer.Option(help="The team; sized by a plan's complexity if left out.")]
-Threshold = Annotated[int, typer.Option(min=0, help="The complexity that asks for the scaled team.")]
-MaxIterations = Annotated[int, typer.Option(min=1, help="The last iteration.")]
+Threshold = Annotated[
+    int | None, typer.Option(min=0, help="The complexity that asks for the scaled team; that of the rules if left out.")
+]
+MaxIterations = Annotated[int | None, typer.Option(min=1, help="The last iteration; that of the rules if left out.")]
 Panel = Annotated[bool, typer.Option(help="Whether a panel votes on the challenges.")]
 PanelMode = Annotated[ModeName, typer.Option(help="How the panel is asked.")]
 PanelWorkers = Annotated[str | None, typer.Option(metavar="NAMES", help="The panel's workers, by comma.")]
@@ -242,10 +253,11 @@ VerdictWords = Annotated[
 class PlanOptions:
     """The options that say how a plan is verified, by the names of the parameters of `verify`."""
 
-    policy: Policy = PolicyName.protocol
+    rules: PlanRulesSource = None
+    policy: Policy = None
     team: Team = None
-    threshold: Threshold = 7
-    max_iterations: MaxIterations = 3
+    threshold: Threshold = None
+    max_iterations: MaxIterations = None
     panel: Panel = True
     panel_mode: PanelMode = ModeName.adversarial
     panel_workers: PanelWorkers = None

@@ -205,6 +205,10 @@ def replay(
     missing_basis: options.MissingBasis = options.MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
+    rules: Annotated[
+        str | None,
+        typer.Option("--rules", metavar="FILE|PRESET", help="Of a plan run: other rules, a JSON file or a preset."),
+    ] = None,
     policy: Annotated[options.PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Of a debate: another last turn.")] = None,
@@ -220,9 +224,11 @@ def replay(
     verifyplan replay runs --mode adversarial --max-rounds 2
     verifyplan replay stdlib-claims/collaborative --missing-basis burden-not-met --out replayed.csv
     verifyplan replay runs/PLAN-001.jsonl --policy deliberate
+    verifyplan replay runs/PLAN-001.jsonl --rules strict-settlement
     verifyplan replay runs/PLAN-001.jsonl --check
     """
-    changes = {"policy": policy.value if policy else None, "max_iterations": max_iterations, "max_turns": max_turns}
+    other_policy = policy.value if policy else None
+    changes = {"rules": rules, "policy": other_policy, "max_iterations": max_iterations, "max_turns": max_turns}
     if check or any(changes.values()) or _is_driven_log(runs):
         _refuse_set({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
         _drive(runs, mode, changes, check)
@@ -250,11 +256,11 @@ def _drive(runs: list[str], mode: options.ReplayModeName | None, changes: dict[s
     if len(runs) != 1 or Path(runs[0]).suffix != SUFFIX:
         fix = "name one run log (.jsonl), as `verifyplan verify` wrote it"
         raise InputError(
-            Problem("runs", "--check, --policy, --max-iterations and --max-turns drive one logged run", fix)
+            Problem("runs", "--check, --rules, --policy, --max-iterations and --max-turns drive one logged run", fix)
         )
     other_mode = None if mode in (None, options.ReplayModeName.recorded) else mode.value
     if check and (other_mode or any(changes.values())):
-        fix = "leave out --mode, --policy, --max-iterations and --max-turns"
+        fix = "leave out --mode, --rules, --policy, --max-iterations and --max-turns"
         raise InputError(Problem("--check", "drives the run under its own rules", fix))
     again = vp.replay_run(
         Path(runs[0]),

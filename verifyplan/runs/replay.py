@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
@@ -31,13 +31,14 @@ from verifyplan.runs.replayed import Replayed, outcome_changes, replayed_row, re
 from verifyplan.runs.resume import drive, read_run, run_of
 from verifyplan.runs.run import Run
 
-CHANGEABLE = {"plan": ("policy", "max_iterations", "mode"), "debate": ("max_turns",), "cross": ()}
+CHANGEABLE = {"plan": ("rules", "policy", "max_iterations", "mode"), "debate": ("max_turns",), "cross": ()}
 """The settings that a replay may change, by kind of run."""
 
 
 class ReplayChanges(TypedDict, total=False):
     """The rules that a replay may change."""
 
+    rules: PlanRules | Mapping[str, Any] | str | Path | None
     policy: Policy | None
     max_iterations: int | None
     mode: Mode | None
@@ -56,6 +57,7 @@ def replay_run(run: RunSet | Sequence[Run | str | Path], **changes: Unpack[Repla
 def replay_run(
     run: Run | str | Path | RunSet | Sequence[Run | str | Path],
     *,
+    rules: PlanRules | Mapping[str, Any] | str | Path | None = None,
     policy: Policy | None = None,
     max_iterations: int | None = None,
     mode: Mode | None = None,
@@ -65,14 +67,17 @@ def replay_run(
     r"""Drive runs again from their recorded replies alone, under their own rules or under others.
 
     With nothing changed, the derived events must come out equal (`.same`), unless older rules decided the run: then
-    `.rules_changed` says so, and `.changes` what today's rules make of it. `policy`, `max_iterations` and the
-    panel's `mode` change a plan run, `max_turns` a debate; it then goes as far as recorded replies reach, and
-    `.censored` names the first call that is missing. The votes of a cross run are read under other rules by `replay`.
+    `.rules_changed` says so, and `.changes` what today's rules make of it. `rules`, or `policy` and `max_iterations`
+    of them alone, and the panel's `mode` change a plan run, `max_turns` a debate; it then goes as far as recorded
+    replies reach, and `.censored` names the first call that is missing. Replies are those of agents that heard of the
+    recorded rules. The votes of a cross run are read under other rules by `replay`.
 
     Args:
         run: a run, or the path of its log; or many runs: a folder, a glob, a list of runs and paths, or a RunSet.
-        policy: the policy of plan runs instead of their own.
-        max_iterations: the last iteration of plan runs instead of their own.
+        rules: the rules of plan runs instead of all of their own: a `PlanRules`, the name of a preset, a mapping of
+            fields (the others are neutral), or a JSON file.
+        policy: the policy of plan runs instead of their own, whose other rules stay.
+        max_iterations: the last iteration of plan runs instead of their own, whose other rules stay.
         mode: the mode of the panel of plan runs instead of their own.
         max_turns: the last turn of debates instead of their own.
         matcher: how the findings of cross runs were grouped, if by a matcher of your own.
@@ -99,7 +104,9 @@ def replay_run(
     0  plan          PROCEED          PROCEED    False
     1  plan          PROCEED          PROCEED    False
     """
-    options = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
+    options: dict[str, Any] = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
+    if rules is not None:
+        options["rules"] = stated_rules(rules, policy=policy, max_iterations=max_iterations)
     changes = {name: value for name, value in options.items() if value is not None}
     if isinstance(run, Run):
         return _replay(run, changes, matcher)
@@ -208,7 +215,8 @@ def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
         check_counts(**changes)
         return started.model_copy(update={"inputs": inputs.model_copy(update=changes)})
     settings = started.plan.settings
-    rules = PlanRules(**(settings.rules.changed | {name: value for name, value in changes.items() if name != "mode"}))
+    short = {name: changes[name] for name in ("policy", "max_iterations") if name in changes}
+    rules = changes.get("rules") or PlanRules(**(settings.rules.changed | short))
     changed = settings.model_dump() | {"rules": rules}
     if "mode" in changes:
         if settings.panel is None:
