@@ -17,7 +17,7 @@ from tests.longer import examples
 from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.conditions import Condition, ReplayedSet, setting_names
 from verifyplan.analysis.intervals import interval
-from verifyplan.analysis.replay import Setting, replay
+from verifyplan.analysis.replay import Setting, replay_under
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.frames.columns import typed
 from verifyplan.protocol.vote import HELD
@@ -251,7 +251,7 @@ def test_settings_that_are_the_same_are_still_told_apart():
 def conditions(source: ReplayedSet, *settings: Setting) -> list[Condition]:
     """Conditions of one set, as the widget makes them."""
     names = setting_names(settings, [source.frames] * len(settings))
-    return [Condition(name, source, setting) for name, setting in zip(names, settings, strict=True)]
+    return [Condition(name, source, setting.rules) for name, setting in zip(names, settings, strict=True)]
 
 
 @pytest.mark.parametrize("wrong", [True, [1], 0, 1.5])
@@ -260,7 +260,8 @@ def test_a_wrong_number_of_rounds_is_refused_also_where_a_like_one_was_replayed_
     compare_conditions(conditions(source, one, one), several_sets=False, resamples=20)
     with pytest.raises(SettingsError, match=r"max_rounds: .* is out of range"):
         compare_conditions(
-            [Condition("wrong", source, Setting("adversarial", wrong)), *conditions(source, one)], several_sets=False
+            [Condition("wrong", source, Setting("adversarial", wrong).rules), *conditions(source, one)],
+            several_sets=False,
         )
     with pytest.raises(SettingsError, match=r"max_rounds: .* is out of range"):
         vp.compare(source.frames, modes=[one, Setting("adversarial", wrong)])
@@ -268,13 +269,16 @@ def test_a_wrong_number_of_rounds_is_refused_also_where_a_like_one_was_replayed_
 
 def test_conditions_of_one_set_share_its_replays(monkeypatch):
     replayed = []
-    monkeypatch.setattr(Setting, "replay", lambda self, runs: replayed.append(self) or replay(runs, self.mode))
+    monkeypatch.setattr(
+        "verifyplan.analysis.conditions.replay_under",
+        lambda runs, rules: replayed.append(rules) or replay_under(runs, rules),
+    )
     source = ReplayedSet(from_frame(many(2)))
     a, b = Setting("collaborative"), Setting("adversarial")
     for _ in range(2):
         again = compare_conditions(conditions(source, a, b), several_sets=False, resamples=20)
         back = compare_conditions(conditions(source, b, a), several_sets=False, resamples=20)
-    assert replayed == [a, b]
+    assert replayed == [a.rules, b.rules]
     fresh = vp.compare(from_frame(many(2)), resamples=20)
     pd.testing.assert_frame_equal(again.findings, fresh.findings)
     pd.testing.assert_frame_equal(again.summary, fresh.summary)
@@ -322,7 +326,7 @@ def test_a_table_of_unknown_mode_is_told_where_it_is_read_as_recorded():
 
 def test_a_recorded_class_that_the_votes_do_not_give_is_a_note():
     runs = imported("adversarial", 2)
-    given = replay(runs, "recorded")["classification"].astype("object")
+    given = vp.replay(runs, "recorded")["classification"].astype("object")
     sound = dataclasses.replace(runs, findings=runs.findings.assign(classification=given))
     changed = dataclasses.replace(
         runs, findings=runs.findings.assign(classification=given.where(given.index != 1, "contested"))

@@ -201,7 +201,7 @@ def test_a_failure_is_shown_in_words_what_was_shown_stays_and_the_next_success_c
         raise RuntimeError("<i>out of order</i>")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Setting, "replay", broken)
+        patched.setattr("verifyplan.analysis.conditions.replay_under", broken)
         widget.second.rounds.value = 1
     assert "That did not work." in widget.failure.value
     assert "RuntimeError: &lt;i&gt;out of order" in widget.failure.value

@@ -8,6 +8,7 @@ from functools import partial
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.comparison_bounds import bounds_table
 from verifyplan.analysis.comparison_notes import notes_on_findings, notes_on_intervals, notes_on_runs
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
 from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
@@ -33,6 +34,7 @@ def compare(
     other: Runs | None = None,
     *,
     modes: Sequence[ReplayMode | Setting] | None = None,
+    rules: object = None,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
     resamples: int = 2000,
@@ -40,9 +42,10 @@ def compare(
 ) -> Comparison:
     """Compare conditions over the same findings: what differs, with intervals and, where known, against truth.
 
-    With one set, its recorded votes are judged under both modes, or under `modes`: the effect of the rule. With two
-    sets, or a mapping of names to two or more, real runs on the same findings are paired, each as it was recorded: the
-    effect of rule, prompt and agents together. The first condition is the baseline, from which differences are taken.
+    With one set, its recorded votes are judged under both modes, or under `modes` or `rules`: the effect of the rule.
+    With two sets, or a mapping of names to two or more, real runs on the same findings are paired, each as it was
+    recorded: the effect of rule, prompt and agents together. The first condition is the baseline, from which
+    differences are taken.
 
     Args:
         runs: a set of runs (a RunSet, a run, or a path), or a mapping of names to such sets.
@@ -50,7 +53,12 @@ def compare(
             votes by iteration, too.
         modes: two or more modes for one set, or one mode for each set, in their order: `collaborative`,
             `adversarial`, `recorded`, or a `Setting` with rounds and missing bases of its own.
-        max_rounds: rounds allowed under every mode that is no Setting; None takes each run's own.
+        rules: for one set a mapping of names to voting rules, or a list of them (named by their presets, or by what
+            differs): each a VotingRules, the name of a preset, a mapping of fields, or a JSON file. For several sets
+            rules for each, in their order or by their names, or the same rules for all. Rules that name nothing but
+            rounds and missing bases judge each run by what it recorded (see `replay`).
+        max_rounds: rounds allowed under every mode that is no Setting, and all rules that name none; None takes each
+            run's own.
         missing_basis: how an adversarial mode fills in a missing basis of a disagree (see `classify`), unless it is a
             Setting.
         resamples: random draws behind the p-values of tests where not all sign-flips can be listed; the intervals
@@ -58,8 +66,9 @@ def compare(
         seed: of these draws.
 
     Returns:
-        A `Comparison`: `.findings`, `.transitions`, `.summary`, `.truth`, `.tests`, and what a reader must know
-        in `.notes`; `.between` compares two of several conditions.
+        A `Comparison`: `.findings`, `.transitions`, `.summary`, `.truth`, `.tests`, `.bounds` (the range of each
+        metric that votes never cast allow; rule R4), and what a reader must know in `.notes`; `.between` compares two
+        of several conditions.
 
     Raises:
         InputError: if the sets share no finding, or cannot be paired one to one.
@@ -69,8 +78,11 @@ def compare(
     >>> comparison = compare("stdlib-claims/adversarial", resamples=100)
     >>> comparison.conditions, comparison.n_findings
     (('collaborative', 'adversarial'), 720)
+    >>> sticky = compare("stdlib-claims/adversarial", rules={"as run": {}, "sticky": "sticky-refutes"}, resamples=100)
+    >>> sticky.conditions
+    ('as run', 'sticky')
     """
-    conditions = conditions_of(runs, other, modes, max_rounds, missing_basis)
+    conditions = conditions_of(runs, other, modes, max_rounds, missing_basis, rules)
     several_sets = are_several_sets(runs, other)
     return compare_conditions(conditions, several_sets=several_sets, resamples=resamples, seed=seed)
 
@@ -118,6 +130,7 @@ def _comparison_of(
         mix=mix_table(tables, findings),
         truth=truth_table(tables) if TRUTH_METRICS[0] in tables[baseline].index else None,
         summary=summary,
+        bounds=bounds_table(findings, own),
         tests=tests,
         agreement=_by_condition({condition.name: condition.replayed.agreement for condition in conditions}),
         cost=_by_condition({condition.name: condition.replayed.cost for condition in conditions}),

@@ -12,10 +12,10 @@ from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
-from verifyplan.analysis.replay import Setting
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
-from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
+from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted, filled_words, is_or_are, listed
 
 MIN_FINDINGS = 20
@@ -90,10 +90,11 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
     """Yield notes on the classes under one condition, without its name."""
     censored = int(findings["censored"].sum())
     if censored:
+        held = findings.loc[findings["censored"], "classification"].isin(HELD).any()
         yield (
             f"{censored:,} of {counted(len(findings), 'finding')} {is_or_are(censored)} censored: the run ended before "
-            f"the votes that would decide {'it' if censored == 1 else 'them'}. Censored findings count as contested or "
-            "worker-unique."
+            f"the votes that would decide {'it' if censored == 1 else 'them'}. Censored findings count as "
+            f"{'the votes that were cast give them' if held else 'contested or worker-unique'}."
         )
     if single := int(findings["deciding_votes"].eq(1).sum()):
         yield f"{_classes_rest(single)} on a single vote."
@@ -135,10 +136,10 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         where = f" of {condition.name}" if len(by_set) > 1 else ""
         yield from _notes_on_set(condition.frames, where)
         if condition.frames.findings["classification"].notna().any():
-            yield from _notes_on_recorded_classes(condition.replayed.replay(Setting()), where)
+            yield from _notes_on_recorded_classes(condition.replayed.replay(VotingRules()), where)
     for condition in conditions:
         unknown = int(condition.frames.runs["mode"].isna().sum())
-        if condition.setting.mode == "recorded" and unknown:
+        if condition.rules.mode is None and unknown:
             where = f" of {condition.name}" if len(by_set) > 1 else ""
             yield (
                 f"The mode of {counted(unknown, 'run')}{where} is not recorded: the votes are judged as collaborative. "
@@ -205,7 +206,7 @@ def _notes_on_circumstances(conditions: Sequence[Condition]) -> Iterator[str]:
 
     A set that recorded nothing is passed over. Allowed rounds are none where every setting says its own.
     """
-    all_rounds_set = all(condition.setting.max_rounds is not None for condition in conditions)
+    all_rounds_set = all(condition.rules.max_rounds is not None for condition in conditions)
     for circumstance in conditions[0].replayed.circumstances:
         if circumstance == ALLOWED_ROUNDS and all_rounds_set:
             continue

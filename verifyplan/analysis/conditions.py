@@ -1,24 +1,25 @@
-"""The conditions of a comparison: sets of runs, each replayed under a setting, each with a name (rule F1)."""
+"""The conditions of a comparison: sets of runs, each replayed under voting rules, each with a name (rule F1)."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from verifyplan.analysis.agreement import agreement
-from verifyplan.analysis.chosen_rules import check_settings
 from verifyplan.analysis.cost import cost
 from verifyplan.analysis.metrics import summary_columns
-from verifyplan.analysis.replay import REPLAY_MODES, ReplayMode, Setting
+from verifyplan.analysis.named_rules import numbered, rules_by_name, rules_of_sets
+from verifyplan.analysis.replay import ReplayMode, Setting, recorded_rules, replay_under
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted
 
 MAX_KEPT_REPLAYS = 8
@@ -26,26 +27,25 @@ MAX_KEPT_REPLAYS = 8
 
 
 class ReplayedSet:
-    """A set of runs with its replays under several settings, and what depends on the runs alone.
+    """A set of runs with its replays under several rules, and what depends on the runs alone.
 
-    The last eight replays are kept, so that a change of one setting costs one replay. The tables must not be changed.
+    The last eight replays are kept, so that a change of one rule costs one replay. The tables must not be changed.
     """
 
     def __init__(self, runs: RunSet) -> None:
         self.frames = runs
-        self._replays: OrderedDict[str, pd.DataFrame] = OrderedDict()
+        self._replays: OrderedDict[VotingRules, pd.DataFrame] = OrderedDict()
 
-    def replay(self, setting: Setting) -> pd.DataFrame:
-        """Return the findings with their classes under a setting (see `replay`, also for errors); do not change it."""
-        if setting.mode == "recorded" and self.only_mode:
-            setting = replace(setting, mode=self.only_mode)
-        key = repr(setting)  # unlike a hash, it also takes values that will be refused
-        if key not in self._replays:
-            self._replays[key] = setting.replay(self.frames)
-        self._replays.move_to_end(key)
+    def replay(self, rules: VotingRules) -> pd.DataFrame:
+        """Return the findings with their classes under some rules (see `replay`, also for errors); do not change it."""
+        if rules.mode is None and self.only_mode and not recorded_rules(self.frames).any():
+            rules = rules.model_copy(update={"mode": self.only_mode})  # the same, and kept once
+        if rules not in self._replays:
+            self._replays[rules] = replay_under(self.frames, rules)
+        self._replays.move_to_end(rules)
         while len(self._replays) > MAX_KEPT_REPLAYS:
             self._replays.popitem(last=False)
-        return self._replays[key]
+        return self._replays[rules]
 
     @cached_property
     def only_mode(self) -> Mode | None:
@@ -83,14 +83,14 @@ ALLOWED_ROUNDS = "allowed rounds"
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """One of the things that a comparison compares: a set of runs under a setting."""
+    """One of the things that a comparison compares: a set of runs under voting rules."""
 
     name: str
     """The name in tables, charts and words."""
     replayed: ReplayedSet
     """The runs with their replays; conditions of one set share it."""
-    setting: Setting
-    """The mode, rounds and missing bases under which the votes are judged."""
+    rules: VotingRules
+    """The rules under which the votes are judged; without a mode, that of each run."""
 
     @property
     def frames(self) -> RunSet:
@@ -100,12 +100,17 @@ class Condition:
     @property
     def judged_mode(self) -> str | None:
         """The mode whose rules judge the votes; None where each run is judged by its own, and these differ."""
-        return self.replayed.only_mode if self.setting.mode == "recorded" else self.setting.mode
+        return self.rules.mode or self.replayed.only_mode
+
+    @property
+    def setting(self) -> Setting:
+        """The rules in their short form: mode, rounds and missing bases."""
+        return Setting(self.rules.mode or "recorded", self.rules.max_rounds, self.rules.missing_basis)
 
     @property
     def findings(self) -> pd.DataFrame:
-        """The findings with their classes under the setting."""
-        return self.replayed.replay(self.setting)
+        """The findings with their classes under the rules."""
+        return self.replayed.replay(self.rules)
 
 
 def conditions_of(
@@ -114,11 +119,12 @@ def conditions_of(
     modes: Sequence[ReplayMode | Setting] | None,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
+    rules: object = None,
 ) -> tuple[Condition, ...]:
     """Return the conditions that the arguments of `compare` name, the baseline first.
 
-    Raises SettingsError for fewer than two conditions, for names that cannot be columns, and for modes that are not
-    as many as the sets; InputError for what is no set of runs.
+    Raises SettingsError for fewer than two conditions, for names that cannot be columns, for modes or rules that are
+    not as many as the sets, and for rules that are none; InputError for what is no set of runs.
     """
     if isinstance(runs, Mapping):
         if other is not None:
@@ -130,13 +136,27 @@ def conditions_of(
         sets = [ReplayedSet(as_runs(runs))]
         sets += [] if other is None else [ReplayedSet(as_runs(other, "other"))]
     several = are_several_sets(runs, other)
-    entries = _entries(modes, len(sets) if several else None)
-    settings = [entry if isinstance(entry, Setting) else Setting(entry, max_rounds, missing_basis) for entry in entries]
-    for setting in settings:
-        check_settings(setting.mode, setting.max_rounds, setting.missing_basis, REPLAY_MODES)
-    sets = sets if several else sets * len(settings)
-    names = list(runs) if isinstance(runs, Mapping) else setting_names(settings, [each.frames for each in sets])
-    return tuple(Condition(*parts) for parts in zip(names, sets, settings, strict=True))
+    set_names = list(runs) if isinstance(runs, Mapping) else None
+    if rules is not None and modes is not None:
+        raise SettingsError(Problem("modes", "does not go with rules", "name the mode in the rules"))
+    if rules is not None and several:
+        chosen = rules_of_sets(rules, len(sets), set_names, max_rounds, missing_basis)
+        settings = [Setting(each.mode or "recorded") for each in chosen]
+        names = set_names or setting_names(settings, [each.frames for each in sets])
+    elif rules is not None:
+        named = rules_by_name(rules, max_rounds, missing_basis)
+        check_names(list(named), "rules")
+        names, chosen = list(named), list(named.values())
+    else:
+        entries = _entries(modes, len(sets) if several else None)
+        settings = [
+            entry if isinstance(entry, Setting) else Setting(entry, max_rounds, missing_basis) for entry in entries
+        ]
+        chosen = [setting.rules for setting in settings]
+        sets_of = sets if several else sets * len(settings)
+        names = set_names or setting_names(settings, [each.frames for each in sets_of])
+    sets = sets if several else sets * len(chosen)
+    return tuple(Condition(*parts) for parts in zip(names, sets, chosen, strict=True))
 
 
 def are_several_sets(runs: Runs | Mapping[str, Runs], other: Runs | None) -> bool:
@@ -160,21 +180,21 @@ def _entries(modes: Any, n_sets: int | None) -> Sequence[ReplayMode | Setting]:
     return modes
 
 
-def check_names(names: Sequence[object]) -> None:
+def check_names(names: Sequence[object], argument: str = "runs") -> None:
     """Raise SettingsError, listing all that is wrong, unless the names can be those of two or more conditions."""
     problems = [
-        Problem("runs", f"a condition must have a printable text as its name, got {name!r:.80}", "rename it")
+        Problem(argument, f"a condition must have a printable text as its name, got {name!r:.80}", "rename it")
         for name in names
         if not isinstance(name, str) or not name.strip() or not name.isprintable()
     ]
     if len(names) < 2:
         message = f"must name at least two conditions, got {one_of(names) or 'none'}"
-        problems.append(Problem("runs", message, "add a set, or give the one without a name to compare its modes"))
+        problems.append(Problem(argument, message, "add a set, or give the one without a name to compare its modes"))
     columns = [] if problems else summary_columns([str(name) for name in names])
     twice = sorted({column for column in columns if columns.count(column) > 1})
     if twice:
         message = f"the names {one_of(names)} make two columns {one_of(twice)} of .summary"
-        problems.append(Problem("runs", message, "rename a condition"))
+        problems.append(Problem(argument, message, "rename a condition"))
     if problems:
         raise SettingsError(problems)
 
@@ -198,7 +218,4 @@ def setting_names(settings: Sequence[Setting], sets: Sequence[RunSet]) -> list[s
         if len(bases) > 1 and setting.mode != "collaborative":  # there no basis matters
             words.append(f"missing bases: {setting.missing_basis}")
         names.append(", ".join(words))
-    repeated = {name for name in names if names.count(name) > 1}
-    return [
-        f"{name} ({names[: place + 1].count(name)})" if name in repeated else name for place, name in enumerate(names)
-    ]
+    return numbered(names)

@@ -168,7 +168,7 @@ def _of_cube(
     decision = decide_rounds(in_round, executed, rules)
     held = rounds_held(decision, allowed, rules)
     unseen = (counted == UNSEEN).any(axis=1) & (np.arange(1, len(counted) + 1)[:, None] <= held)
-    censored = unseen.any(axis=0) | (held > cube.last_round)
+    censored = unseen.any(axis=0)
     low, high = decision.classification.copy(), decision.classification.copy()
     if whole_runs:  # every vote of a run tells of its workers
         censored = np.isin(run, run[censored])

@@ -19,7 +19,10 @@ from verifyplan.text import counted, is_or_are
 KEY = ["run_id", "iteration", "finding_id"]
 SHARED = [*KEY, "summary", "category", "truth"]
 """The columns that a finding has once, whatever the conditions are."""
-OF_CONDITION = ("classification", "rule", "decided_round", "censored", "recorded", *BASIS_COUNTS, DECIDING_VOTES, *LOST)
+OF_CONDITION = (
+    *("classification", "rule", "decided_round", "censored", "recorded", *BASIS_COUNTS, DECIDING_VOTES, *LOST),
+    *("low", "high"),
+)
 """The columns that a finding has under every condition, as `classification_gpt`."""
 
 

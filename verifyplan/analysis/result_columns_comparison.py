@@ -43,6 +43,23 @@ COMPARISON_TABLES: dict[str, Columns] = {
         ),
         *_ends("difference", _DIFFERENCE),
     ),
+    "bounds": (
+        Column("condition", "text", "the name of the condition", key=True),
+        Column("metric", "text", f"each class (its share), held, {_METRICS}", key=True),
+        Column("value", "number", "the metric by the votes that were cast"),
+        *_ends("", "from the low end at `low_bound` to the high end at `high_bound`, each as in `summary`"),
+        Column("low_bound", "number", "the lowest value that the votes never cast allow (Manski 1990; rule R4)"),
+        Column("high_bound", "number", "the highest value that they allow"),
+        Column("n", "whole", "what the share is taken of by the votes that were cast"),
+        Column("n_censored", "whole", "findings of it that votes never cast could change"),
+        Column(
+            "difference_low_bound",
+            "number",
+            "the least that the metric can be above that of the first condition, if no unseen vote is shared; missing "
+            "for the first",
+        ),
+        Column("difference_high_bound", "number", "the most that it can be above it"),
+    ),
     "mix": (
         Column("condition", "text", "the name of the condition", key=True),
         Column("classification", CLASSIFICATIONS, "the class", key=True),

@@ -130,6 +130,10 @@ class RulesValue(Model):
         except SettingsError as error:
             raise SettingsError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in error.problems) from None
 
+    def __hash__(self) -> int:
+        """Equal rules have equal hashes, also where a field is a mapping."""
+        return hash(self.digest)
+
     def __str__(self) -> str:
         """The fields that are not neutral, in one line, with the digest."""
         fields = ", ".join(f"{name}={_shown(value)}" for name, value in self.changed.items())

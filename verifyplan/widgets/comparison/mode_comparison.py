@@ -138,7 +138,7 @@ class ModeComparison(Panel):
             raise SettingsError(Problem("modes", message, "give two; compare takes more"))
         first, second = conditions
         for condition in conditions:
-            condition.replayed.replay(condition.setting)  # raises what is wrong with a setting, and is kept
+            condition.replayed.replay(condition.rules)  # raises what is wrong with the votes, and is kept
         self._several_sets = are_several_sets(runs, other)
         self._sets = (first.replayed, second.replayed)
         self._resamples, self._seed = resamples, seed
@@ -204,7 +204,8 @@ class ModeComparison(Panel):
         """Return what to show under two settings; the last four are kept, as people go back and forth."""
         if settings not in self._kept:
             names = setting_names(settings, [replayed.frames for replayed in self._sets])
-            conditions = [Condition(*parts) for parts in zip(names, self._sets, settings, strict=True)]
+            rules = [setting.rules for setting in settings]
+            conditions = [Condition(*parts) for parts in zip(names, self._sets, rules, strict=True)]
             comparison = compare_conditions(
                 conditions, several_sets=self._several_sets, resamples=self._resamples, seed=self._seed
             )

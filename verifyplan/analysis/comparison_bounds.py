@@ -1,0 +1,55 @@
+"""Bound the metrics of conditions by what their unseen votes allow, and say it in words (rule R4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.metrics import class_codes, truth_codes
+from verifyplan.analysis.treatments.class_bounds import ClassBounds
+from verifyplan.analysis.treatments.metric_bounds import metric_bounds
+from verifyplan.text import counted
+
+_IN_WORDS = ("held", "precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
+
+
+def bounds_table(findings: pd.DataFrame, clusters: Mapping[str, Clusters]) -> pd.DataFrame | None:
+    """Return the bounds of each metric under each condition and of its difference; None where nothing is censored.
+
+    `clusters` are those of each condition, the baseline first. The bounds of a difference take the unseen votes of the
+    two conditions to be different ones, as most are, and are wide where they are the same.
+    """
+    if not any(findings[f"censored_{name}"].any() for name in clusters):
+        return None
+    tables = {name: _of_condition(findings, name, own) for name, own in clusters.items()}
+    baseline = next(iter(tables.values()))
+    for place, table in enumerate(tables.values()):
+        low, high = table["low_bound"] - baseline["high_bound"], table["high_bound"] - baseline["low_bound"]
+        table["difference_low_bound"], table["difference_high_bound"] = (low, high) if place else (np.nan, np.nan)
+    joined = pd.concat([table.assign(condition=name) for name, table in tables.items()], ignore_index=True)
+    return joined[["condition", *joined.columns.drop("condition")]]
+
+
+def _of_condition(findings: pd.DataFrame, name: str, clusters: Clusters) -> pd.DataFrame:
+    low, high = (np.asarray(findings[f"{end}_{name}"].cat.codes, dtype=np.int64) for end in ("low", "high"))
+    return metric_bounds(class_codes(findings, name), ClassBounds(low, high), truth_codes(findings), clusters)
+
+
+def bounds_lines(findings: pd.DataFrame, bounds: pd.DataFrame | None) -> Iterator[str]:
+    """Yield a line for each condition with censored findings: the range of each metric that unseen votes allow."""
+    if bounds is None:
+        return
+    for name, table in bounds.groupby("condition", sort=False):
+        n_open = int(findings[f"low_{name}"].ne(findings[f"high_{name}"]).sum())
+        if not n_open:
+            continue
+        wide = table[table["metric"].isin(_IN_WORDS) & table["n_censored"].gt(0)]
+        ranges = [
+            f"{row['metric']} {100 * row['low_bound']:.1f} to {100 * row['high_bound']:.1f} %"
+            for row in wide.to_dict("records")
+        ]
+        what = "; ".join(ranges) or "the same held findings, in other classes"
+        yield f"votes never cast under {name} (on {counted(n_open, 'finding')}) allow: {what}"
