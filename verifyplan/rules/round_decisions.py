@@ -13,12 +13,12 @@ from verifyplan.protocol.vote import CLASSIFICATIONS, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.classification import CLASS_OF_RULE, RULES, RULES_OF_MODE, RuleSet, Tally, at_end, rule_index
 from verifyplan.rules.vote_codes import (
-    COUNTED,
     NOT_ASKED,
     Bools,
     Codes,
     Ints,
     counted_codes,
+    is_counted,
     tally_codes,
     whole_weights,
 )
@@ -75,7 +75,7 @@ def rules_of_rounds(counted: Codes, rules: VotingRules, mode: Mode, workers: Seq
         tally_codes(counted, whole_weights(rules, workers)), rule_set(rules, mode), rules.majority
     )
     if rules.quorum:
-        voters = np.isin(counted, COUNTED).sum(axis=1)
+        voters = is_counted(counted).sum(axis=1)
         asked = (counted != NOT_ASKED).sum(axis=1)
         in_round[(voters > 0) & ~quorum_reached(voters, asked, rules.quorum)] = NO_QUORUM
     return in_round

@@ -27,7 +27,12 @@ one whose explanation cites a place: rules read these three as BURDEN or COUNTER
 
 N_CODES = 10
 COUNTED = (AGREE, SUPPLEMENT, BURDEN, COUNTER)
-"""What a vote that counts is, once rules have read it."""
+"""What a vote that counts is, once rules have read it; the codes follow each other."""
+
+
+def is_counted(codes: Codes) -> Bools:
+    """Return whether each vote, as rules have read it, counts."""
+    return (codes >= AGREE) & (codes <= COUNTER)  # as bytes: a look-up in COUNTED takes twenty times as long
 
 
 def vote_code(verdict: Verdict, basis: Basis | None, *, cites: bool) -> int:
@@ -83,16 +88,16 @@ def counted_codes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequenc
         if rules.stop != "round":  # first, since a worker is asked or not before anybody knows what is filled in
             votes[~asked_until_stop(votes, rules)] = NOT_ASKED
         if rules.lost_votes == "last-vote":
-            _fill(votes, last, votes == LOST, np.isin(last, (*COUNTED, UNSEEN)))
+            _fill(votes, last, votes == LOST, is_counted(last) | (last == UNSEEN))
         if rules.refutes == "sticky":
             _fill(
                 votes,
                 last,
-                np.isin(votes, (NOT_ASKED, LOST)),
-                np.isin(last, (COUNTER, UNSEEN)),
+                (votes == NOT_ASKED) | (votes == LOST),
+                (last == COUNTER) | (last == UNSEEN),
                 in_rounds_with_votes=True,
             )
-        cast = np.isin(votes, (*COUNTED, UNSEEN))
+        cast = is_counted(votes) | (votes == UNSEEN)
         last[cast] = votes[cast]
     return counted
 
@@ -103,7 +108,7 @@ def _fill(votes: Codes, last: Codes, empty: Bools, usable: Bools, *, in_rounds_w
     if not in_rounds_with_votes:
         votes[fill] = last[fill]
         return
-    cast = np.isin(votes, COUNTED).any(axis=0)
+    cast = is_counted(votes).any(axis=0)
     perhaps = (votes == UNSEEN).any(axis=0) & ~cast
     votes[fill & cast] = last[fill & cast]
     votes[fill & perhaps] = UNSEEN
@@ -118,7 +123,8 @@ def asked_until_stop(votes: Codes, rules: VotingRules) -> Bools:
     if rules.stop == "round":
         return np.ones(votes.shape, dtype=bool)
     lead_for, lead_against = stop_leads(rules.stop)
-    lead = np.cumsum(np.isin(votes, (AGREE, SUPPLEMENT)).astype(np.int64) - np.isin(votes, (BURDEN, COUNTER)), axis=0)
+    agrees, disagrees = (votes == AGREE) | (votes == SUPPLEMENT), (votes == BURDEN) | (votes == COUNTER)
+    lead = np.cumsum(agrees.astype(np.int64) - disagrees, axis=0)
     ended = np.logical_or.accumulate((lead >= lead_for) | (-lead >= lead_against), axis=0)
     before = np.zeros_like(ended)
     before[1:] = ended[:-1]

@@ -42,10 +42,10 @@ MAX_COMPLETIONS = 10_000
 _CELLS_AT_ONCE = 2**22
 
 _CONTESTED, _UNIQUE = (1 << CLASSIFICATIONS.index(name) for name in ("contested", "worker-unique"))
-_ANY_CLASS = (1 << len(CLASSIFICATIONS)) - 1
-_CARRIES, _HAS_NO_VOTES = 1 << len(CLASSIFICATIONS), 2 << len(CLASSIFICATIONS)
-_OUTCOMES = np.where(CLASS_IN_ROUND >= 0, 1 << np.maximum(CLASS_IN_ROUND, 0), _CARRIES)
-_OUTCOMES[NO_VOTES] = _HAS_NO_VOTES
+ANY_CLASS = (1 << len(CLASSIFICATIONS)) - 1
+CARRIES, HAS_NO_VOTES = 1 << len(CLASSIFICATIONS), 2 << len(CLASSIFICATIONS)
+OUTCOMES = np.where(CLASS_IN_ROUND >= 0, 1 << np.maximum(CLASS_IN_ROUND, 0), CARRIES)
+OUTCOMES[NO_VOTES] = HAS_NO_VOTES
 """What each rule makes of a round, a bit each: one of the classes, carried on with votes, or without any vote."""
 
 _COUNTER_OR_NOT_ASKED, _COUNTER_OR_LOST = N_CODES, N_CODES + 1
@@ -86,7 +86,7 @@ def bounds_of(attainable: Ints) -> ClassBounds:
     >>> bounds_of(np.array([0b0110, 0b1000]))
     ClassBounds(low=array([2, 3]), high=array([1, 3]))
     """
-    sets = np.arange(_ANY_CLASS + 1)
+    sets = np.arange(ANY_CLASS + 1)
     contains = (sets[:, None] >> np.arange(len(CLASSIFICATIONS))) & 1
     worst, best = len(CLASSIFICATIONS) - 1 - contains[:, ::-1].argmax(axis=1), contains.argmax(axis=1)
     return ClassBounds(worst[attainable], best[attainable])
@@ -122,7 +122,7 @@ def attainable_classes(
     ['full-consensus', 'partial-consensus', 'contested', 'worker-unique']
     """
     if rules.aggregate == "dawid-skene":
-        classes = _widest(rules, mode) & _ANY_CLASS | _CONTESTED | _UNIQUE
+        classes = widest(rules, mode) & ANY_CLASS | _CONTESTED | _UNIQUE
         return np.full(codes.shape[2], classes, dtype=np.int64)
     ran = np.arange(1, len(codes) + 1)[:, None] <= allowed
     open_findings = ((codes == UNSEEN).any(axis=1) & ran).any(axis=0)
@@ -134,7 +134,7 @@ def attainable_classes(
     attainable: Ints = 1 << known
     if open_findings.any():
         outcomes = _outcomes(codes[:, :, open_findings], rules, mode, workers)
-        outcomes[~ran[:, open_findings]] = _HAS_NO_VOTES
+        outcomes[~ran[:, open_findings]] = HAS_NO_VOTES
         attainable[open_findings] = _within_reach(outcomes, rules)
     return attainable
 
@@ -150,8 +150,8 @@ def _within_reach(outcomes: Ints, rules: VotingRules) -> Ints:
     unvoted, carried = np.ones(outcomes.shape[1], dtype=bool), np.zeros(outcomes.shape[1], dtype=bool)
     for outcome in outcomes[::-1] if backwards else outcomes:
         undecided = unvoted | carried
-        reached |= np.where(undecided, outcome & _ANY_CLASS, 0)
-        carries, without = undecided & (outcome & _CARRIES > 0), outcome & _HAS_NO_VOTES > 0
+        reached |= np.where(undecided, outcome & ANY_CLASS, 0)
+        carries, without = undecided & (outcome & CARRIES > 0), outcome & HAS_NO_VOTES > 0
         if queue:
             carried = carries | (carried & without)
         else:
@@ -160,12 +160,12 @@ def _within_reach(outcomes: Ints, rules: VotingRules) -> Ints:
     return reached | np.where(carried, _CONTESTED, 0) | np.where(unvoted, _UNIQUE, 0)
 
 
-def _widest(rules: VotingRules, mode: Mode) -> int:
+def widest(rules: VotingRules, mode: Mode) -> int:
     """Return all outcomes that a round can have under the rules, a bit each."""
     estimates: tuple[Rule, ...] = ("estimated-true", "estimated-false")
     given = estimates if rules.aggregate == "dawid-skene" else RULES_OF_MODE[rule_set(rules, mode)]
     classes = [CLASS_OF_RULE[rule] for rule in given]
-    return sum({1 << CLASSIFICATIONS.index(name) for name in classes if name}) | _CARRIES | _HAS_NO_VOTES
+    return sum({1 << CLASSIFICATIONS.index(name) for name in classes if name}) | CARRIES | HAS_NO_VOTES
 
 
 def _outcomes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequence[str]) -> Ints:
@@ -174,20 +174,30 @@ def _outcomes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequence[st
     if tied and rules.stop != "round":
         judged = rules_of_rounds(counted_codes(codes, rules, mode, workers), rules, mode, workers)
         from_unseen = np.logical_or.accumulate((codes == UNSEEN).any(axis=1), axis=0)
-        return np.where(from_unseen, _widest(rules, mode), _OUTCOMES[judged])
+        return np.where(from_unseen, widest(rules, mode), OUTCOMES[judged])
     counted = counted_codes(codes, rules.model_copy(update={"stop": "round"}), mode, workers)
     if tied:
-        follows = counted == UNSEEN
-        counted[follows & (codes == NOT_ASKED)] = _COUNTER_OR_NOT_ASKED
-        if rules.lost_votes != "last-vote":
-            counted[follows & (codes == LOST)] = _COUNTER_OR_LOST
+        mark_open_cells(counted, codes, rules)
     n_rounds, n_workers, n_findings = codes.shape
-    patterns = _same_kinds(rules, mode)[counted].transpose(1, 0, 2).reshape(n_workers, n_rounds * n_findings)
+    columns = counted.transpose(1, 0, 2).reshape(n_workers, n_rounds * n_findings)
+    return outcomes_of_columns(columns, rules, mode, workers).reshape(n_rounds, n_findings)
+
+
+def mark_open_cells(counted: Codes, codes: Codes, rules: VotingRules) -> None:
+    """Mark the cells of `counted` that a sticky refutation fills if an unseen vote is one; `codes` are as recorded."""
+    follows = counted == UNSEEN
+    counted[follows & (codes == NOT_ASKED)] = _COUNTER_OR_NOT_ASKED
+    if rules.lost_votes != "last-vote":
+        counted[follows & (codes == LOST)] = _COUNTER_OR_LOST
+
+
+def outcomes_of_columns(columns: Codes, rules: VotingRules, mode: Mode, workers: Sequence[str]) -> Ints:
+    """Return the set of outcomes of each round, given as a column of votes as they count before asking stops."""
+    patterns = _same_kinds(rules, mode)[columns]
     if _interchangeable(rules):
         patterns = np.sort(patterns[(patterns != NOT_ASKED).any(axis=1)], axis=0)
     number, firsts = _distinct(patterns)
-    sets = _outcomes_of_patterns(patterns[:, firsts], rules, mode, workers)
-    return sets[number].reshape(n_rounds, n_findings)
+    return _outcomes_of_patterns(patterns[:, firsts], rules, mode, workers)[number]
 
 
 def _interchangeable(rules: VotingRules) -> bool:
@@ -231,7 +241,7 @@ def _outcomes_of_patterns(patterns: Codes, rules: VotingRules, mode: Mode, worke
         rows, missing = np.flatnonzero(layout == number), np.flatnonzero(patterns[:, first] >= UNSEEN)
         completions = _completions(patterns[missing, first].tolist(), options, together=_interchangeable(rules))
         if completions is None:
-            sets[rows] = _widest(rules, mode)
+            sets[rows] = widest(rules, mode)
             continue
         step = max(1, _CELLS_AT_ONCE // (len(completions) * max(len(patterns), 1)))
         for start in range(0, len(rows), step):
@@ -239,7 +249,7 @@ def _outcomes_of_patterns(patterns: Codes, rules: VotingRules, mode: Mode, worke
             cells = np.repeat(patterns[:, some], len(completions), axis=1)
             cells[missing] = np.tile(completions.T, len(some))
             cells[~asked_until_stop(cells, rules)] = NOT_ASKED
-            outcomes = _OUTCOMES[rules_of_rounds(cells[None], rules, mode, workers)[0]]
+            outcomes = OUTCOMES[rules_of_rounds(cells[None], rules, mode, workers)[0]]
             sets[some] = np.bitwise_or.reduce(outcomes.reshape(len(some), len(completions)), axis=1)
     return sets
 

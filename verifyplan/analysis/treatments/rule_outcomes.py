@@ -1,9 +1,13 @@
-"""What each of many voting rules makes of recorded votes: classes, their bounds, and counts (rules R4, R5)."""
+"""What each of many voting rules makes of recorded votes: classes, their bounds, and counts (rules R4, R5).
+
+Rules judge the distinct patterns of a round once; findings look their outcome up and walk through their rounds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,23 +15,98 @@ import pandas as pd
 
 from verifyplan.analysis.metrics import IS_HELD, truth_codes
 from verifyplan.analysis.replay import replay_parts
-from verifyplan.analysis.vote_cube import VoteCube, with_unseen
+from verifyplan.analysis.treatments.class_bounds import OUTCOMES, bounds_of, outcomes_of_columns, widest
+from verifyplan.analysis.treatments.rule_walk import (
+    N_CLASSES,
+    PACKED,
+    STATE_BITS,
+    Order,
+    first_states,
+    joint,
+    next_states,
+    order_of,
+)
+from verifyplan.analysis.treatments.vote_patterns import Patterns, VotePatterns
+from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import CLASSIFICATIONS, Mode
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.rules.round_decisions import judge_codes
-from verifyplan.rules.vote_codes import UNSEEN
+from verifyplan.rules.round_decisions import rules_of_rounds
+from verifyplan.rules.vote_codes import NOT_ASKED, UNSEEN, Bools, Ints, asked_until_stop
 
 Classes = npt.NDArray[np.uint8]
 """Positions in CLASSIFICATIONS, one a finding; NO_CLASS where there is none."""
-Ints = npt.NDArray[np.int64]
 
 NO_CLASS = 255
-N_CLASSES = len(CLASSIFICATIONS)
+N_TRUTHS = 3
+"""FALSE, TRUE and UNKNOWN of `metrics`."""
 NOT_HELD, EITHER, HELD_SURELY = range(3)
 """What unseen votes could make of a finding: not held in any case, either, held in any case."""
+
+MAX_CACHE_BYTES = 2**28
+"""The outcomes of all rules are kept where they are at most so many bytes, else computed again."""
+
+_SETS = np.arange(1 << N_CLASSES)
+_LOW, _HIGH = (np.append(bound.astype(np.uint8), NO_CLASS) for bound in bounds_of(_SETS))
+_BITS = 1 << np.arange(N_CLASSES)
+_EITHER_HELD = np.where(
+    _SETS & _BITS[IS_HELD].sum() == 0, NOT_HELD, np.where(_SETS & _BITS[~IS_HELD].sum() == 0, HELD_SURELY, EITHER)
+)
+
+N_PACKED = N_CLASSES << N_CLASSES
+"""An outcome is packed as a class + N_CLASSES x the set of classes within reach; N_PACKED is none."""
+
+
+class Walk(NamedTuple):
+    """How findings of a part go through the rounds of some rules."""
+
+    order: Order
+    """Which round decides."""
+    patterns: Patterns
+    """The votes of each round."""
+    states: tuple[Ints, ...]
+    """The state of each finding after each round, shifted by STATE_BITS (see `rule_walk`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class RulePart:
+    """The findings of runs of one mode, in the order of their runs."""
+
+    mode: Mode
+    votes: VotePatterns
+    allowed: Ints
+    """The rounds that its run allowed each finding."""
+    rows: Ints
+    """The position of each finding in the table of findings."""
+
+    def walk(self, rules: VotingRules) -> Walk:
+        """Return how the findings go through the rounds of the rules."""
+        mode, order = rules.mode or self.mode, order_of(rules)
+        allowed = self.allowed if rules.max_rounds is None else np.full_like(self.allowed, rules.max_rounds)
+        patterns = self.votes.counted(rules, mode, allowed)
+        outcomes = _outcome_table(patterns, rules, mode)
+        states = [first_states(outcomes, order).take(patterns.number[0])]
+        for number in patterns.number[1:]:
+            states.append(next_states(states[-1], outcomes.take(number), order))
+        return Walk(order, patterns, tuple(states))
+
+
+def _outcome_table(patterns: Patterns, rules: VotingRules, mode: Mode) -> Ints:
+    """Return the outcome of each pattern, by the votes that were cast and with what unseen ones allow."""
+    votes = np.minimum(patterns.votes, UNSEEN)  # open cells beyond it are asked for and unknown, too
+    if rules.stop != "round":
+        votes = np.where(asked_until_stop(votes, rules), votes, np.int8(NOT_ASKED))
+    in_round = rules_of_rounds(votes[None], rules, mode, patterns.workers)[0]
+    point = OUTCOMES[in_round]
+    reach, unknown = point.copy(), (patterns.votes >= UNSEEN).any(axis=0)
+    if patterns.loose is not None:
+        reach[patterns.loose] = widest(rules, mode)
+        unknown &= ~patterns.loose
+    if unknown.any():
+        reach[unknown] = outcomes_of_columns(patterns.votes[:, unknown], rules, mode, patterns.workers)
+    return joint(point, reach)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,102 +119,108 @@ class RuleOutcomes:
     """One row a finding and iteration, as `replay` returns them: `run_id, iteration, finding_id, summary, truth`."""
     truth: Ints
     """FALSE, TRUE or UNKNOWN of each finding."""
-    _parts: tuple[_Part, ...]
-    _unvoted: Classes
-    """The recorded class of findings that nobody was asked about; NO_CLASS for all others."""
+    parts: tuple[RulePart, ...]
+    """The findings that were voted on, by the mode of their run."""
+    unvoted: npt.NDArray[np.uint8]
+    """The packed outcome of findings that nobody was asked about, which keep their class; N_PACKED for all others."""
+    _kept: dict[int, npt.NDArray[np.uint8]] = field(default_factory=dict, repr=False)
 
     def classes(self, k: int) -> Classes:
         """Return the class of each finding under the k-th rules, by the votes that were cast."""
-        return self._outcome(k)[0]
+        packed = self.packed(k)
+        return np.where(packed == N_PACKED, NO_CLASS, packed % N_CLASSES).astype(np.uint8)
 
     def low(self, k: int) -> Classes:
         """Return the worst class of each finding that unseen votes could give."""
-        return self._outcome(k)[1]
+        return _LOW[self.packed(k) // N_CLASSES]
 
     def high(self, k: int) -> Classes:
         """Return the best class of each finding that unseen votes could give."""
-        return self._outcome(k)[2]
+        return _HIGH[self.packed(k) // N_CLASSES]
 
-    def censored(self, k: int) -> npt.NDArray[np.bool_]:
+    def censored(self, k: int) -> Bools:
         """Return whether unseen votes could give a finding another class."""
-        _, low, high = self._outcome(k)
-        different: npt.NDArray[np.bool_] = low != high
+        different: Bools = self.low(k) != self.high(k)
         return different
+
+    def packed(self, k: int, walks: Sequence[Walk] | None = None) -> npt.NDArray[np.uint8]:
+        """Return class + N_CLASSES x set of classes within reach of each finding; N_PACKED where there is no class.
+
+        `walks` are those of the parts under the k-th rules, where they are known.
+        """
+        if k in self._kept:
+            return self._kept[k]
+        packed = self.unvoted.copy()
+        for part, walk in zip(self.parts, walks or self.walks(k), strict=True):
+            packed[part.rows] = PACKED.take(walk.states[-1] >> STATE_BITS)
+        if packed.size * len(self.rules) <= MAX_CACHE_BYTES:
+            self._kept[k] = packed
+        return packed
+
+    def walks(self, k: int) -> list[Walk]:
+        """Return how the findings of each part go through the rounds of the k-th rules."""
+        return [part.walk(self.rules[k]) for part in self.parts]
 
     def counts(self, groups: Ints, n_groups: int) -> Ints:
         """Return findings counted by rules, group, truth and class, of shape (rules, groups, 3, 4).
 
         The truth is FALSE, TRUE, UNKNOWN in this order; `groups` has the group of each finding, from 0.
         """
-        out = np.zeros((len(self.rules), n_groups, 3, N_CLASSES), dtype=np.int64)
-        for k in range(len(self.rules)):
-            classes = self.classes(k)
-            known = classes != NO_CLASS
-            cell = (groups[known] * 3 + self.truth[known]) * N_CLASSES + classes[known]
-            out[k] = np.bincount(cell, minlength=n_groups * 3 * N_CLASSES).reshape(out[k].shape)
-        return out
+        return self._counts(groups, n_groups, np.append(np.arange(N_PACKED) % N_CLASSES, N_CLASSES), N_CLASSES)
 
     def attainable_counts(self, groups: Ints, n_groups: int) -> Ints:
         """Return findings counted by rules, group, truth and what unseen votes could make of them.
 
         Of shape (rules, groups, 3, 3); the last axis is NOT_HELD, EITHER, HELD_SURELY. Metrics are monotone in each
-        finding, so that their bounds follow: of recall, F1 and precision the lowest has true findings of EITHER not
-        held and false ones held, the highest the other way round.
+        finding, so that their bounds follow: of precision, recall and F1 the lowest has the true findings of EITHER not
+        held and the false ones held, the highest the other way round.
         """
-        out = np.zeros((len(self.rules), n_groups, 3, 3), dtype=np.int64)
+        return self._counts(groups, n_groups, np.append(_EITHER_HELD[np.arange(N_PACKED) // N_CLASSES], 3), 3)
+
+    def _counts(self, groups: Ints, n_groups: int, kind_of: Ints, n_kinds: int) -> Ints:
+        """Return findings counted by rules, group, truth and a kind of their packed outcome; others are left out."""
+        out = np.empty((len(self.rules), n_groups, N_TRUTHS, n_kinds), dtype=np.int64)
+        cell = (groups * N_TRUTHS + self.truth) * (n_kinds + 1)
+        shape = (n_groups, N_TRUTHS, n_kinds + 1)
         for k in range(len(self.rules)):
-            _, low, high = self._outcome(k)
-            known = low != NO_CLASS
-            state = IS_HELD[low[known]].astype(np.int64) + IS_HELD[high[known]]
-            cell = (groups[known] * 3 + self.truth[known]) * 3 + state
-            out[k] = np.bincount(cell, minlength=n_groups * 9).reshape(out[k].shape)
+            counted = np.bincount(cell + kind_of[self.packed(k)], minlength=int(np.prod(shape)))
+            out[k] = counted.reshape(shape)[:, :, :n_kinds]
         return out
-
-    def _outcome(self, k: int) -> tuple[Classes, Classes, Classes]:
-        classes, low, high = (self._unvoted.copy() for _ in range(3))
-        for part in self._parts:
-            classes[part.rows], low[part.rows], high[part.rows] = part.judge(self.rules[k])
-        return classes, low, high
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The findings of runs of one mode."""
-
-    mode: Mode
-    cube: VoteCube
-    allowed: Ints
-    """The rounds that its run allowed each finding."""
-    rows: Ints
-    """The position of each finding in the table of findings."""
-
-    def judge(self, rules: VotingRules) -> tuple[Classes, Classes, Classes]:
-        mode = rules.mode or self.mode
-        allowed = self.allowed if rules.max_rounds is None else np.full_like(self.allowed, rules.max_rounds)
-        cube = with_unseen(self.cube, rules, allowed)
-        executed = np.minimum(self.cube.last_round, allowed)
-        decision, counted = judge_codes(cube.codes, executed, rules, mode, cube.workers)
-        classes = decision.classification.astype(np.uint8)
-        open_ = (counted == UNSEEN).any(axis=(0, 1)) & ~decision.settled
-        return classes, np.where(open_, 3, classes).astype(np.uint8), np.where(open_, 0, classes).astype(np.uint8)
 
 
 def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
-    """Return what each of some rules makes of the recorded votes of runs."""
+    """Return what each of some rules makes of the recorded votes of runs.
+
+    Raises SettingsError for the aggregate `dawid-skene`, which judges a run as a whole.
+    """
+    _refuse_estimates(rules)
     own = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     own = own[["run_id", "finding_id", "summary", "truth", "classification"]]
-    parts = replay_parts(runs, VotingRules())
-    keys = [part.cast.findings.assign(part=i, at=range(len(part.cast.findings))) for i, part in enumerate(parts)]
-    judged = pd.concat(keys) if keys else pd.DataFrame(columns=[*FINDING, "iteration", "part", "at"])
-    table = own.merge(judged, on=FINDING, how="left")
+    recorded = replay_parts(runs, VotingRules())
+    keys = [part.cast.findings.assign(part=i, at=range(len(part.cast.findings))) for i, part in enumerate(recorded)]
+    voted = pd.concat(keys) if keys else pd.DataFrame(columns=[*FINDING, "iteration", "part", "at"])
+    table = own.merge(voted, on=FINDING, how="left")
+    rounds = max((r.max_rounds or 0 for r in rules), default=0)
     made = []
-    for i, part in enumerate(parts):
+    run = pd.factorize(table["run_id"])[0]
+    for i, part in enumerate(recorded):
         rows = np.flatnonzero(table["part"].eq(i).to_numpy())
-        cube = part.cube(citations=True)
+        rows = rows[np.argsort(run[rows], kind="stable")]
+        if not len(rows):
+            continue
         at = table["at"].to_numpy(dtype="float64")[rows].astype(np.int64)
-        made.append(_Part(part.mode, cube.take(at), part.max_rounds[at], rows))
-    unvoted = pd.Categorical(table["classification"], categories=CLASSIFICATIONS).codes.astype(np.uint8)
-    unvoted[table["part"].notna().to_numpy()] = NO_CLASS
+        cube = part.cube(citations=True).take(at)
+        allowed = part.max_rounds[at]
+        made.append(RulePart(part.mode, VotePatterns(cube, max(rounds, int(allowed.max()))), allowed, rows))
+    codes = pd.Categorical(table["classification"], categories=CLASSIFICATIONS).codes.astype(np.int64)
+    unvoted = np.where(table["part"].isna() & (codes >= 0), codes + N_CLASSES * (1 << np.maximum(codes, 0)), N_PACKED)
     findings = table.drop(columns=["part", "at", "classification"])
     findings["iteration"] = findings["iteration"].fillna(0).astype("int64")
-    return RuleOutcomes(tuple(rules), findings, truth_codes(findings), tuple(made), unvoted)
+    return RuleOutcomes(tuple(rules), findings, truth_codes(findings), tuple(made), unvoted.astype(np.uint8))
+
+
+def _refuse_estimates(rules: Sequence[VotingRules]) -> None:
+    estimating = [rule for rule in rules if rule.aggregate == "dawid-skene"]
+    if estimating:
+        message = "'dawid-skene' estimates the workers of whole runs, and a search judges findings one by one"
+        raise SettingsError(Problem("aggregate", message, "replay these rules by themselves"))

@@ -1,0 +1,137 @@
+"""Recorded votes as distinct patterns of a round, so that each of many rules judges every pattern once (rule R5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.analysis.treatments.class_bounds import mark_open_cells
+from verifyplan.analysis.vote_cube import VoteCube, with_unseen
+from verifyplan.protocol.vote import Mode
+from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.rules.vote_codes import N_CODES, NOT_ASKED, UNSEEN, Bools, Codes, Ints, counted_codes, read_codes
+
+LATER_ROUNDS = 2
+"""Of rounds without any recorded vote, more than two allow no other class."""
+
+_IF_NAMED = N_CODES
+"""The symbol of a vote that was never cast, and that only rules that name its worker would ask for."""
+_N_SYMBOLS = N_CODES + 2
+_ASKED = 16
+"""Added to the symbol of a cell that the rules ask for, where fills make this differ from cells with a vote."""
+_MAX_CODE = 2**62
+
+
+class Patterns(NamedTuple):
+    """The distinct patterns of a round under the rules that read votes alike; the last one is a round not allowed."""
+
+    votes: Codes
+    """What each vote counts as, of shape (workers, patterns); UNSEEN or an open cell where that is not known."""
+    asked: Bools
+    """Whether the rules ask for the vote, if all workers are asked at once; of the same shape."""
+    number: tuple[Ints, ...]
+    """The pattern of each finding in each round."""
+    workers: tuple[str, ...]
+    """The names of the first axis."""
+    loose: Bools | None = None
+    """Whether a pattern follows from unseen votes in a way that is not traced, so that it allows any outcome."""
+
+
+class VotePatterns:
+    """The votes on the findings of one part of a set, by pattern."""
+
+    def __init__(self, cube: VoteCube, max_rounds: int) -> None:
+        """Number the patterns of up to `max_rounds` rounds."""
+        self.workers = cube.workers
+        self.last_round = cube.last_round
+        reach = np.minimum(cube.last_round + LATER_ROUNDS, max_rounds)
+        codes = with_unseen(cube, VotingRules(), reach).codes
+        named = with_unseen(cube, VotingRules(workers=cube.workers), reach).codes if cube.workers else codes
+        self._symbols = np.where((named == UNSEEN) & (codes == NOT_ASKED), np.int8(_IF_NAMED), codes)
+        self._numbers, self._distinct = distinct_columns(self._symbols, _N_SYMBOLS)
+        self._limited: dict[int | None, tuple[Ints, ...]] = {}
+        self._tied: dict[tuple[object, ...], Patterns] = {}
+        self._reach = reach
+
+    def counted(self, rules: VotingRules, mode: Mode, allowed: Ints) -> Patterns:
+        """Return the patterns that the rules count, read in a mode; `allowed` are the rounds of each finding."""
+        tied = rules.refutes == "sticky" or rules.lost_votes == "last-vote"
+        patterns = self._tied_patterns(rules, mode) if tied else self._free_patterns(rules, mode)
+        return patterns._replace(number=self._within(patterns.number, patterns.votes.shape[1] - 1, allowed))
+
+    def _within(self, numbers: tuple[Ints, ...], none: int, allowed: Ints) -> tuple[Ints, ...]:
+        """Return the pattern of each finding and round, with the last pattern where a round is not allowed."""
+        limit = np.minimum(self._reach, allowed)
+        rounds = range(1, min(len(numbers), int(limit.max(initial=0))) + 1)
+        least = int(limit.min(initial=0))
+        return tuple(numbers[r - 1] if r <= least else np.where(limit >= r, numbers[r - 1], none) for r in rounds)
+
+    def _free_patterns(self, rules: VotingRules, mode: Mode) -> Patterns:
+        """Return the patterns under rules that judge each round on its own votes."""
+        symbols, names = self._rows(self._distinct, rules)
+        cells = np.where(symbols == _IF_NAMED, NOT_ASKED if rules.workers is None else UNSEEN, symbols)
+        votes = _with_none(read_codes(cells.astype(np.int8), rules, mode))
+        return Patterns(votes, votes != NOT_ASKED, self._numbers, names)
+
+    def _rows(self, symbols: Codes, rules: VotingRules) -> tuple[Codes, tuple[str, ...]]:
+        """Return the rows of the workers whom the rules ask, those who never voted after the others."""
+        if rules.workers is None:
+            return symbols, self.workers
+        rows = [row for row, name in enumerate(self.workers) if name in rules.workers]
+        extra = [name for name in rules.workers if name not in self.workers]
+        unseen = np.full((*symbols.shape[:-2], len(extra), symbols.shape[-1]), UNSEEN, dtype=np.int8)
+        names = (*(self.workers[row] for row in rows), *extra)
+        return np.concatenate([symbols[..., rows, :], unseen], axis=-2), names
+
+    def _tied_patterns(self, rules: VotingRules, mode: Mode) -> Patterns:
+        """Return the patterns under rules by which a vote counts in later rounds, too."""
+        read_by = (rules.missing_basis, rules.uncited, rules.caveats, rules.lost_votes, rules.refutes)
+        key = (mode, rules.workers, str(rules.stop), *read_by)
+        if key not in self._tied:
+            symbols, names = self._rows(self._symbols, rules)
+            codes = np.where(symbols == _IF_NAMED, NOT_ASKED if rules.workers is None else UNSEEN, symbols)
+            codes = codes.astype(np.int8)
+            counted = counted_codes(codes, rules.model_copy(update={"workers": None}), mode, names)
+            asked = codes != NOT_ASKED
+            loose = np.zeros((len(codes), 1, codes.shape[2]), dtype=np.int8)
+            if rules.stop == "round":
+                mark_open_cells(counted, codes, rules)
+            else:
+                asked &= counted != NOT_ASKED
+                loose[:, 0] = np.logical_or.accumulate((codes == UNSEEN).any(axis=1), axis=0)
+            numbers, both = distinct_columns(
+                np.concatenate([counted + np.int8(_ASKED) * asked, loose], axis=1), 2 * _ASKED
+            )
+            votes, any_outcome = _with_none(both[:-1] % _ASKED), np.append(both[-1] > 0, False)
+            was_asked = _with_none(both[:-1]) >= _ASKED
+            self._tied[key] = Patterns(votes, was_asked, numbers, names, any_outcome if any_outcome.any() else None)
+        return self._tied[key]
+
+
+def _with_none(patterns: Codes) -> Codes:
+    """Return patterns with one more, in which nobody is asked."""
+    none = np.full((len(patterns), 1), NOT_ASKED, dtype=np.int8)
+    return np.concatenate([patterns, none], axis=1)
+
+
+def distinct_columns(cells: Codes, n_symbols: int) -> tuple[tuple[Ints, ...], Codes]:
+    """Return the number of each finding's column among the distinct ones, round by round, and these columns.
+
+    `cells` has the shape (rounds, rows, findings), with values below `n_symbols`; the distinct columns (rows, columns).
+    """
+    n_rounds, n_rows, n_findings = cells.shape
+    code, size = np.zeros((n_rounds, n_findings), dtype=np.int64), 1
+    for row in range(n_rows):
+        if size > _MAX_CODE // n_symbols:
+            numbered, values = pd.factorize(code.ravel())
+            code, size = numbered.reshape(code.shape).astype(np.int64), max(len(values), 1)
+        code, size = code * n_symbols + cells[:, row], size * n_symbols
+    numbers, values = pd.factorize(code.ravel())
+    first = np.full(len(values), -1, dtype=np.int64)
+    first[numbers[::-1]] = np.arange(code.size)[::-1]
+    at_round, at_finding = np.divmod(first, max(n_findings, 1))
+    columns: npt.NDArray[np.int8] = cells[at_round, :, at_finding].T.astype(np.int8)
+    return tuple(numbers.reshape(code.shape).astype(np.int64)), columns
