@@ -75,7 +75,7 @@ def _after(before: Ints, outcome: Ints, order: Order) -> Ints:
     unvoted, carried = before & HAS_NO_VOTES > 0, before & CARRIES > 0
     without, given = outcome & HAS_NO_VOTES > 0, outcome & (ANY_CLASS | CARRIES)
     if order == "last":
-        after: Ints = np.where(before > 0, given, 0) | np.where(without, before, 0)
+        after: Ints = np.where(before > 0, given, 0) + np.where(without, before & ~given, 0)
     elif order == "first":
         after = np.where(unvoted, outcome, 0) | (before & ~HAS_NO_VOTES)
     else:
