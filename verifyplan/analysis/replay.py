@@ -170,7 +170,7 @@ def replay_parts(runs: RunSet, rules: VotingRules) -> list[ReplayPart]:
     of_runs = runs.runs[["run_id", "mode", "effective_max_rounds"]].assign(own_rules=recorded_rules(runs))
     findings = _replayed(runs).merge(of_runs, on="run_id", how="left")
     modes = findings["mode"].astype("object").where(findings["mode"].eq("adversarial").fillna(False), "collaborative")
-    own = findings["own_rules"].fillna("") if set(rules.changed) <= _LEAVES_RULES else pd.Series("", findings.index)
+    own = findings["own_rules"].fillna("") if set(rules.changed) <= LEAVES_RULES else pd.Series("", findings.index)
     if rules.mode is not None:
         modes[:] = rules.mode
     keys = sorted(set(zip(modes, own, strict=True)), key=lambda key: (MODES.index(key[0]), key[1]))
@@ -180,7 +180,7 @@ def replay_parts(runs: RunSet, rules: VotingRules) -> list[ReplayPart]:
     ]
 
 
-_LEAVES_RULES = {"max_rounds", "missing_basis"}
+LEAVES_RULES = {"max_rounds", "missing_basis"}
 """Rules that name no other field leave runs their own."""
 
 

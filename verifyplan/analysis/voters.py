@@ -54,9 +54,9 @@ def voters_of_runs(runs: RunSet, votes: pd.DataFrame, cast: CodedVotes, findings
     """Return who votes in runs, in roster order, and who could have on which finding.
 
     `findings` has a row for each finding of `cast`, with its `run_id`, `discoverers`, and `own_rules`, the rules that
-    its run recorded, as JSON. Dispatches tell the roster; where there are none, workers are in order of appearance.
+    its run recorded, as JSON. Dispatches tell the roster; without any, workers are in order of appearance in all runs.
     """
-    named = pd.concat([runs.dispatches["worker"], votes["worker"]], ignore_index=True).astype("object")
+    named = pd.concat([runs.dispatches["worker"], runs.votes["worker"]], ignore_index=True).astype("object")
     roster = pd.Index(named.dropna().unique())
     worker = np.asarray(roster.get_indexer(pd.Index(votes["worker"].astype("object"))), dtype=np.int64)
     own = ~(cast.counted | cast.failed)

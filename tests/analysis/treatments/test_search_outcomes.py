@@ -14,7 +14,7 @@ from verifyplan.protocol.voting_rules import VotingRules
 def test_outcomes_are_those_of_a_replay(mode, rounds):
     runs = vp.datasets.runs("stdlib-claims")
     outcomes = rule_outcomes(runs, [VotingRules(mode=mode, max_rounds=rounds)])
-    replayed = replay(runs, mode or "recorded", max_rounds=rounds)
+    replayed = replay(runs, rules=outcomes.rules[0])
     assert np.array_equal(outcomes.classes(0), replayed["classification"].cat.codes)
     assert outcomes.findings["finding_id"].tolist() == replayed["finding_id"].tolist()
     assert np.array_equal(outcomes.censored(0), replayed["censored"])

@@ -172,8 +172,9 @@ def _outcomes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequence[st
     """Return the set of outcomes of each round of each finding, of shape (rounds, findings)."""
     tied = rules.refutes == "sticky" or rules.lost_votes == "last-vote"
     if tied and rules.stop != "round":
-        judged = rules_of_rounds(counted_codes(codes, rules, mode, workers), rules, mode, workers)
-        from_unseen = np.logical_or.accumulate((codes == UNSEEN).any(axis=1), axis=0)
+        counted = counted_codes(codes, rules, mode, workers)
+        judged = rules_of_rounds(counted, rules, mode, workers)
+        from_unseen = np.logical_or.accumulate((counted == UNSEEN).any(axis=1), axis=0)
         return np.where(from_unseen, widest(rules, mode), OUTCOMES[judged])
     counted = counted_codes(codes, rules.model_copy(update={"stop": "round"}), mode, workers)
     if tied:

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from verifyplan.analysis.judgement import judgement
 from verifyplan.analysis.metrics import IS_HELD, truth_codes
-from verifyplan.analysis.replay import replay_parts
+from verifyplan.analysis.replay import LEAVES_RULES, ReplayPart, replay_parts
 from verifyplan.analysis.treatments.class_bounds import OUTCOMES, bounds_of, outcomes_of_columns, widest
 from verifyplan.analysis.treatments.rule_walk import (
     N_CLASSES,
@@ -27,7 +28,6 @@ from verifyplan.analysis.treatments.rule_walk import (
     order_of,
 )
 from verifyplan.analysis.treatments.vote_patterns import Patterns, VotePatterns
-from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.event_cross import PLAN_BODY
@@ -72,9 +72,12 @@ class Walk(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RulePart:
-    """The findings of runs of one mode, in the order of their runs."""
+    """The findings of runs of one mode and with the same recorded rules, in the order of their runs."""
 
-    mode: Mode
+    recorded: ReplayPart
+    """The votes as they were recorded, with the mode and the rules of the runs."""
+    at: Ints
+    """The position of each finding in `recorded`."""
     votes: VotePatterns
     allowed: Ints
     """The rounds that its run allowed each finding."""
@@ -83,14 +86,31 @@ class RulePart:
 
     def walk(self, rules: VotingRules) -> Walk:
         """Return how the findings go through the rounds of the rules."""
-        mode, order = rules.mode or self.mode, order_of(rules)
+        mode, rules = rules.mode or self.recorded.mode, self._rules_of_runs(rules)
         allowed = self.allowed if rules.max_rounds is None else np.full_like(self.allowed, rules.max_rounds)
-        patterns = self.votes.counted(rules, mode, allowed)
+        patterns, order = self.votes.counted(rules, mode, allowed), order_of(rules)
+        if rules.aggregate == "dawid-skene":
+            return Walk(order, patterns, (self._estimated(rules, mode, allowed),) * len(patterns.number))
         outcomes = _outcome_table(patterns, rules, mode)
         states = [first_states(outcomes, order).take(patterns.number[0])]
         for number in patterns.number[1:]:
             states.append(next_states(states[-1], outcomes.take(number), order))
         return Walk(order, patterns, tuple(states))
+
+    def _rules_of_runs(self, rules: VotingRules) -> VotingRules:
+        """Return the rules, or those that the runs recorded where these name no field that matters (see `replay`)."""
+        if set(rules.changed) <= LEAVES_RULES:
+            return self.recorded.rules.model_copy(update={name: getattr(rules, name) for name in rules.changed})
+        return rules
+
+    def _estimated(self, rules: VotingRules, mode: Mode, allowed: Ints) -> Ints:
+        """Return the last states of findings under rules that judge a run as a whole."""
+        votes, cast, voters = self.recorded.votes, self.recorded.cast, self.recorded.voters
+        of_cast = np.zeros(len(cast.findings), dtype=np.int64)
+        of_cast[self.at] = allowed
+        judged = judgement(votes, cast, mode, of_cast, rules, voters)
+        classes, low, high = (codes[self.at] for codes in (judged.decision.classification, judged.low, judged.high))
+        return joint(1 << classes, (1 << low) | (1 << high)) << STATE_BITS
 
 
 def _outcome_table(patterns: Patterns, rules: VotingRules, mode: Mode) -> Ints:
@@ -191,9 +211,8 @@ class RuleOutcomes:
 def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
     """Return what each of some rules makes of the recorded votes of runs.
 
-    Raises SettingsError for the aggregate `dawid-skene`, which judges a run as a whole.
+    One pass over distinct patterns a rule; the aggregate `dawid-skene` is estimated over all votes.
     """
-    _refuse_estimates(rules)
     own = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     own = own[["run_id", "finding_id", "summary", "truth", "classification"]]
     recorded = replay_parts(runs, VotingRules())
@@ -211,16 +230,10 @@ def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
         at = table["at"].to_numpy(dtype="float64")[rows].astype(np.int64)
         cube = part.cube(citations=True).take(at)
         allowed = part.max_rounds[at]
-        made.append(RulePart(part.mode, VotePatterns(cube, max(rounds, int(allowed.max()))), allowed, rows))
+        votes = VotePatterns(cube, max(rounds, int(allowed.max())))
+        made.append(RulePart(part, at, votes, allowed, rows))
     codes = pd.Categorical(table["classification"], categories=CLASSIFICATIONS).codes.astype(np.int64)
     unvoted = np.where(table["part"].isna() & (codes >= 0), codes + N_CLASSES * (1 << np.maximum(codes, 0)), N_PACKED)
     findings = table.drop(columns=["part", "at", "classification"])
     findings["iteration"] = findings["iteration"].fillna(0).astype("int64")
     return RuleOutcomes(tuple(rules), findings, truth_codes(findings), tuple(made), unvoted.astype(np.uint8))
-
-
-def _refuse_estimates(rules: Sequence[VotingRules]) -> None:
-    estimating = [rule for rule in rules if rule.aggregate == "dawid-skene"]
-    if estimating:
-        message = "'dawid-skene' estimates the workers of whole runs, and a search judges findings one by one"
-        raise SettingsError(Problem("aggregate", message, "replay these rules by themselves"))

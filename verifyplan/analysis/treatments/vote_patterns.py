@@ -8,14 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from verifyplan.analysis.judgement import LATER_ROUNDS
 from verifyplan.analysis.treatments.class_bounds import mark_open_cells
 from verifyplan.analysis.vote_cube import VoteCube, with_unseen
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.vote_codes import N_CODES, NOT_ASKED, UNSEEN, Bools, Codes, Ints, counted_codes, read_codes
-
-LATER_ROUNDS = 2
-"""Of rounds without any recorded vote, more than two allow no other class."""
 
 _IF_NAMED = N_CODES
 """The symbol of a vote that was never cast, and that only rules that name its worker would ask for."""
@@ -101,7 +99,7 @@ class VotePatterns:
                 mark_open_cells(counted, codes, rules)
             else:
                 asked &= counted != NOT_ASKED
-                loose[:, 0] = np.logical_or.accumulate((codes == UNSEEN).any(axis=1), axis=0)
+                loose[:, 0] = np.logical_or.accumulate((counted == UNSEEN).any(axis=1), axis=0)
             numbers, both = distinct_columns(
                 np.concatenate([counted + np.int8(_ASKED) * asked, loose], axis=1), 2 * _ASKED
             )
