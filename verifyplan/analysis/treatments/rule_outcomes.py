@@ -34,7 +34,7 @@ from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import CLASSIFICATIONS, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.round_decisions import rules_of_rounds
-from verifyplan.rules.vote_codes import NOT_ASKED, UNSEEN, Bools, Ints, asked_until_stop
+from verifyplan.rules.vote_codes import NOT_ASKED, UNSEEN, Bools, Ints
 
 Classes = npt.NDArray[np.uint8]
 """Positions in CLASSIFICATIONS, one a finding; NO_CLASS where there is none."""
@@ -116,8 +116,8 @@ class RulePart:
 def _outcome_table(patterns: Patterns, rules: VotingRules, mode: Mode) -> Ints:
     """Return the outcome of each pattern, by the votes that were cast and with what unseen ones allow."""
     votes = np.minimum(patterns.votes, UNSEEN)  # open cells beyond it are asked for and unknown, too
-    if rules.stop != "round":
-        votes = np.where(asked_until_stop(votes, rules), votes, np.int8(NOT_ASKED))
+    if not patterns.stopped:
+        votes = np.where(patterns.asked, votes, np.int8(NOT_ASKED))
     in_round = rules_of_rounds(votes[None], rules, mode, patterns.workers)[0]
     point = OUTCOMES[in_round]
     reach, unknown = point.copy(), (patterns.votes >= UNSEEN).any(axis=0)

@@ -13,7 +13,17 @@ from verifyplan.analysis.treatments.class_bounds import mark_open_cells
 from verifyplan.analysis.vote_cube import VoteCube, with_unseen
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.rules.vote_codes import N_CODES, NOT_ASKED, UNSEEN, Bools, Codes, Ints, counted_codes, read_codes
+from verifyplan.rules.vote_codes import (
+    N_CODES,
+    NOT_ASKED,
+    UNSEEN,
+    Bools,
+    Codes,
+    Ints,
+    asked_until_stop,
+    counted_codes,
+    read_codes,
+)
 
 _IF_NAMED = N_CODES
 """The symbol of a vote that was never cast, and that only rules that name its worker would ask for."""
@@ -29,13 +39,15 @@ class Patterns(NamedTuple):
     votes: Codes
     """What each vote counts as, of shape (workers, patterns); UNSEEN or an open cell where that is not known."""
     asked: Bools
-    """Whether the rules ask for the vote, if all workers are asked at once; of the same shape."""
+    """Whether the rules ask for the vote, by the votes that were cast; of the same shape."""
     number: tuple[Ints, ...]
     """The pattern of each finding in each round."""
     workers: tuple[str, ...]
     """The names of the first axis."""
     loose: Bools | None = None
     """Whether a pattern follows from unseen votes in a way that is not traced, so that it allows any outcome."""
+    stopped: bool = False
+    """Whether votes that are not asked for are `NOT_ASKED` already; else an unseen vote decides who is asked, too."""
 
 
 class VotePatterns:
@@ -72,7 +84,8 @@ class VotePatterns:
         symbols, names = self._rows(self._distinct, rules)
         cells = np.where(symbols == _IF_NAMED, NOT_ASKED if rules.workers is None else UNSEEN, symbols)
         votes = _with_none(read_codes(cells.astype(np.int8), rules, mode))
-        return Patterns(votes, votes != NOT_ASKED, self._numbers, names)
+        asked = (votes != NOT_ASKED) & asked_until_stop(votes, rules)
+        return Patterns(votes, asked, self._numbers, names)
 
     def _rows(self, symbols: Codes, rules: VotingRules) -> tuple[Codes, tuple[str, ...]]:
         """Return the rows of the workers whom the rules ask, those who never voted after the others."""
@@ -93,19 +106,21 @@ class VotePatterns:
             codes = np.where(symbols == _IF_NAMED, NOT_ASKED if rules.workers is None else UNSEEN, symbols)
             codes = codes.astype(np.int8)
             counted = counted_codes(codes, rules.model_copy(update={"workers": None}), mode, names)
-            asked = codes != NOT_ASKED
+            own = read_codes(codes, rules, mode)
+            asked = (codes != NOT_ASKED) & np.array([asked_until_stop(votes, rules) for votes in own])
             loose = np.zeros((len(codes), 1, codes.shape[2]), dtype=np.int8)
             if rules.stop == "round":
                 mark_open_cells(counted, codes, rules)
             else:
-                asked &= counted != NOT_ASKED
                 loose[:, 0] = np.logical_or.accumulate((counted == UNSEEN).any(axis=1), axis=0)
             numbers, both = distinct_columns(
                 np.concatenate([counted + np.int8(_ASKED) * asked, loose], axis=1), 2 * _ASKED
             )
             votes, any_outcome = _with_none(both[:-1] % _ASKED), np.append(both[-1] > 0, False)
             was_asked = _with_none(both[:-1]) >= _ASKED
-            self._tied[key] = Patterns(votes, was_asked, numbers, names, any_outcome if any_outcome.any() else None)
+            self._tied[key] = Patterns(
+                votes, was_asked, numbers, names, any_outcome if any_outcome.any() else None, stopped=True
+            )
         return self._tied[key]
 
 
