@@ -31,6 +31,7 @@ from .analysis.replay import replay as replay
 from .analysis.study_design.monitor import monitor as monitor
 from .analysis.study_design.power import power as power
 from .analysis.study_design.sample_size import sample_size as sample_size
+from .analysis.treatments.fragility import fragility as fragility
 from .analysis.vacuity import vacuity as vacuity
 from .charts.export import export as export
 from .charts.export import export_set as export_set

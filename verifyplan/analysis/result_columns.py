@@ -7,6 +7,7 @@ from typing import Literal
 from verifyplan.analysis.result_columns_comparison import COMPARISON_TABLES
 from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES
 from verifyplan.analysis.result_columns_rates import RATE_TABLES
+from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
 from verifyplan.columns import Column, Columns
 
 
@@ -378,6 +379,7 @@ RESULT_TABLES: dict[str, Columns] = {
     "tests": _TESTS,
     **RATE_TABLES,
     **PLAN_RESULT_TABLES,
+    **TREATMENT_TABLES,
     "agreement": _AGREEMENT,
 }
 """Each table by the name of the attribute or function that gives it."""

@@ -110,16 +110,24 @@ def metric_bounds(classes: Ints, bounds: ClassBounds, truth: Ints, clusters: Clu
     """
     bounds = ClassBounds(np.maximum(bounds.low, classes), np.minimum(bounds.high, classes))
     lowest, highest, censored = _extremes(bounds, truth)
-    rows = []
-    for name, metric in metrics_of_classes(classes, truth).items():
-        n_censored = int(censored[name].sum())
-        choices = [lowest[name], metric, highest[name]] if n_censored else [metric]
-        ends = [share_interval(choice.part, choice.whole, clusters) for choice in choices]
-        low, value, high = ends[0].value, ends[len(ends) // 2].value, ends[-1].value
-        low, high = (high if np.isnan(low) else low), (low if np.isnan(high) else high)
-        interval = np.fmin.reduce([end.low for end in ends]), np.fmax.reduce([end.high for end in ends])
-        rows.append((name, value, *interval, low, high, metric.n, n_censored))
+    rows = [
+        (name, *figures_of(lowest[name], metric, highest[name], clusters), metric.n, int(censored[name].sum()))
+        for name, metric in metrics_of_classes(classes, truth).items()
+    ]
     return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def figures_of(lowest: Metric, metric: Metric, highest: Metric, clusters: Clusters) -> tuple[float, ...]:
+    """Return `value, low, high, low_bound, high_bound` of a metric from what it is and what it is at its bounds.
+
+    The interval contains those of the three. A bound that is not defined is the other.
+    """
+    same = np.array_equal(lowest.part, highest.part) and np.array_equal(lowest.whole, highest.whole)
+    choices = [metric] if same else [lowest, metric, highest]
+    ends = [share_interval(choice.part, choice.whole, clusters) for choice in choices]
+    low, value, high = ends[0].value, ends[len(ends) // 2].value, ends[-1].value
+    interval = np.fmin.reduce([end.low for end in ends]), np.fmax.reduce([end.high for end in ends])
+    return value, *interval, (high if np.isnan(low) else low), (low if np.isnan(high) else high)
 
 
 def _extremes(bounds: ClassBounds, truth: Ints) -> tuple[dict[str, Metric], dict[str, Metric], dict[str, Ints]]:

@@ -1,0 +1,298 @@
+"""Say which conclusions rest on few votes: those that failed, cite nothing, were filled in, or are single (rule R4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.chosen_rules import chosen_rules
+from verifyplan.analysis.classify import CLASS_TYPE
+from verifyplan.analysis.cluster_intervals import share_interval
+from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.judgement import bases_matter
+from verifyplan.analysis.metrics import IS_HELD, Metric, metrics_of_classes
+from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
+from verifyplan.analysis.treatments.changed_votes import (
+    Effect,
+    Judged,
+    LeftOut,
+    PartVotes,
+    effect_of_left_out,
+    failed_as_anything,
+    left_out_workers,
+    other_basis,
+    part_votes,
+    single_votes,
+    together,
+)
+from verifyplan.analysis.treatments.class_bounds import bounds_of
+from verifyplan.analysis.treatments.fragility_result import Fragility
+from verifyplan.analysis.treatments.metric_bounds import figures_of, metric_bounds
+from verifyplan.analysis.treatments.recorded_votes import RecordedVotes, recorded_votes, refuse_estimates
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
+from verifyplan.rules.vote_codes import AGREE, COUNTER, LOST, UNCITED, Bools, Ints
+from verifyplan.text import counted
+
+_FIGURES = ["value", "low", "high", "low_bound", "high_bound"]
+
+
+class _Change(NamedTuple):
+    """A kind of change, over all findings."""
+
+    kind: str
+    taken_as: str
+    effect: Effect
+    alternatives: tuple[Ints, ...] | None
+    """The classes of all findings under each way in which the votes change together; None: each finding by itself."""
+
+
+def fragility(runs: Runs, rules: object = None) -> Fragility:
+    """Return which conclusions would change if failed, uncited, filled-in or single votes had gone the other way.
+
+    Every change is judged by the votes that were cast, under the rules of each run or under `rules`. Failed votes are
+    taken as agree, as counter-evidence, and as anything (which finds classes that neither extreme gives, since classes
+    are not monotone in votes); counter-evidences that cite no place, and bases that were filled in, as the other basis;
+    each single vote the opposite way (agree becomes counter-evidence, any disagree agree), all others as cast; and each
+    worker is left out.
+
+    Args:
+        runs: a RunSet, a run, or a path.
+        rules: voting rules, a preset, a mapping or a JSON file; None takes those of each run.
+
+    Returns:
+        A Fragility: `.table` (a row a kind of change), `.metrics`, `.findings`, `.workers`, `.notes`.
+
+    Raises:
+        SettingsError: for rules that do not fit, and the aggregate `dawid-skene`, which judges whole runs.
+        TableError: as `replay`.
+
+    >>> from verifyplan.frames.votes import from_votes
+    >>> votes = pd.DataFrame({"item": "F", "who": list("abc"), "says": ["agree", "disagree", "verification-error"]})
+    >>> runs = from_votes(votes, item="item", worker="who", verdict="says")
+    >>> print(fragility(runs))  # doctest: +ELLIPSIS
+    1 finding of 1 run, 2 votes and 1 that failed
+    The conclusion of 1 finding rests on 1 vote that failed (for 1 whether it is held)...
+    """
+    runs = as_runs(runs)
+    recorded = recorded_votes(runs, chosen_rules(rules))
+    for part in recorded.parts:
+        refuse_estimates(part.rules, "fragility")
+    votes = [part_votes(part) for part in recorded.parts]
+    before = [part.judge(part.read) for part in votes]
+    classes = _scatter(recorded, [judged.classes for judged in before], recorded.unvoted)
+    changes = [*_joint_changes(recorded, votes, before, classes), *_single_changes(recorded, votes, before)]
+    left, workers = _workers(recorded, votes, before, classes)
+    changes.append(left)
+    clusters = recorded.clusters
+    return Fragility(
+        table=_table(changes, classes, clusters),
+        metrics=_metrics(changes, classes, recorded.truth, clusters),
+        findings=_findings(changes, classes, recorded.findings),
+        workers=workers,
+        n_findings=len(classes),
+        n_runs=recorded.findings["run_id"].nunique(),
+        n_votes=int(sum(int((part.read > LOST).sum()) for part in votes)),
+        n_failed=int(sum(int((part.recorded == LOST).sum()) for part in votes)),
+        synthetic=bool(runs.runs["synthetic"].eq(True).any()),
+        notes=tuple(_notes(runs, changes, recorded)),
+    )
+
+
+def _scatter(recorded: RecordedVotes, of_parts: Iterable[Ints | Bools], unvoted: Ints | int = 0) -> Ints:
+    """Return figures of the findings of each part in the order of all findings."""
+    joined = np.full(len(recorded.findings), unvoted, dtype=np.int64)
+    for part, figures in zip(recorded.parts, of_parts, strict=True):
+        joined[part.rows] = figures
+    return joined
+
+
+def _over_parts(recorded: RecordedVotes, effects: list[Effect]) -> Effect:
+    unvoted = np.where(recorded.unvoted >= 0, 1 << np.maximum(recorded.unvoted, 0), 0)
+    return Effect(
+        _scatter(recorded, [effect.n_votes for effect in effects]),
+        _scatter(recorded, [effect.n_deciding for effect in effects]),
+        _scatter(recorded, [effect.attainable for effect in effects], unvoted),
+        _scatter(recorded, [effect.goes_on for effect in effects]) > 0,
+    )
+
+
+def _joint_changes(
+    recorded: RecordedVotes, votes: list[PartVotes], before: list[Judged], classes: Ints
+) -> Iterable[_Change]:
+    """Yield the changes of all votes of a kind at once."""
+    for kind, taken_as in (
+        ("failed", "agree"),
+        ("failed", "counter-evidence"),
+        ("uncited", "other basis"),
+        ("filled-in", "other basis"),
+    ):
+        judged, effects = [], []
+        for part, own in zip(votes, before, strict=True):
+            cells = _cells(part, kind)
+            changed = other_basis(part.read)
+            if kind == "failed":
+                changed = np.full_like(part.read, AGREE if taken_as == "agree" else COUNTER)
+            after, effect = together(part, cells, changed, own)
+            judged.append(after.classes)
+            effects.append(effect)
+        after_all = _scatter(recorded, judged, recorded.unvoted)
+        yield _Change(kind, taken_as, _over_parts(recorded, effects), (classes, after_all))
+
+
+def _cells(part: PartVotes, kind: str) -> Bools:
+    """Return the votes of a kind; bases count where the rules look at them."""
+    if kind == "failed":
+        cells: Bools = part.recorded == LOST
+    else:
+        cells = part.filled if kind == "filled-in" else part.recorded == UNCITED
+        cells = cells & bases_matter(part.part.rules, part.part.mode)
+    return cells
+
+
+def _single_changes(recorded: RecordedVotes, votes: list[PartVotes], before: list[Judged]) -> Iterable[_Change]:
+    """Yield the changes that each finding may have by itself."""
+    for kind, taken_as, effect_of in (
+        ("failed", "anything", failed_as_anything),
+        ("single", "opposite", single_votes),
+    ):
+        effects = [effect_of(part, own) for part, own in zip(votes, before, strict=True)]
+        yield _Change(kind, taken_as, _over_parts(recorded, effects), None)
+
+
+def _workers(
+    recorded: RecordedVotes, votes: list[PartVotes], before: list[Judged], classes: Ints
+) -> tuple[_Change, pd.DataFrame]:
+    """Return the change of leaving out any one worker, and a row a worker."""
+    effects = []
+    without: dict[str, Ints] = {}
+    voted: dict[str, int] = defaultdict(int)
+    for part, own in zip(votes, before, strict=True):
+        left_out: list[LeftOut] = list(left_out_workers(part))
+        effects.append(effect_of_left_out(part, own, left_out))
+        for left in left_out:
+            name = part.part.cube.workers[left.worker]
+            without.setdefault(name, classes.copy())[part.part.rows[left.findings]] = left.judged.classes
+            voted[name] += len(left.findings)
+    clusters = recorded.clusters
+    rows = []
+    for name, after in without.items():
+        changed, held = after != classes, IS_HELD[after] != IS_HELD[classes]
+        counts = {"n_findings": voted[name], "n_class_changed": int(changed.sum()), "n_held_changed": int(held.sum())}
+        shares = _share("class", changed, clusters) | _share("held", held, clusters)
+        rows.append({"worker": name, **counts, **shares, "n": len(classes)})
+    change = _Change("worker", "left out", _over_parts(recorded, effects), (classes, *without.values()))
+    return change, pd.DataFrame(rows, columns=[column.name for column in TREATMENT_TABLES["fragility.workers"]])
+
+
+def _table(changes: list[_Change], classes: Ints, clusters: Clusters) -> pd.DataFrame:
+    rows = []
+    for kind, taken_as, effect, _ in changes:
+        changed, held = _changed(effect, classes)
+        rows.append(
+            {
+                "kind": kind,
+                "taken_as": taken_as,
+                "n_votes": int(effect.n_votes.sum()),
+                "n_findings": int((effect.n_votes > 0).sum()),
+                "n_deciding": int(effect.n_deciding.sum()),
+                "n_class_changed": int(changed.sum()),
+                "n_held_changed": int(held.sum()),
+                **_share("class", changed, clusters),
+                **_share("held", held, clusters),
+                "n": len(classes),
+                "n_goes_on": int(effect.goes_on.sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _share(name: str, part: Bools, clusters: Clusters) -> dict[str, float]:
+    """Return the share of all findings with its interval, as columns."""
+    share = share_interval(part, np.ones(len(part)), clusters)
+    return dict(zip((f"{name}_share", f"{name}_low", f"{name}_high"), share[:3], strict=True))
+
+
+def _changed(effect: Effect, classes: Ints) -> tuple[Bools, Bools]:
+    """Return whether the class of each finding can change, and whether it is held."""
+    worst, best = bounds_of(effect.attainable)
+    return effect.attainable != 1 << classes, IS_HELD[worst] != IS_HELD[best]
+
+
+def _metrics(changes: list[_Change], classes: Ints, truth: Ints, clusters: Clusters) -> pd.DataFrame:
+    tables = []
+    for kind, taken_as, effect, alternatives in changes:
+        if alternatives is None:
+            table = metric_bounds(classes, bounds_of(effect.attainable), truth, clusters).drop(columns="n_censored")
+        else:
+            table = _range_over(alternatives, truth, clusters)
+        table.insert(0, "kind", kind)
+        table.insert(1, "taken_as", taken_as)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _range_over(alternatives: tuple[Ints, ...], truth: Ints, clusters: Clusters) -> pd.DataFrame:
+    """Return the range of each metric over ways to judge all findings; the first is as recorded."""
+    first, *others = (metrics_of_classes(classes, truth) for classes in alternatives)
+    ends = {name: (metric, metric) for name, metric in first.items()}
+    for metrics in others:
+        for name, metric in metrics.items():
+            low, high = ends[name]
+            ends[name] = (
+                metric if _value(metric) < _value(low) or np.isnan(_value(low)) else low,
+                metric if _value(metric) > _value(high) or np.isnan(_value(high)) else high,
+            )
+    rows = [
+        (name, *figures_of(ends[name][0], metric, ends[name][1], clusters), metric.n) for name, metric in first.items()
+    ]
+    return pd.DataFrame(rows, columns=["metric", *_FIGURES, "n"])
+
+
+def _value(metric: Metric) -> float:
+    whole = float(np.sum(metric.whole))
+    return float(np.sum(metric.part)) / whole if whole else np.nan
+
+
+def _findings(changes: list[_Change], classes: Ints, findings: pd.DataFrame) -> pd.DataFrame:
+    tables = []
+    for kind, taken_as, effect, _ in changes:
+        changed, held = _changed(effect, classes)
+        rows = np.flatnonzero(changed)
+        worst, best = bounds_of(effect.attainable[rows])
+        tables.append(
+            findings.iloc[rows].assign(
+                kind=kind,
+                taken_as=taken_as,
+                n_deciding=effect.n_deciding[rows],
+                **{
+                    name: _names(of)
+                    for name, of in (("classification", classes[rows]), ("worst", worst), ("best", best))
+                },
+                held_changes=held[rows],
+                goes_on=effect.goes_on[rows],
+            )
+        )
+    return pd.concat(tables, ignore_index=True)
+
+
+def _names(classes: Ints) -> pd.Categorical[Any]:
+    return pd.Categorical.from_codes(classes, dtype=CLASS_TYPE)
+
+
+def _notes(runs: RunSet, changes: list[_Change], recorded: RecordedVotes) -> Iterable[str]:
+    if len(recorded.findings) == 0:
+        yield "There are no findings: nothing was judged."
+    going_on = np.logical_or.reduce([change.effect.goes_on for change in changes])
+    if n := int(going_on.sum()):
+        yield (
+            f"{counted(n, 'finding')} would, with a changed vote, have gone on to a round that was never held; they "
+            "are judged by the votes that were cast."
+        )
+    uncited = sum(int(change.effect.n_votes.sum()) for change in changes if change.kind == "uncited")
+    if uncited and not runs.votes["explanation"].fillna("").str.strip().any():
+        yield "No vote has an explanation: every counter-evidence counts as one that cites no place."
