@@ -35,6 +35,7 @@ from .analysis.treatments.fragility import fragility as fragility
 from .analysis.vacuity import vacuity as vacuity
 from .charts.export import export as export
 from .charts.export import export_set as export_set
+from .frames.add_votes import add_votes as add_votes
 from .frames.artifact import read_artifact as read_artifact
 from .frames.artifact import write_artifact as write_artifact
 from .frames.from_inspect import from_inspect as from_inspect

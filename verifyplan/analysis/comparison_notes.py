@@ -12,6 +12,7 @@ from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
+from verifyplan.frames.run_notes import note_added, note_supplementary
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
@@ -172,6 +173,8 @@ def _notes_on_set(runs: RunSet, where: str) -> Iterator[str]:
     thin = (
         note_blind_classes(runs.votes, where),
         note_absent_votes(runs.runs, runs.findings, runs.votes, where),
+        note_supplementary(runs.runs, where),
+        note_added(runs.runs, where),
     )
     yield from (note for note in thin if note)
     if runs.runs["mode"].dropna().astype("str").nunique() > 1:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from verifyplan.analysis.dawid_skene_rules import with_estimates
 from verifyplan.engine.calls import Caller
 from verifyplan.protocol.artifact import FinalState
 from verifyplan.protocol.call import Item, WorkerRequest
@@ -28,8 +29,8 @@ from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.answers import Votes, read_votes, unread_votes
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import RULES, Ballot, ballots, failed
-from verifyplan.rules.round_decisions import NO_VOTES, Decision, judge_codes
-from verifyplan.rules.vote_codes import NOT_ASKED, Codes, asked_until_stop, read_codes, vote_code
+from verifyplan.rules.round_decisions import NO_VOTES, Decision, decide_rounds, rules_of_rounds
+from verifyplan.rules.vote_codes import NOT_ASKED, Codes, asked_until_stop, counted_codes, read_codes, vote_code
 from verifyplan.runlog.recorder import Result
 
 NOTHING_TO_VERIFY = "no items to verify"
@@ -211,7 +212,11 @@ class QueueLoop:
         """Return how the findings in the queue are decided by their votes up to a round."""
         codes = self._codes[:number, :, [self._position[item.id] for item in self._queue]]
         executed = np.full(len(self._queue), number, dtype=np.int64)
-        return judge_codes(codes, executed, self.rules, self.mode, self._workers)[0]
+        counted = counted_codes(codes, self.rules, self.mode, self._workers)
+        in_round = rules_of_rounds(counted, self.rules, self.mode, self._workers)
+        if self.rules.aggregate == "dawid-skene":  # nothing has left the queue: these are all findings
+            in_round = with_estimates(in_round, counted, executed, np.zeros_like(executed), self.rules.majority)
+        return decide_rounds(in_round, executed, self.rules)
 
     def _settle(self, number: int) -> None:
         """Judge the queue by the votes so far; what gets a class leaves it."""

@@ -142,6 +142,20 @@ _ANY_RUN: Columns = (
     Column("n_findings", "whole", "findings of the run, plan items left out; of a plan run, challenges voted on"),
     Column("synthetic", "yesno", "whether findings or votes were generated, not observed"),
     Column("source", "text", "the file that the run was read from"),
+    Column(
+        "rules",
+        "text",
+        "the voting rules that decided, as JSON: the fields that are not neutral, but mode and rounds, which have "
+        "columns; {} for neutral ones; of a plan run, its panel's; missing where unknown",
+    ),
+    Column("rules_digest", "text", "tells these rules, with mode and rounds, from any others; missing where unknown"),
+    Column(
+        "supplementary",
+        "yesno",
+        "whether the run made listed calls alone (`only=`), so that its classes rest on these votes alone",
+    ),
+    Column("supplements", "text", "the run whose votes a supplementary run adds to, where its list named it"),
+    Column("added_votes", "whole", "votes of supplementary runs that `add_votes` put beside the run's own"),
 )
 _PLAN_RUN: Columns = (
     Column("plan_verdict", PLAN_VERDICTS, "what became of the plan; missing where the run gave no verdict"),

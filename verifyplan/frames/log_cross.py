@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from verifyplan.frames.log_events import LogEvents, Row, dispatch_rows, finding_row, round_rows, vote_rows
+from verifyplan.frames.log_events import (
+    LogEvents,
+    Row,
+    dispatch_rows,
+    finding_row,
+    round_rows,
+    rules_columns,
+    vote_rows,
+)
 from verifyplan.frames.runset import Rows
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.runlog.cross_state import CrossState, fold_cross
@@ -36,10 +44,14 @@ def cross_rows(log: LogEvents) -> Rows:
 
 
 def _run(log: LogEvents, state: CrossState) -> Row:
-    settings, outcome = log.started.cross.settings, state.outcome
+    inputs, outcome = log.started.cross, state.outcome
+    settings = inputs.settings
     return {
         **log.run_row(),
-        "mode": "adversarial" if settings.get("adversarial") else "collaborative",
+        **rules_columns(inputs.rules),
+        "supplementary": inputs.only is not None,
+        "supplements": inputs.supplements,
+        "mode": inputs.mode,
         "verification_mode": settings.get("verificationMode"),
         "schema_version": "1.2",
         "enabled": settings.get("enabled"),

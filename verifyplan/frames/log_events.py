@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import DispatchClosed, FindingClassified, RoundClosed, VoteCast
 from verifyplan.protocol.event_run import RunEnded, RunStarted
 from verifyplan.protocol.vote import Verdict
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import sides
 from verifyplan.runlog.chain import Record
@@ -66,6 +68,11 @@ class LogEvents:
         }
 
 
+def rules_columns(rules: VotingRules) -> Row:
+    """Return the columns of `runs` that say by which voting rules a run was decided; mode and rounds are filled in."""
+    return {"rules": json.dumps(rules.treatment, ensure_ascii=False), "rules_digest": rules.digest}
+
+
 def instant(at: str) -> str | None:
     """Return a time of a log in UTC; None for a text that is none, so that one odd line does not lose a run.
 
@@ -101,7 +108,7 @@ def finding_row(
         "classification": classified.classification if classified else None,
         "consensus_workers": list(consensus),
         "dissenting_workers": list(dissenting),
-        "n_rounds": len(rounds),
+        "n_rounds": max(rounds, default=0),
     }
 
 

@@ -9,7 +9,15 @@ from typing import Any, get_args
 
 from verifyplan.frames.log_calls import call_ends, tools_used, turns_by_call
 from verifyplan.frames.log_challenges import challenge_rows, history_rows
-from verifyplan.frames.log_events import LogEvents, Row, dispatch_rows, finding_row, round_rows, vote_rows
+from verifyplan.frames.log_events import (
+    LogEvents,
+    Row,
+    dispatch_rows,
+    finding_row,
+    round_rows,
+    rules_columns,
+    vote_rows,
+)
 from verifyplan.frames.runset import Rows
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event_cross import DispatchClosed, FindingQueued, RoundClosed
@@ -80,6 +88,7 @@ def _run(log: LogEvents, state: PlanState) -> Row:
     return {
         **log.run_row(),
         **_fields(panel, "mode", "max_rounds"),
+        **(rules_columns(panel.all_rules) if panel else {}),
         "verification_mode": VERIFICATION_MODE_OF[panel.mode] if panel else None,
         "enabled": panel is not None,
         "effective_max_rounds": panel.max_rounds if panel else None,

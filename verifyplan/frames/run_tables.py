@@ -9,11 +9,12 @@ from verifyplan.frames.columns import FIRST_TABLES
 from verifyplan.frames.log_calls import call_rows, turn_rows
 from verifyplan.frames.log_cross import cross_rows
 from verifyplan.frames.log_debate import debate_rows
-from verifyplan.frames.log_events import LogEvents, Row
+from verifyplan.frames.log_events import LogEvents, Row, rules_columns
 from verifyplan.frames.log_plan import plan_rows
 from verifyplan.frames.runset import Rows, RunSet, assemble
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding, RoundRecord
 from verifyplan.rules.citations import cites_location
+from verifyplan.rules.invariants import rules_of
 from verifyplan.runlog.chain import Record
 
 
@@ -75,6 +76,9 @@ def _run(source: ArtifactSource) -> Row:
     artifact, config = source.artifact, source.artifact.config
     limits = (config.effectiveMaxRounds, config.maxRounds, artifact.totalRounds)  # older versions had fewer of them
     return {
+        **(rules_columns(rules) if (rules := rules_of(config)) else {}),
+        "supplementary": config.supplementary or False,
+        "supplements": config.supplements,
         "run_id": source.run_id,
         "kind": "cross",
         "task_key": artifact.taskKey,

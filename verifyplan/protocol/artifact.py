@@ -117,6 +117,12 @@ class ArtifactConfig(ArtifactPart):
     effectiveMaxRounds: Count | None = None
     verificationMode: VerificationMode | None = None
     autoDisabled: StrictStr | None = None
+    votingRules: dict[StrictStr, Any] | None = None
+    """The fields of the voting rules that are not neutral, but mode and rounds; absent where classes follow rule B6."""
+    supplementary: StrictBool | None = None
+    """True where only listed calls were made, so that classes rest on these votes alone; else absent."""
+    supplements: StrictStr | None = None
+    """The run whose votes a supplementary run adds to."""
 
 
 class Artifact(ArtifactPart):

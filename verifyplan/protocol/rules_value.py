@@ -57,7 +57,7 @@ class RulesValue(Model):
 
     if not TYPE_CHECKING:  # type checkers take the fields as the arguments
 
-        def __init__(self, **fields: Any) -> None:
+        def __init__(self, /, **fields: Any) -> None:
             try:
                 super().__init__(**fields)
             except ValidationError as error:

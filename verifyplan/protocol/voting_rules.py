@@ -164,6 +164,15 @@ class VotingRules(RulesValue):
         "other in roster order, until it decides.",
     )
 
+    @property
+    def treatment(self) -> dict[str, Any]:
+        """The fields that are not neutral, as JSON holds them, but mode and rounds, which every run has of its own.
+
+        >>> VotingRules(mode="adversarial", max_rounds=2, quorum=2).treatment
+        {'quorum': 2}
+        """
+        return {name: value for name, value in self.changed.items() if name not in ("mode", "max_rounds")}
+
     def not_in(self, roster: Collection[str]) -> dict[str, list[str]]:
         """Return the workers that fields name and a roster lacks, by field; empty where there are none.
 

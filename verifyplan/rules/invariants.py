@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from verifyplan.errors import Problem
-from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact, ArtifactFinding, ArtifactVote, RoundRecord
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.protocol.artifact import (
+    COUNT_KEY_OF_CLASS,
+    Artifact,
+    ArtifactConfig,
+    ArtifactFinding,
+    ArtifactVote,
+    RoundRecord,
+)
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.strict_json import pointer_token
 from verifyplan.text import counted
 
@@ -23,6 +31,7 @@ def violations(artifact: Artifact) -> list[Problem]:
     """
     return [
         *_config(artifact),
+        *_voting_rules(artifact),
         *_total(artifact),
         *_unique_ids(artifact),
         *(problem for i, finding in enumerate(artifact.findings) for problem in _finding(artifact, i, finding)),
@@ -41,6 +50,29 @@ def _config(artifact: Artifact) -> Iterator[Problem]:
     if artifact.adversarial and config.verificationMode is None and artifact.schemaVersion == "1.2":
         message = "is missing in an adversarial run of schema 1.2"
         yield Problem("/config/verificationMode", message, "write 'full-reanalysis'")
+
+
+def rules_of(config: ArtifactConfig) -> VotingRules | None:
+    """Return the rules that decided an artifact's run, with its mode and rounds; None where they cannot be read.
+
+    >>> from verifyplan.protocol.artifact import ArtifactConfig
+    >>> rules_of(ArtifactConfig(adversarial=True, maxRounds=2, votingRules={"quorum": 2})).changed
+    {'mode': 'adversarial', 'max_rounds': 2, 'quorum': 2}
+    """
+    mode = "adversarial" if config.adversarial else "collaborative"
+    rounds = config.effectiveMaxRounds or config.maxRounds
+    try:
+        return VotingRules(**(config.votingRules or {}) | {"mode": mode, "max_rounds": rounds})
+    except SettingsError:
+        return None
+
+
+def _voting_rules(artifact: Artifact) -> Iterator[Problem]:
+    try:
+        VotingRules(**(artifact.config.votingRules or {}))
+    except SettingsError as error:
+        for problem in error.problems:
+            yield Problem(f"/config/votingRules/{problem.place}", problem.message, problem.fix)
 
 
 def _total(artifact: Artifact) -> Iterator[Problem]:
@@ -100,8 +132,13 @@ def _queue(place: str, entry: RoundRecord) -> Iterator[Problem]:
 
 
 def _resolved(artifact: Artifact) -> Iterator[Problem]:
-    """`resolvedCount` counts the classes that a round gave; `contested` is given once no round is left (rule B9)."""
+    """`resolvedCount` counts the classes that a round gave; `contested` is given once no round is left (rule B9).
+
+    Under other rules than these a finding may get its class later than its votes say, as in supplementary runs.
+    """
     findings = artifact.findings
+    if artifact.config.votingRules or artifact.config.supplementary:
+        return
     if not findings or any(finding.rounds is None or finding.classification is None for finding in findings):
         return
     settled = Counter(len(finding.rounds or ()) for finding in findings if _given_by_votes(finding))

@@ -18,7 +18,7 @@ from verifyplan.protocol.event_cross import (
     RoundClosed,
     VoteCast,
 )
-from verifyplan.protocol.event_run import CrossOutcome, RunEnded, RunStarted
+from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
 from verifyplan.protocol.vote import Verdict
 from verifyplan.rules.classification import sides
 
@@ -83,7 +83,7 @@ def artifact_of(state: CrossState, part: Part = "findings") -> Artifact:
         {
             "schemaVersion": "1.2",
             "taskKey": state.started.task_key,
-            "config": state.started.cross.settings,
+            "config": _config(state.started.cross),
             "findings": findings,
             "roundHistory": history,
             "round2SkippedReason": state.outcome.round2_skipped_reason,
@@ -92,6 +92,18 @@ def artifact_of(state: CrossState, part: Part = "findings") -> Artifact:
             "finalClassificationCounts": {key: counts[name] for name, key in COUNT_KEY_OF_CLASS.items()},
         }
     )
+
+
+def _config(inputs: CrossInputs) -> dict[str, Any]:
+    """Return the settings, with the rules where they are not neutral, and the mark of a supplementary run."""
+    config = dict(inputs.settings)
+    if inputs.rules.treatment:
+        config["votingRules"] = inputs.rules.treatment
+    if inputs.only is not None:
+        config["supplementary"] = True
+    if inputs.supplements is not None:
+        config["supplements"] = inputs.supplements
+    return config
 
 
 def _finding(state: CrossState, group: FindingGrouped, roster: tuple[str, ...]) -> dict[str, Any]:
@@ -108,8 +120,8 @@ def _finding(state: CrossState, group: FindingGrouped, roster: tuple[str, ...]) 
         "originEvidence": group.evidence,
         "classification": state.classes[key].classification,
         "rounds": [
-            {"round": number, "votes": {worker: _vote(vote) for worker, vote in votes.items()}}
-            for number, votes in rounds.items()
+            {"round": number, "votes": {worker: _vote(vote) for worker, vote in rounds.get(number, {}).items()}}
+            for number in range(1, max(rounds, default=0) + 1)  # listed calls may leave out a round
         ],
         "consensusWorkers": consensus,
         "dissentingWorkers": dissenting,

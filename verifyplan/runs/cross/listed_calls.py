@@ -18,9 +18,10 @@ COLUMNS = ("finding_id", "round", "worker")
 def with_listed_calls(inputs: CrossInputs, source: RowSource, matcher: Matcher | None) -> CrossInputs:
     """Return the inputs of a run that makes only the calls of a table with `finding_id, round, worker`.
 
-    A finding that was joined to another one is asked about under the other's id. A column `run_id` names the run whose
-    votes they add to. Raises InputError listing every row that `_Known` refuses or that is repeated; and a table of
-    several runs, without a row, or for a run that has a plan body, or fewer than two workers.
+    No rule stops a round of such a run. A finding that was joined to another one is asked about under the other's id.
+    A column `run_id` names the run whose votes they add to. Raises InputError listing every row with an unknown finding
+    or worker, a worker who found the finding, a round beyond those allowed, or a cell missing, and every repeated row;
+    and refuses a table of several runs or without a row, and a run that has a plan body or in which nobody votes.
     """
     place, rows = read_rows(source, "only", COLUMNS)
     known = _Known.of(inputs, matcher)
@@ -44,7 +45,8 @@ def with_listed_calls(inputs: CrossInputs, source: RowSource, matcher: Matcher |
         problems.append(Problem(place, "has no row, so that nothing would be asked", "list calls, or leave it out"))
     if problems:
         raise InputError(problems)
-    return inputs.model_copy(update={"only": tuple(calls), "supplements": runs[0] if runs else None})
+    rules = inputs.rules.model_copy(update={"stop": "round"})  # the list says who is asked
+    return inputs.model_copy(update={"rules": rules, "only": tuple(calls), "supplements": runs[0] if runs else None})
 
 
 def _problems_of_run(inputs: CrossInputs, place: str) -> list[Problem]:

@@ -52,8 +52,9 @@ class CrossRun(Run):
 
     @property
     def ending(self) -> str:
-        """How the run ended: its status, or that it was broken off."""
-        return self.status or "broken off"
+        """How the run ended: its status, or that it was broken off; and that it is supplementary."""
+        status = self.status or "broken off"
+        return status if self.started.cross.only is None else f"supplementary, {status}"
 
     @property
     def _counts(self) -> list[str]:
@@ -94,6 +95,7 @@ class CrossRun(Run):
         lines = [
             self.failure,
             self.blindness,
+            self._note_rules,
             f"{sizes[0]}, {sizes[1]}, {mode}: {self.status} after {counted(self.artifact.totalRounds or 0, 'round')}",
             f"full-consensus {counts.fullConsensus}, partial-consensus {counts.partialConsensus}, "
             f"contested {counts.contested}, worker-unique {counts.workerUnique}",
@@ -139,6 +141,20 @@ class CrossRun(Run):
             f"{NOTHING_LOOKED_AT} in {blind} of {counted(len(votes), 'vote')}: the workers could not read the claims "
             "or found no evidence to look at; these classes say little"
         )
+
+    @property
+    def _note_rules(self) -> str | None:
+        """That the run was made under other rules than the neutral ones, or of listed calls alone; None for neither."""
+        inputs, notes = self.started.cross, []
+        if inputs.only is not None:
+            of = f" to run {inputs.supplements!r}" if inputs.supplements else ""
+            notes.append(
+                f"supplementary{of}: {counted(len(inputs.only), 'listed vote')} and no other was asked for; these "
+                "classes rest on these votes alone, compare none (add_votes puts them beside the recorded ones)"
+            )
+        if inputs.rules.treatment:
+            notes.append(f"decided by {inputs.rules}")
+        return "\n".join(notes) or None
 
     @property
     def _votes(self) -> list[VoteCast]:

@@ -1,0 +1,30 @@
+"""Say of runs what a reader of their classes must know: listed calls alone, votes that were added (rules R4, R5)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from verifyplan.text import counted
+
+
+def note_supplementary(runs: pd.DataFrame, where: str = "") -> str | None:
+    """Say how many runs made listed calls alone; None for none."""
+    number = int(runs["supplementary"].fillna(False).sum())
+    if not number:
+        return None
+    made = "is supplementary: it" if number == 1 else "are supplementary: they"
+    rest = "its classes rest" if number == 1 else "their classes rest"
+    return (
+        f"{counted(number, 'run')}{where} {made} made listed calls alone, and {rest} on these votes alone; "
+        "add_votes puts them beside the recorded ones."
+    )
+
+
+def note_added(runs: pd.DataFrame, where: str = "") -> str | None:
+    """Say how many votes of supplementary runs were added, and to how many runs; None for none."""
+    added = runs["added_votes"].fillna(0)
+    number = int(added.sum())
+    if not number:
+        return None
+    of = f"{counted(number, 'vote')} of supplementary runs {'was' if number == 1 else 'were'} added"
+    return f"{of} to {counted(int(added.gt(0).sum()), 'run')}{where}."
