@@ -10,16 +10,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.replay import ReplayMode, at_iteration, replay
+from verifyplan.analysis.chosen_rules import chosen_rules
+from verifyplan.analysis.explain_rules import (
+    asked_votes,
+    counted_lines,
+    deciding_fields,
+    judged_runs,
+    own_part,
+    range_words,
+    row_under,
+    rules_words,
+)
+from verifyplan.analysis.replay import ReplayMode, at_iteration, recorded_rules
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import absent_votes, lost_refutes
 from verifyplan.protocol.event_cross import PLAN_BODY
-from verifyplan.protocol.vote import HELD, MODES, MissingBasis
+from verifyplan.protocol.vote import HELD, MissingBasis
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.citations import cites_location
-from verifyplan.rules.classification import Rule, basis_if_missing
+from verifyplan.rules.classification import HALF, Rule, basis_if_missing
 from verifyplan.text import counted, did_you_mean, filled_words, listed
 
 RULE_MEANINGS: dict[Rule, str] = {
@@ -35,7 +47,7 @@ RULE_MEANINGS: dict[Rule, str] = {
     "no-majority": "not everybody disagreed, but no more than half agreed, with a supplement or without",
     "all-others-disagree": "everybody whose vote counts disagreed, so at most its discoverers hold it",
     "no-quorum": "too few votes came for the round to decide anything",
-    "majority-disagree": "a majority of the votes that count disagreed",
+    "majority-disagree": "more than half, but not all, disagreed",
     "any-disagree": "somebody disagreed, and these rules need no more to reject a claim",
     "no-unanimity": "votes that count were given for the claim and against it, and these rules need all on one side",
     "estimated-true": "somebody disagreed, but by the estimated reliability of the workers the claim is likely true",
@@ -43,6 +55,17 @@ RULE_MEANINGS: dict[Rule, str] = {
     "estimate-undecided": "by the estimated reliability of the workers neither side is likely enough",
 }
 """The meaning of each rule of classification (rule B6), in words that are true of every tally that leads to it."""
+
+
+def meaning_of(rule: Rule, rules: VotingRules) -> str:
+    """Return the meaning of a rule where a majority is more than another share, or votes are weighed.
+
+    >>> meaning_of("majority-agree", VotingRules(majority="2/3"))
+    'somebody disagreed, but more than 2/3 agreed, with a supplement or without'
+    """
+    share = "half" if rules.majority == HALF else str(rules.majority)
+    weighed = f"{share} of the weight" if rules.weights else share
+    return RULE_MEANINGS[rule].replace("more than half", f"more than {weighed}")
 
 
 @with_field_docs
@@ -76,17 +99,20 @@ def explain(
     run_id: str | None = None,
     mode: ReplayMode | None = None,
     *,
+    rules: object = None,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
     iteration: int | None = None,
 ) -> Explanation:
-    """Say which rule gave a finding its class, on which tally and which votes, under a mode.
+    """Say which rule gave a finding its class, on which tally and which votes, under a mode or any voting rules.
 
     Args:
         runs: a RunSet, a run, or a path.
         finding_id: the finding.
         run_id: its run; may be left out where only one run has that finding.
         mode: `collaborative`, `adversarial`, or None for the run's own.
+        rules: as in `replay`; what votes count as under them is said, and which fields decide: those without which
+            the finding would have another class.
         max_rounds: as in `replay`.
         missing_basis: as in `replay`.
         iteration: of a plan run, the iteration whose votes are explained; by default the last in which the
@@ -104,31 +130,40 @@ def explain(
     >>> explained.finding["classification"], explained.finding["rule"]
     ('contested', 'hard-refute')
     """
+    chosen = chosen_rules(rules, mode, max_rounds, missing_basis)
     runs = as_runs(runs)
     run = runs.select([_run_of(runs, finding_id, run_id)])
     findings = run.findings[run.findings["finding_id"] == finding_id]
     votes = run.votes[run.votes["finding_id"] == finding_id].reset_index(drop=True)
     alone = at_iteration(replace(run, findings=findings, votes=votes), iteration)
     if findings["category"].iloc[0] == PLAN_BODY:
-        _refuse_other_rules(finding_id, mode, max_rounds)
+        _refuse_other_rules(finding_id, mode, max_rounds, rules)
         alone = replace(alone, findings=alone.findings.assign(category=None))  # else a replay leaves it out
-        row = _only_row(replay(alone, "collaborative", max_rounds=1))
-        text = _words(row, alone.votes, findings.iloc[0], "collaborative", "collaborative", "infer")
+        one_round = VotingRules(mode="collaborative", max_rounds=1)
+        row = row_under(alone, finding_id, one_round)
+        text = _words(row, alone.votes, findings.iloc[0], "collaborative", one_round)
         fate = "holds" if row["classification"] in HELD else "does not hold, and fails the gate where it is gating"
         gate = f"  An item of the plan body, on which every analyser votes once, collaboratively: it {fate}."
         return Explanation(row, alone.votes, f"{text}\n{gate}{_recorded_line(row)}")
-    row = _only_row(replay(alone, mode or "recorded", max_rounds=max_rounds, missing_basis=missing_basis))
-    recorded = run.runs["mode"].iloc[0]
-    known = mode if mode in MODES else recorded if isinstance(recorded, str) else None
-    read_as = known or "collaborative"
-    label = f"{read_as}{'' if known else ' (its mode is not recorded)'}"
-    text = _words(row, alone.votes, findings.iloc[0], read_as, label, missing_basis)
-    own = _only_row(replay(alone, "recorded"))
+    part = own_part(alone, finding_id, chosen)
+    held = chosen if part is None else part.rules
+    judged = judged_runs(at_iteration(run, iteration), alone, held)
+    row = row_under(judged, finding_id, chosen)
+    known = chosen.mode or (mode_of if isinstance(mode_of := run.runs["mode"].iloc[0], str) else None)
+    read_as = part.mode if part else known or "collaborative"
+    set_rules = rules is not None or bool(recorded_rules(alone).any() and held != chosen)
+    label = f"{read_as}{'' if known else ' (its mode is not recorded)'}{rules_words(held) if set_rules else ''}"
+    asked = alone.votes if part is None else asked_votes(part, alone.votes)
+    text = _words(row, alone.votes, findings.iloc[0], label, held.model_copy(update={"mode": read_as}), asked)
+    if part is not None and set_rules:
+        text = "\n".join([text, *counted_lines(part, row), *deciding_fields(judged, row, held)])
+    own = row_under(judged_runs(at_iteration(run, iteration), alone, _recorded(alone)), finding_id, VotingRules())
     return Explanation(row, alone.votes, f"{text}{_absent_lines(run, finding_id)}{_recorded_line(own)}")
 
 
-def _only_row(table: pd.DataFrame) -> dict[str, Any]:
-    return {str(name): value for name, value in table.iloc[0].items()}
+def _recorded(alone: RunSet) -> VotingRules:
+    """Return the rules that a run recorded."""
+    return VotingRules.from_json(recorded_rules(alone).iloc[0] or "{}")
 
 
 def _run_of(runs: RunSet, finding_id: str, run_id: str | None) -> str:
@@ -146,9 +181,13 @@ def _run_of(runs: RunSet, finding_id: str, run_id: str | None) -> str:
     raise InputError(Problem("run_id", f"{finding_id!r} {where}", f"name its run: {', '.join(having[:5])}"))
 
 
-def _refuse_other_rules(finding_id: str, mode: ReplayMode | None, max_rounds: int | None) -> None:
+def _refuse_other_rules(finding_id: str, mode: ReplayMode | None, max_rounds: int | None, rules: object) -> None:
     what = f"{finding_id!r} is an item of a plan body, which is read collaboratively, in one round"
-    limits = (("mode", mode, (None, "collaborative", "recorded")), ("max_rounds", max_rounds, (None, 1)))
+    limits = (
+        ("mode", mode, (None, "collaborative", "recorded")),
+        ("max_rounds", max_rounds, (None, 1)),
+        ("rules", rules, (None,)),
+    )
     problems = [
         Problem(name, f"{what}, got {value!r}", "leave it out")
         for name, value, allowed in limits
@@ -177,9 +216,18 @@ def _recorded_line(own: dict[str, Any]) -> str:
 
 
 def _words(
-    row: dict[str, Any], votes: pd.DataFrame, finding: pd.Series[Any], mode: str, label: str, missing: MissingBasis
+    row: dict[str, Any],
+    votes: pd.DataFrame,
+    finding: pd.Series[Any],
+    label: str,
+    rules: VotingRules,
+    asked: pd.DataFrame | None = None,
 ) -> str:
-    """Return the row of a replay, the finding's votes and its row in `findings` as lines; `label` names the mode."""
+    """Return the row of a replay, the finding's votes and its row in `findings` as lines; `label` names the rules.
+
+    `asked` are the votes of workers whom the rules count; None for all.
+    """
+    missing, mode = rules.missing_basis, rules.mode or "collaborative"
     lines = [f"{row['finding_id']} in run {row['run_id']}, read as {label}: {row['classification']}"]
     if isinstance(row["summary"], str):
         lines.append(f"  Claim: {_one_line(row['summary'])}")
@@ -188,16 +236,25 @@ def _words(
     if finding["discoverers"]:
         lines.append(f"  Found by: {', '.join(finding['discoverers'])}")
     when = f" in round {row['decided_round']}" if row["decided_round"] else ""
-    lines.append(f"  Decided{when} by the rule {row['rule']}: {RULE_MEANINGS[row['rule']]}.")
-    lines += _loss_lines(row, votes, missing)
+    lines.append(f"  Decided{when} by the rule {row['rule']}: {meaning_of(row['rule'], rules)}.")
+    lines += _loss_lines(row, votes if asked is None else asked, missing)
     for number, cast in votes.groupby("round", sort=True):
         lines += _round_lines(int(str(number)), cast, row, mode, missing)
     if row["censored"]:
-        lines.append("  Censored: more rounds were allowed than recorded; the votes that would decide were never cast.")
+        more = (
+            "more rounds were allowed than recorded; the votes that would decide"
+            if _is_neutral(rules)
+            else ("votes that these rules ask for")
+        )
+        lines.append(f"  Censored: {more} were never cast.{range_words(row)}")
     if row["filled_bases"]:
         bases = filled_words(row["filled_bases"], row["filled_counter"], row["disagreements"])
         lines.append(f"  Filled in: {bases}.")
     return "\n".join(lines)
+
+
+def _is_neutral(rules: VotingRules) -> bool:
+    return set(rules.changed) <= {"mode", "max_rounds", "missing_basis"}
 
 
 def _loss_lines(row: dict[str, Any], votes: pd.DataFrame, missing: MissingBasis) -> Iterator[str]:

@@ -221,6 +221,23 @@ MaxTurns = Annotated[
 ]
 
 # Recorded runs
+RulesSource = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE|PRESET",
+        help="The rules that judge: a JSON file, or a preset (`verifyplan rules show`); of votes voting rules, of a "
+        "plan run plan rules.",
+    ),
+]
+NamedRules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rules",
+        metavar="[NAME=]FILE|PRESET",
+        help="Voting rules to compare, in place of modes; repeat it. Of several sets, once for all, or for each.",
+    ),
+]
 Runs = Annotated[
     list[str],
     typer.Argument(help="Artifacts, folders, globs, saved tables, a bundled set, or a CSV or Parquet of votes."),

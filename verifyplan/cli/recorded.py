@@ -46,6 +46,7 @@ def compare(
             "out: of one set the first two, of several each as recorded.",
         ),
     ] = None,
+    rules: options.NamedRules = None,
     max_rounds: options.ReplayRounds = None,
     missing_basis: options.MissingBasis = options.MissingBasisName.infer,
     truth: options.Truth = None,
@@ -61,13 +62,14 @@ def compare(
 ) -> None:
     """Compare conditions over the same findings and say what differs.
 
-    With one set, its votes are judged under two modes; with --other, two real runs are paired; with NAME=PATH
-    arguments, two or more, each under its name. Tables of votes take the same --columns, and --mode and --other-mode
-    unless a column says it.
+    With one set, its votes are judged under two modes, or by several --rules; with --other, two real runs are paired;
+    with NAME=PATH arguments, two or more, each under its name. Tables of votes take the same --columns, and --mode and
+    --other-mode unless a column says it.
 
     \b
     Examples:
     verifyplan compare stdlib-claims/adversarial --out out/compare
+    verifyplan compare stdlib-claims/adversarial --rules run=as-recorded --rules sticky=sticky-refutes
     verifyplan compare stdlib-claims/collaborative --other stdlib-claims/adversarial
     verifyplan compare runs/collaborative --other runs/adversarial --truth claims.csv
     verifyplan compare gpt=runs/gpt claude=runs/claude gemini=runs/gemini --out out/models
@@ -85,6 +87,7 @@ def compare(
         else _read(runs, truth, table, alone=other is None or not is_vote_table([other])),
         None if other is None else _read([other], truth, replace(table, mode=other_mode)),
         modes=None if modes is None else cast("list[_ReplayMode]", [name.strip() for name in modes.split(",")]),
+        rules=_compared_rules(rules or [], several=bool(named) or other is not None),
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
         resamples=resamples,
@@ -95,16 +98,24 @@ def compare(
         typer.echo(f"report: {vp.report(comparison, out)}")
 
 
-def _named_paths(runs: list[str]) -> dict[str, str]:
+def _compared_rules(rules: list[str], *, several: bool) -> dict[str, str] | list[str] | str | None:
+    """Return the rules of --rules options: by name where they have names, else as a list; one is for all sets."""
+    named = _named_paths(rules, "--rules")
+    if several and len(rules) == 1 and not named:
+        return rules[0]
+    return named or rules or None
+
+
+def _named_paths(runs: list[str], argument: str = "runs") -> dict[str, str]:
     """Return the paths of NAME=PATH arguments by their names; none where they are plain paths, InputError for a mix."""
     matches = {text: None if Path(text).exists() else _NAMED_PATH.fullmatch(text) for text in runs}
     pairs = [(match[1], match[2]) for match in matches.values() if match]
     plain = [text for text, match in matches.items() if not match]
     if plain and pairs:
-        raise InputError(Problem("runs", f"{plain[0]!r} has no name, and others do", "write each as NAME=PATH"))
+        raise InputError(Problem(argument, f"{plain[0]!r} has no name, and others do", "write each as NAME=PATH"))
     if len(dict(pairs)) < len(pairs):
         message = f"a name occurs twice in {', '.join(name for name, _ in pairs)}"
-        raise InputError(Problem("runs", message, "give each set a name of its own"))
+        raise InputError(Problem(argument, message, "give each a name of its own"))
     return dict(pairs)
 
 
@@ -133,22 +144,25 @@ def explain(
         options.ReplayModeName | None,
         typer.Option(help="The mode that the votes are judged under; each run's own if left out."),
     ] = None,
+    rules: options.RulesSource = None,
     max_rounds: options.ReplayRounds = None,
     missing_basis: options.MissingBasis = options.MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
 ) -> None:
-    """Say in words why a finding ended in its class: the rule, the tally, the votes.
+    """Say in words why a finding ended in its class: the rule, the tally, the votes, and which field of rules decides.
 
     \b
-    Example:
+    Examples:
     verifyplan explain stdlib-claims/adversarial F-0001
+    verifyplan explain stdlib-claims/adversarial F-0001 --run part-01 --rules sticky-refutes
     """
     explanation = vp.explain(
         read_runs([runs], columns=columns, words=verdicts),
         finding,
         run,
         cast("_ReplayMode | None", mode and mode.value),
+        rules=rules,
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
     )
@@ -199,16 +213,16 @@ def replay(
     runs: options.Runs,
     mode: Annotated[
         options.ReplayModeName | None,
-        typer.Option(help="The mode under which votes are judged; adversarial if left out, of a plan run as it was."),
+        typer.Option(
+            help="The mode under which votes are judged; if left out that of --rules, else adversarial, of a plan run "
+            "as it was."
+        ),
     ] = None,
     max_rounds: options.ReplayRounds = None,
     missing_basis: options.MissingBasis = options.MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
-    rules: Annotated[
-        str | None,
-        typer.Option("--rules", metavar="FILE|PRESET", help="Of a plan run: other rules, a JSON file or a preset."),
-    ] = None,
+    rules: options.RulesSource = None,
     policy: Annotated[options.PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Of a debate: another last turn.")] = None,
@@ -222,6 +236,7 @@ def replay(
     \b
     Examples:
     verifyplan replay runs --mode adversarial --max-rounds 2
+    verifyplan replay runs --rules sticky-refutes
     verifyplan replay stdlib-claims/collaborative --missing-basis burden-not-met --out replayed.csv
     verifyplan replay runs/PLAN-001.jsonl --policy deliberate
     verifyplan replay runs/PLAN-001.jsonl --rules strict-settlement
@@ -229,13 +244,12 @@ def replay(
     """
     other_policy = policy.value if policy else None
     changes = {"rules": rules, "policy": other_policy, "max_iterations": max_iterations, "max_turns": max_turns}
-    if check or any(changes.values()) or _is_driven_log(runs):
+    if check or any((policy, max_iterations, max_turns)) or _is_driven_log(runs):
         _refuse_set({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
         _drive(runs, mode, changes, check)
     else:
-        _replay_votes(
-            runs, mode or options.ReplayModeName.adversarial, max_rounds, missing_basis, columns, verdicts, out
-        )
+        mode = mode or (None if rules else options.ReplayModeName.adversarial)
+        _replay_votes(runs, mode, rules, max_rounds, missing_basis, columns, verdicts, out)
 
 
 def _is_driven_log(runs: list[str]) -> bool:
@@ -282,7 +296,8 @@ def _drive(runs: list[str], mode: options.ReplayModeName | None, changes: dict[s
 
 def _replay_votes(
     runs: list[str],
-    mode: options.ReplayModeName,
+    mode: options.ReplayModeName | None,
+    rules: str | None,
     max_rounds: int | None,
     missing_basis: options.MissingBasisName,
     columns: str | None,
@@ -294,11 +309,14 @@ def _replay_votes(
         raise InputError(Problem("--out", f"{out.suffix or 'no suffix'!r} is not a known table", fix))
     table = vp.replay(
         read_runs(runs, columns=columns, words=verdicts),
-        mode.value,
+        cast("_ReplayMode | None", mode and mode.value),
+        rules=rules,
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
     )
-    typer.echo(f"{counted(len(table), 'finding')}, judged as {mode.value}")
+    by = [f"as {mode.value}"] if mode else []
+    by += [f"by {rules}"] if rules else []
+    typer.echo(f"{counted(len(table), 'finding')}, judged {' '.join(by)}")
     for name, count in table["classification"].value_counts(sort=False).items():
         typer.echo(f"{name:>18}: {count} (n = {len(table)})")
     filled, counter, disagrees = (
@@ -306,6 +324,8 @@ def _replay_votes(
     )
     bases = filled_words(filled, counter, disagrees) if filled else "no basis had to be filled in"
     typer.echo(f"{int(table['censored'].sum())} censored; {bases}")
+    if open_classes := int(table["low"].ne(table["high"]).sum()):
+        typer.echo(f"votes never cast could change the class of {counted(open_classes, 'finding')}: see low and high")
     if out is not None:
         with replacing(out) as temporary:
             (table.to_csv if out.suffix == ".csv" else table.to_parquet)(temporary, index=False)
