@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from verifyplan.analysis.treatments import class_bounds as module
+from verifyplan.analysis.treatments import round_outcomes as module
 from verifyplan.analysis.treatments.class_bounds import attainable_classes, bounds_of, class_bounds
 from verifyplan.protocol.vote import MODES, Mode
 from verifyplan.protocol.voting_rules import VotingRules

@@ -16,7 +16,8 @@ import pandas as pd
 from verifyplan.analysis.judgement import judgement
 from verifyplan.analysis.metrics import IS_HELD, truth_codes
 from verifyplan.analysis.replay import LEAVES_RULES, ReplayPart, replay_parts
-from verifyplan.analysis.treatments.class_bounds import OUTCOMES, bounds_of, outcomes_of_columns, widest
+from verifyplan.analysis.treatments.class_bounds import bounds_of
+from verifyplan.analysis.treatments.round_outcomes import OUTCOMES, outcomes_of_columns, widest
 from verifyplan.analysis.treatments.rule_walk import (
     N_CLASSES,
     PACKED,

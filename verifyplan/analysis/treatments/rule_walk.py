@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from verifyplan.analysis.treatments.class_bounds import ANY_CLASS, CARRIES, HAS_NO_VOTES
+from verifyplan.analysis.treatments.round_outcomes import ANY_CLASS, CARRIES, HAS_NO_VOTES
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.vote_codes import Bools, Ints
@@ -22,7 +22,7 @@ Order = Literal["queue", "first", "last"]
 
 N_CLASSES = len(CLASSIFICATIONS)
 N_SETS = 2 * HAS_NO_VOTES
-"""Sets of outcomes are a bit each: the classes, carried on with votes, and without any vote (see `class_bounds`)."""
+"""Sets of outcomes are a bit each: the classes, carried on with votes, and without any vote (see `round_outcomes`)."""
 N_KINDS = N_CLASSES + 2
 """The outcomes by position: the classes, carried on with votes, without any vote."""
 N_STATES = N_KINDS * N_SETS
@@ -66,11 +66,11 @@ def _steps(order: Order) -> Ints:
     """Return the shifted state after a round, by the shifted state before it + the outcome of the round."""
     kinds, sets = np.divmod(np.arange(1 << STATE_BITS), N_SETS)
     bits = 1 << np.minimum(kinds, N_KINDS - 1)
-    states = joint(_after(bits[:, None], bits, order), _after(sets[:, None], sets, order))
+    states = joint(states_after(bits[:, None], bits, order), states_after(sets[:, None], sets, order))
     return (states.ravel() << STATE_BITS).astype(np.int64)
 
 
-def _after(before: Ints, outcome: Ints, order: Order) -> Ints:
+def states_after(before: Ints, outcome: Ints, order: Order) -> Ints:
     """Return the set of states after a round, by the sets of states before it and of outcomes of it."""
     unvoted, carried = before & HAS_NO_VOTES > 0, before & CARRIES > 0
     without, given = outcome & HAS_NO_VOTES > 0, outcome & (ANY_CLASS | CARRIES)
@@ -84,12 +84,17 @@ def _after(before: Ints, outcome: Ints, order: Order) -> Ints:
     return after
 
 
+def classes_of(states: Ints) -> Ints:
+    """Return the set of classes of findings after their last round, by the set of their states."""
+    carried, unvoted = states & CARRIES > 0, states & HAS_NO_VOTES > 0
+    classes: Ints = (states & ANY_CLASS) | np.where(carried, 1 << _CONTESTED, 0) | np.where(unvoted, 1 << _UNIQUE, 0)
+    return classes
+
+
 def _packed() -> npt.NDArray[np.uint8]:
     kind, sets = np.divmod(np.arange(N_STATES), N_SETS)
     final = np.array([*range(N_CLASSES), _CONTESTED, _UNIQUE])[kind]
-    carried, unvoted = sets & CARRIES > 0, sets & HAS_NO_VOTES > 0
-    classes = (sets & ANY_CLASS) | np.where(carried, 1 << _CONTESTED, 0) | np.where(unvoted, 1 << _UNIQUE, 0)
-    packed: npt.NDArray[np.uint8] = (final + N_CLASSES * classes).astype(np.uint8)
+    packed: npt.NDArray[np.uint8] = (final + N_CLASSES * classes_of(sets)).astype(np.uint8)
     return packed
 
 

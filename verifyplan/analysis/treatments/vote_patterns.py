@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.judgement import LATER_ROUNDS
-from verifyplan.analysis.treatments.class_bounds import mark_open_cells
+from verifyplan.analysis.treatments.round_outcomes import mark_open_cells
 from verifyplan.analysis.vote_cube import VoteCube, with_unseen
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
