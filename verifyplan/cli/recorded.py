@@ -150,7 +150,9 @@ def explain(
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
 ) -> None:
-    """Say in words why a finding ended in its class: the rule, the tally, the votes, and which field of rules decides.
+    """Say in words why a finding ended in its class: the rule, the tally, the votes.
+
+    With --rules it says, too, what the votes count as under them, and which fields decide.
 
     \b
     Examples:

@@ -14,6 +14,7 @@ from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.classification import CLASS_OF_RULE, RULES, RULES_OF_MODE, RuleSet, Tally, at_end, rule_index
 from verifyplan.rules.vote_codes import (
     NOT_ASKED,
+    UNSEEN,
     Bools,
     Codes,
     Ints,
@@ -69,14 +70,15 @@ def rules_of_rounds(counted: Codes, rules: VotingRules, mode: Mode, workers: Seq
     """Return the rule that decides each round of each finding, of shape (rounds, findings), by position in RULES.
 
     `counted` are votes as `counted_codes` gives them. A round below the quorum has the rule `no-quorum`, one without
-    any vote `no-votes`. The aggregate `dawid-skene` needs all findings of a run, and is judged elsewhere.
+    any vote `no-votes`; votes that were never cast are as if they had not been asked for. The aggregate `dawid-skene`
+    needs all findings of a run, and is judged elsewhere.
     """
     in_round = rules_of_tally(
         tally_codes(counted, whole_weights(rules, workers)), rule_set(rules, mode), rules.majority
     )
     if rules.quorum:
         voters = is_counted(counted).sum(axis=1)
-        asked = (counted != NOT_ASKED).sum(axis=1)
+        asked = (~np.isin(counted, (NOT_ASKED, UNSEEN))).sum(axis=1)
         in_round[(voters > 0) & ~quorum_reached(voters, asked, rules.quorum)] = NO_QUORUM
     return in_round
 
