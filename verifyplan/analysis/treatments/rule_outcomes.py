@@ -17,6 +17,7 @@ from verifyplan.analysis.judgement import judgement
 from verifyplan.analysis.metrics import IS_HELD, truth_codes
 from verifyplan.analysis.replay import LEAVES_RULES, ReplayPart, replay_parts
 from verifyplan.analysis.treatments.class_bounds import bounds_of
+from verifyplan.analysis.treatments.metric_bounds import EITHER, HELD_SURELY, NOT_HELD
 from verifyplan.analysis.treatments.round_outcomes import OUTCOMES, outcomes_of_columns, widest
 from verifyplan.analysis.treatments.rule_walk import (
     N_CLASSES,
@@ -43,9 +44,6 @@ Classes = npt.NDArray[np.uint8]
 NO_CLASS = 255
 N_TRUTHS = 3
 """FALSE, TRUE and UNKNOWN of `metrics`."""
-NOT_HELD, EITHER, HELD_SURELY = range(3)
-"""What unseen votes could make of a finding: not held in any case, either, held in any case."""
-
 MAX_CACHE_BYTES = 2**28
 """The outcomes of all rules are kept where they are at most so many bytes, else computed again."""
 
@@ -58,6 +56,12 @@ _EITHER_HELD = np.where(
 
 N_PACKED = N_CLASSES << N_CLASSES
 """An outcome is packed as a class + N_CLASSES x the set of classes within reach; N_PACKED is none."""
+
+
+def either_held(packed: Ints) -> Ints:
+    """Return NOT_HELD, EITHER or HELD_SURELY by packed outcomes."""
+    states: Ints = _EITHER_HELD[packed // N_CLASSES]
+    return states
 
 
 class Walk(NamedTuple):
@@ -196,7 +200,7 @@ class RuleOutcomes:
         finding, so that their bounds follow: of precision, recall and F1 the lowest has the true findings of EITHER not
         held and the false ones held, the highest the other way round.
         """
-        return self._counts(groups, n_groups, np.append(_EITHER_HELD[np.arange(N_PACKED) // N_CLASSES], 3), 3)
+        return self._counts(groups, n_groups, np.append(either_held(np.arange(N_PACKED)), 3), 3)
 
     def _counts(self, groups: Ints, n_groups: int, kind_of: Ints, n_kinds: int) -> Ints:
         """Return findings counted by rules, group, truth and a kind of their packed outcome; others are left out."""
@@ -222,7 +226,7 @@ def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
     table = own.merge(voted, on=FINDING, how="left")
     rounds = max((r.max_rounds or 0 for r in rules), default=0)
     made = []
-    run = pd.factorize(table["run_id"])[0]
+    run = table.groupby(["run_id", "iteration"], sort=False, observed=True, dropna=False).ngroup().to_numpy()
     for i, part in enumerate(recorded):
         rows = np.flatnonzero(table["part"].eq(i).to_numpy())
         rows = rows[np.argsort(run[rows], kind="stable")]

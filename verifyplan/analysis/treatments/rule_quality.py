@@ -1,0 +1,167 @@
+"""Measure each of many rules by a metric of truth, with interval and bounds, from counts by cluster (rule R5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from verifyplan.analysis.cluster_intervals import Interval, share_interval_of_kinds
+from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.metrics import FALSE, IS_HELD, TRUE, TRUTH_METRICS, UNKNOWN, metrics_of_classes
+from verifyplan.analysis.treatments.metric_bounds import EITHER, HELD_SURELY
+from verifyplan.analysis.treatments.rule_outcomes import (
+    N_PACKED,
+    RuleOutcomes,
+    either_held,
+)
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.protocol.vote import CLASSIFICATIONS
+from verifyplan.rules.vote_codes import Ints
+from verifyplan.text import did_you_mean, short_repr
+
+Floats = npt.NDArray[np.float64]
+
+QUALITIES = (*TRUTH_METRICS, "accuracy")
+"""What rules can be searched by."""
+LOWER_IS_BETTER = ("false-consensus-rate", "false-demotion-rate")
+
+
+class QualityCells(NamedTuple):
+    """What a finding of each truth and class adds to a metric sum(part) / sum(whole), each of shape (3, 4)."""
+
+    part: Floats
+    whole: Floats
+    n: Floats
+    """What it adds to the denominator that is shown: of F1, which is a share of nothing, 1 where truth is known."""
+    sign: int
+    """1 where more is better, -1 where less is."""
+
+
+def quality_cells(quality: str) -> QualityCells:
+    """Return what each truth (FALSE, TRUE, UNKNOWN) and class adds to a metric of `metrics_of`, or to accuracy.
+
+    Accuracy is the share of findings, of those whose truth is known, that are held and true, or neither.
+
+    >>> cells = quality_cells("precision")
+    >>> cells.part.astype(int).tolist(), cells.whole.astype(int).tolist()
+    ([[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]], [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
+    """
+    size = len(CLASSIFICATIONS)
+    known = np.repeat([[1.0], [1.0], [0.0]], size, axis=1)
+    if quality == "accuracy":
+        return QualityCells(np.array([~IS_HELD, IS_HELD, np.zeros(size)], dtype=np.float64), known, known, 1)
+    classes, truth = np.tile(np.arange(size), 3), np.repeat([FALSE, TRUE, UNKNOWN], size)
+    metric = metrics_of_classes(classes, truth)[quality]
+    part, whole = (np.asarray(values, dtype=np.float64).reshape(3, size) for values in metric[:2])
+    return QualityCells(part, whole, known if quality == "f1" else whole, -1 if quality in LOWER_IS_BETTER else 1)
+
+
+def check_quality(quality: str, truth: Ints) -> None:
+    """Raise SettingsError unless rules can be searched by a metric over findings of these truths."""
+    problems = []
+    if quality not in QUALITIES:
+        message = f"{short_repr(quality)} is unknown{did_you_mean(str(quality), QUALITIES)}"
+        problems.append(Problem("quality", message, f"use {one_of(QUALITIES)}"))
+    if not (truth != UNKNOWN).any():
+        message = "no finding's truth is known, so that no rule is better than another"
+        fix = "add truths by runs.with_truth(...); without any, compare(runs, rules=...) says which findings differ"
+        problems.append(Problem("truth", message, fix))
+    if problems:
+        raise SettingsError(problems)
+
+
+class Figure(NamedTuple):
+    """A metric under some rules: the value by the votes that were cast, and what unseen votes allow."""
+
+    value: float
+    low: float
+    """The 95 % interval of `value`."""
+    high: float
+    low_bound: float
+    """The lowest value that unseen votes allow, and below the highest."""
+    high_bound: float
+    lowest: float
+    """The 95 % interval that contains those of the value and both bounds."""
+    highest: float
+    n: int
+    """The denominator; of F1 the findings whose truth is known."""
+    censored: int
+    """The findings that unseen votes could give another class."""
+
+
+_HELD, _NOT_HELD = 0, len(CLASSIFICATIONS) - 1
+_N_KINDS = 12
+"""Findings whose truth is known are counted by truth, by whether they are held, and by what unseen votes could make."""
+_KIND_TRUTH, _KIND_HELD, _KIND_STATE = np.unravel_index(np.arange(_N_KINDS), (2, 2, 3))
+
+
+class QualityMeasure:
+    """Measures the rules of some outcomes by one metric."""
+
+    def __init__(self, outcomes: RuleOutcomes, cells: QualityCells, clusters: Clusters) -> None:
+        """Number the findings whose truth is known by their clusters."""
+        self._outcomes, self._cells, self._clusters = outcomes, cells, clusters
+        self._known = outcomes.truth != UNKNOWN
+        truth = outcomes.truth[self._known]
+        codes = [dimension.code for dimension in clusters.dimensions] or [np.zeros(len(self._known), dtype=np.int64)]
+        sizes = [int(code.max(initial=0)) + 1 for code in codes]
+        self._cells_of = [(code[self._known] * 2 + (truth == TRUE)) * 7 for code in codes]
+        self._sizes = sizes
+        self._points = [
+            _adds(cells, _point_class()),
+            *(_adds(cells, _extreme(held_if)) for held_if in ((TRUE, FALSE), (FALSE, TRUE))),
+        ]
+
+    def figure(self, packed: npt.NDArray[np.uint8]) -> Figure:
+        """Return the metric of the packed outcomes of some rules."""
+        kind = _KIND_OF_PACKED[packed[self._known]]
+        counts = []
+        for cell, size in zip(self._cells_of, self._sizes, strict=True):
+            counted = np.bincount(cell + kind, minlength=size * 14).reshape(size, 2, 7)
+            counts.append(counted[:, :, :6].reshape(size, _N_KINDS))
+        by_kind = counts[0].sum(axis=0)
+        adds = self._points if by_kind[_KIND_STATE == EITHER].any() else self._points[:1] * 3
+        point, *ends = (share_interval_of_kinds(*each, counts, self._clusters) for each in adds)
+        n = int(by_kind @ _adds(self._cells._replace(whole=self._cells.n), _point_class())[1])
+        censored = int(_IS_CENSORED[packed].sum())
+        low_end, high_end = sorted(ends, key=lambda end: end.value) if not _any_nan(ends) else _defined(ends, point)
+        lowest = np.fmin.reduce([point.low, low_end.low, high_end.low])
+        highest = np.fmax.reduce([point.high, low_end.high, high_end.high])
+        bounds = low_end.value, high_end.value
+        return Figure(*point[:3], *bounds, float(lowest), float(highest), n, censored)
+
+
+def _point_class() -> Ints:
+    return np.where(_KIND_HELD == 1, _HELD, _NOT_HELD)
+
+
+def _any_nan(ends: list[Interval]) -> bool:
+    return any(np.isnan(end.value) for end in ends)
+
+
+def _defined(ends: list[Interval], point: Interval) -> tuple[Interval, Interval]:
+    """Return the end that is defined for both, where only one is."""
+    defined = [end for end in ends if not np.isnan(end.value)] or [point]
+    return defined[0], defined[0]
+
+
+def _adds(cells: QualityCells, classes: Ints) -> tuple[Floats, Floats]:
+    """Return what a finding of each kind adds to a metric, if it has the class that is given for its kind."""
+    truth = np.where(_KIND_TRUTH == 1, TRUE, FALSE)
+    return cells.part[truth, classes], cells.whole[truth, classes]
+
+
+def _extreme(held_if: tuple[int, int]) -> Ints:
+    """Return the class of each kind if unseen votes hold the findings of the second truth, and no others."""
+    truth = np.where(_KIND_TRUTH == 1, TRUE, FALSE)
+    held = (_KIND_STATE == HELD_SURELY) | ((_KIND_STATE == EITHER) & (truth == held_if[1]))
+    return np.where(held, _HELD, _NOT_HELD)
+
+
+_CODES = np.arange(N_PACKED)
+_KIND_OF_PACKED = np.append(IS_HELD[_CODES % len(CLASSIFICATIONS)] * 3 + either_held(_CODES), 6)
+"""Held or not x what unseen votes could make, by packed outcome; 6 for findings without a class."""
+_SETS = _CODES // len(CLASSIFICATIONS)
+_IS_CENSORED = np.append(_SETS & (_SETS - 1) > 0, False)
