@@ -53,10 +53,14 @@ def tallies(held: list[Round], roster: list[str], rules: Any, mode: str) -> list
         kinds: dict[str, str | None] = {}
         lead = 0
         for worker in roster:
-            if worker not in cast or (rules.workers is not None and worker not in rules.workers):
+            if rules.workers is not None and worker not in rules.workers:
                 continue
             if has_stopped(lead, rules):
                 break
+            if worker not in cast:
+                if rules.workers is not None:  # never cast: nobody knows what it would have ended
+                    last.pop(worker, None)
+                continue
             kinds[worker] = kind_of(cast[worker], rules, mode)
             lead += {"agree": 1, "supplement": 1, "burden": -1, "counter": -1}.get(kinds[worker] or "", 0)
         if rules.lost_votes == "last-vote":

@@ -94,8 +94,9 @@ def replay(
     effect of the rule; the effect of the prompt needs two real runs (`compare`, paired). A challenge on which a panel
     voted in several iterations is judged, and has a row, in each.
 
-    Votes that the rules would ask for and that were never cast (later rounds, other workers, those after a stop) are
-    taken as not there; `low` and `high` are the worst and the best class that they could have given.
+    Votes that the rules would ask for and that were never cast (later rounds, other workers, those after a stop) count
+    on neither side, and nothing of earlier rounds takes their place; `low` and `high` are the worst and the best class
+    that they could have given.
 
     Args:
         runs: a RunSet, a run, or a path.
