@@ -50,19 +50,7 @@ def tallies(held: list[Round], roster: list[str], rules: Any, mode: str) -> list
     last: dict[str, str] = {}
     out = []
     for cast in held:
-        kinds: dict[str, str | None] = {}
-        lead = 0
-        for worker in roster:
-            if rules.workers is not None and worker not in rules.workers:
-                continue
-            if has_stopped(lead, rules):
-                break
-            if worker not in cast:
-                if rules.workers is not None:  # never cast: nobody knows what it would have ended
-                    last.pop(worker, None)
-                continue
-            kinds[worker] = kind_of(cast[worker], rules, mode)
-            lead += {"agree": 1, "supplement": 1, "burden": -1, "counter": -1}.get(kinds[worker] or "", 0)
+        kinds = asked_for(cast, last, roster, rules, mode)
         if rules.lost_votes == "last-vote":
             kinds = {worker: kind or last.get(worker) for worker, kind in kinds.items()}
         if rules.refutes == "sticky" and any(kinds.values()):
@@ -72,6 +60,23 @@ def tallies(held: list[Round], roster: list[str], rules: Any, mode: str) -> list
         last.update({worker: kind for worker, kind in kinds.items() if kind})
         out.append(list(kinds.items()))
     return out
+
+
+def asked_for(cast: Round, last: dict[str, str], roster: list[str], rules: Any, mode: str) -> dict[str, str | None]:
+    """Return what each vote that a round asks for counts as by itself; a vote never cast ends what was before."""
+    kinds: dict[str, str | None] = {}
+    lead = 0
+    for worker in roster:
+        if rules.workers is not None and worker not in rules.workers:
+            continue
+        if has_stopped(lead, rules):
+            break
+        if worker in cast:
+            kinds[worker] = kind_of(cast[worker], rules, mode)
+            lead += {"agree": 1, "supplement": 1, "burden": -1, "counter": -1}.get(kinds[worker] or "", 0)
+        elif rules.workers is not None:  # never cast: nobody knows what it would have ended
+            last.pop(worker, None)
+    return kinds
 
 
 def has_stopped(lead: int, rules: Any) -> bool:
