@@ -1,9 +1,10 @@
-"""The columns of what is made of rules: what conclusions rest on, and what stopping saves (rules R2, R4)."""
+"""The columns of what is made of rules: what conclusions rest on, what stopping saves, and searches (rules R2-R5)."""
 
 from __future__ import annotations
 
 from verifyplan.columns import Column, Columns
 from verifyplan.protocol.vote import CLASSIFICATIONS
+from verifyplan.protocol.voting_rules import VotingRules
 
 _CHANGE: Columns = (
     Column(
@@ -41,7 +42,35 @@ _CHANGED: Columns = (
     Column("n_held_changed", "whole", "those of them that are then held and were not, or the other way"),
 )
 
+_SEARCHED: Columns = (
+    *(
+        Column(name, "text", f"{field.description} Only there if it varies", key=True)
+        for name, field in VotingRules.model_fields.items()
+    ),
+    Column("preset", "text", "the preset that has these rules, if there is one"),
+    Column("digest", "text", "the digest of the rules, as in the logs of live runs under them"),
+    Column("value", "number", "the quality of the search, by the votes that were cast; missing where its n is 0"),
+    Column("low", "number", "low end of the 95 % interval of `value`, clustered by run and claim (rule F1)"),
+    Column("high", "number", "high end of it"),
+    Column("low_bound", "number", "the lowest value that votes allow which the rules ask for and were never cast"),
+    Column("high_bound", "number", "the highest value that they allow"),
+    Column("lowest", "number", "low end of an interval that contains the 95 % intervals of value and bounds"),
+    Column("highest", "number", "high end of it"),
+    Column("n", "whole", "the denominator of `value`; of f1 the findings whose truth is known"),
+    Column("censored", "whole", "findings that votes which were never cast could give another class"),
+    Column("votes", "number", "votes that the rules would have asked for, lost ones included"),
+    Column("calls", "number", "calls: a run, round and worker with such a vote; more where runs limit items a call"),
+    Column("tokens", "number", "tokens of these calls; calls never made at the mean of worker and round, or run"),
+    Column("dollars", "number", "US dollars of them likewise; missing where a run's usage is not known"),
+    Column("cost_low", "number", "the cost of the search if no finding goes on to a round that need not"),
+    Column("cost_high", "number", "the same if every finding goes on that may"),
+    Column("n_same", "whole", "rules of the space, this one included, that judge every finding so at the same cost"),
+    Column("on_frontier", "yesno", "whether no other rule is at least as good and cheaper"),
+    Column("is_today", "yesno", "whether these are the rules that the runs were made under"),
+)
+
 TREATMENT_TABLES: dict[str, Columns] = {
+    "search_rules": _SEARCHED,
     "fragility": (
         *_CHANGE,
         Column("n_votes", "whole", "votes of this kind that the rules ask for; of workers, voters over all findings"),

@@ -22,6 +22,7 @@ COSTS = ("votes", "calls", "tokens", "dollars")
 _PLACE = r"(?:^|/)r(?P<round>\d+)/"
 _WORD_BITS = 63
 _GROUP = ["run_id", "iteration"]
+_MEASURES = ("tokens", "dollars")
 
 
 class Cost(NamedTuple):
@@ -107,7 +108,7 @@ class _PartCosts:
         self._usage = usage.merge(self._groups.drop_duplicates(), on=_GROUP)
         limits = self._usage.groupby("run_id", observed=True)["a_call"].max()
         self._a_call = self._groups["run_id"].map(limits).fillna(np.inf).to_numpy(dtype=np.float64)
-        self._prices: dict[tuple[tuple[str, ...], int], Floats] = {}
+        self._prices: dict[tuple[str, int], Floats] = {}
 
     def of(self, walk: Walk) -> Floats:
         """Return the costs, of shape (low, by votes, high; votes, calls, tokens, dollars)."""
@@ -169,26 +170,25 @@ class _PartCosts:
 
     def _price(self, workers: tuple[str, ...], number: int) -> Floats:
         """Return the tokens and dollars of a finding, by run and worker, of shape (2, runs, workers)."""
-        if (workers, number) not in self._prices:
-            self._prices[workers, number] = np.array(
-                [self._prices_of(measure, workers, number) for measure in ("tokens", "dollars")]
-            )
-        return self._prices[workers, number]
+        for worker in workers:
+            if (worker, number) not in self._prices:
+                self._prices[worker, number] = np.array([self._price_of(name, worker, number) for name in _MEASURES])
+        return np.stack([self._prices[worker, number] for worker in workers], axis=-1)
 
-    def _prices_of(self, measure: str, workers: tuple[str, ...], number: int) -> Floats:
-        here = self._usage[self._usage["round"].eq(number)]
-        called = here.groupby([*_GROUP, "worker"], observed=True).size()
-        places = [pd.MultiIndex.from_frame(self._groups.assign(worker=worker)) for worker in workers]
-        own = _per_item(here, [*_GROUP, "worker"], measure)
-        of_worker = _per_item(here, ["worker"], measure).reindex(list(workers)).to_numpy(dtype=np.float64)
-        of_run = _per_item(self._usage, ["run_id"], measure).reindex(self._groups["run_id"]).to_numpy(dtype=np.float64)
-        columns = [
-            np.where(
-                called.reindex(at).notna(), own.reindex(at), np.where(np.isnan(mean) | np.isnan(of_run), of_run, mean)
-            )
-            for at, mean in zip(places, of_worker, strict=True)
-        ]
-        return np.array(columns, dtype=np.float64).reshape(len(workers), -1).T
+    def _price_of(self, measure: str, worker: str, number: int) -> Floats:
+        """Return what a finding used of a measure in each run, as asked of one worker in one round."""
+        of_run: Floats = (
+            _per_item(self._usage, ["run_id"], measure).reindex(self._groups["run_id"]).to_numpy(np.float64)
+        )
+        here = self._usage[self._usage["round"].eq(number) & self._usage["worker"].eq(worker)]
+        if here.empty:
+            return of_run
+        at = pd.MultiIndex.from_frame(self._groups)
+        called = here.groupby(_GROUP, observed=True).size().reindex(at).notna()
+        mean = here[measure].sum(skipna=False) / here["items"].sum()
+        elsewhere = of_run if np.isnan(mean) else np.where(np.isnan(of_run), np.nan, mean)
+        price: Floats = np.where(called, _per_item(here, _GROUP, measure).reindex(at), elsewhere)
+        return price
 
 
 def _per_item(usage: pd.DataFrame, by: list[str], measure: str) -> pd.Series[float]:

@@ -6,7 +6,7 @@ Rules judge the distinct patterns of a round once; findings look their outcome u
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -181,6 +181,13 @@ class RuleOutcomes:
         if packed.size * len(self.rules) <= MAX_CACHE_BYTES:
             self._kept[k] = packed
         return packed
+
+    def take(self, positions: Sequence[int]) -> RuleOutcomes:
+        """Return the outcomes of some of the rules, by position."""
+        rules = tuple(self.rules[k] for k in positions)
+        return replace(
+            self, rules=rules, _kept={new: self._kept[k] for new, k in enumerate(positions) if k in self._kept}
+        )
 
     def walks(self, k: int) -> list[Walk]:
         """Return how the findings of each part go through the rounds of the k-th rules."""

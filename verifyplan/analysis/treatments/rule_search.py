@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import escape
+from typing import Any
 
 import pandas as pd
 
+from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes
+from verifyplan.analysis.treatments.rule_space import space_words
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.text import counted
+
+_SHOWN_RULES = 6
+"""The frontier is printed with at most so many rules."""
 
 
 @with_field_docs
@@ -19,13 +26,17 @@ class RuleSearch:
 
     table: pd.DataFrame
     """One row a rule, see `documentation("search_rules")`: the fields that vary, `digest`, quality with interval and
-    bounds, `n`, `censored`, cost, `on_frontier`, `is_today`."""
+    bounds, `n`, `censored`, costs, `on_frontier`, `is_today`."""
     quality: str
     """What `value` of the table measures, such as `f1`."""
     cost: str
     """What the frontier is cheap in: `votes`, `calls`, `tokens` or `dollars`."""
     rules: tuple[VotingRules, ...]
     """The rules, in the order of the table."""
+    n_findings: int
+    """The findings whose truth is known."""
+    n_runs: int
+    """The runs that they are of."""
     notes: tuple[str, ...] = ()
     """What a reader must know: censored findings, missing usage, rules that were merged."""
     synthetic: bool = False
@@ -39,12 +50,39 @@ class RuleSearch:
         return self.table[self.table["on_frontier"]].sort_values(self.cost, kind="stable", ignore_index=True)
 
     def __str__(self) -> str:
-        """Return the frontier and today's rules in a few lines."""
-        return "\n".join([f"{len(self.table)} rules", *(f"note: {note}" for note in self.notes)])
+        """Return today's rules and the frontier with intervals and costs, and the notes: about a dozen lines."""
+        return "\n".join(self._lines())
 
-    __repr__ = __str__
+    __repr__ = __str__  # a console shows the words, not every rule
+
+    def _lines(self) -> Iterator[str]:
+        made = " (synthetic)" if self.synthetic else ""
+        size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
+        yield f"{counted(len(self.rules), 'rule')} by {self.quality} and {self.cost}, on {size}"
+        for row in self.table.index[self.table["is_today"]]:
+            yield f"today: {self._words(row)}"
+        frontier = self.table[self.table["on_frontier"]].sort_values(self.cost, kind="stable")
+        yield f"frontier, from cheap to dear: {counted(len(frontier), 'rule')}"
+        shown = frontier.index if len(frontier) <= _SHOWN_RULES else [*frontier.index[:3], *frontier.index[-3:]]
+        yield from (f"  {self._words(row)}: {space_words(self.rules[row])}" for row in shown)
+        yield from (f"note: {note}" for note in self.notes)
+
+    def _words(self, position: int) -> str:
+        """Return the quality of a rule with its interval, its bounds where votes are missing, and its cost."""
+        row: dict[Any, Any] = self.table.loc[position].to_dict()
+        bounds = f", {share_range(row['low_bound'], row['high_bound'])}" if row["low_bound"] < row["high_bound"] else ""
+        value = share_words(row["value"], row["low"], row["high"], int(row["n"]))
+        return f"{value}{bounds} for {row[self.cost]:,.6g} {self.cost}"
 
     def _repr_html_(self) -> str:
         """Return the search for a notebook; every text is shown as text."""
-        words = escape(str(self)).replace("\n", "<br>")
-        return f"<p>{words}</p>{self.frontier.to_html(index=False)}"
+        return words_and_tables(str(self), self.frontier)
+
+
+def share_range(low: float, high: float) -> str:
+    """Return the bounds of a share as percentages.
+
+    >>> share_range(0.5, 0.75)
+    'with unseen votes 50.0 to 75.0 %'
+    """
+    return f"with unseen votes {100 * low:.1f} to {100 * high:.1f} %"

@@ -1,0 +1,168 @@
+"""Which rules a search judges: a few hundred that the recorded votes allow, or those that a caller gives (rule R5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, product
+from math import prod
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.rules_value import read_rules
+from verifyplan.protocol.voting_rules import VotingRules
+
+MAX_RULES = 10_000
+"""A search judges at most so many rules."""
+
+MAX_WORKERS_OF_SUBSETS = 5
+"""Up to so many workers, the default space has every subset of them; beyond, only some."""
+
+MAX_SINGLE_WORKERS = 20
+"""Up to so many workers, it has each by itself, and all but each; beyond, only the first ones of the roster."""
+
+MAX_ROUNDS = 3
+"""The default space has at most so many rounds."""
+
+Fields = dict[str, Any]
+
+
+def read_space(space: object, runs: RunSet) -> tuple[VotingRules, ...]:
+    """Return the rules that a caller names, each once, in order; the neutral ones, those of the runs, come first.
+
+    `space` is None for `default_space`; or rules as `read_rules` reads them, or a sequence of these; or a mapping of
+    fields to sequences of values, every combination of which is judged.
+
+    Raises SettingsError for values that are no rules, for none, and for more than `MAX_RULES`.
+    """
+    if space is None:
+        return default_space(runs)
+    if isinstance(space, Mapping):
+        found = _combinations(space)
+    elif isinstance(space, Sequence) and not isinstance(space, str):
+        found = [read_rules(VotingRules, rules, f"space[{place}]") for place, rules in enumerate(space)]
+    else:
+        found = [read_rules(VotingRules, space, "space")]
+    if not found or len(found) > MAX_RULES:
+        message = f"has {len(found):,} rules, must have from 1 to {MAX_RULES:,}"
+        raise SettingsError(Problem("space", message, "name some rules, or None for those that the votes allow"))
+    return _each_once([VotingRules(), *found])
+
+
+def _combinations(space: Mapping[Any, Any]) -> list[VotingRules]:
+    """Return the rules of every combination of the values of some fields."""
+    values = {str(name): list(given) if isinstance(given, list | tuple) else [given] for name, given in space.items()}
+    size = prod(map(len, values.values()))
+    if size > MAX_RULES:
+        sizes = " x ".join(f"{len(given)} of {name}" for name, given in values.items())
+        message = f"has {size:,} combinations ({sizes}), more than {MAX_RULES:,}"
+        raise SettingsError(Problem("space", message, "give fewer values of some fields"))
+    return [VotingRules(**dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
+
+
+def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
+    """Return the rules that recorded votes allow: a few hundred; the neutral ones, those of the runs, come first.
+
+    Every subset of up to five workers, of more each alone, all but each, and the first 2, 3, 5, 8 ... of the roster;
+    rounds from 1 to those recorded; with the modes, and a majority, of each. With all workers also two thirds,
+    unanimity, a single disagree, sticky refutations, refutations that cite nothing as lazy doubt, caveats as agrees,
+    the first round alone, last votes for lost ones, a quorum of 2 votes or of two thirds, and a stop at a lead of 1 or
+    2. The adversarial mode is there if a run was adversarial, or a disagree has a basis. Source: rule R5.
+
+    >>> from verifyplan.frames.votes import from_votes
+    >>> votes = pd.DataFrame({"item": "F", "who": ["a", "b"], "says": ["agree", "disagree"]})
+    >>> len(default_space(from_votes(votes, item="item", worker="who", verdict="says")))
+    35
+    """
+    workers = _roster(runs)
+    n_rounds = min(int(runs.votes["round"].max()) if len(runs.votes) else 1, MAX_ROUNDS)
+    rounds: list[Fields] = [{"max_rounds": number} for number in range(1, n_rounds + 1)]
+    modes = _modes(runs)
+    core = [*modes, {"aggregate": "majority"}]
+    subsets: list[Fields] = [{}, *({"workers": chosen} for chosen in _subsets(workers))]
+    quorums: list[Fields] = [{}, {"quorum": 2}, {"quorum": "2/3"}] if len(workers) > 2 else [{}]
+    stops: list[Fields] = [{}, {"stop": {"margin": 1}}, *([{"stop": {"margin": 2}}] if len(workers) > 2 else [])]
+    judges = [*core, *_other_judges(runs, modes, n_rounds)]
+    return _each_once([VotingRules(), *_all(rounds, core, subsets), *_all(rounds, judges, quorums, stops)])
+
+
+def _all(*groups: Iterable[Fields]) -> Iterable[VotingRules]:
+    """Return the rules of every choice of fields from each group."""
+    for chosen in product(*groups):
+        yield VotingRules(**{name: value for fields in chosen for name, value in fields.items()})
+
+
+def _each_once(rules: Iterable[VotingRules]) -> tuple[VotingRules, ...]:
+    return tuple({each.digest: each for each in reversed(list(rules))}.values())[::-1]
+
+
+def _roster(runs: RunSet) -> tuple[str, ...]:
+    """Return the workers, in roster order where dispatches tell it, else in order of appearance."""
+    named = pd.concat([runs.dispatches["worker"], runs.votes["worker"]], ignore_index=True).astype("object")
+    voters = set(runs.votes["worker"].astype("object"))
+    return tuple(name for name in named.dropna().unique() if name in voters)
+
+
+def _modes(runs: RunSet) -> list[Fields]:
+    """Return the modes that votes can be judged in: the adversarial one needs bases."""
+    adversarial = runs.runs["mode"].eq("adversarial").any() or runs.votes["disagree_basis"].notna().any()
+    return [{"mode": "collaborative"}, *([{"mode": "adversarial"}] if adversarial else [])]
+
+
+def _subsets(workers: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return subsets of workers, the full set left out."""
+    if len(workers) <= MAX_WORKERS_OF_SUBSETS:
+        return [chosen for size in range(1, len(workers)) for chosen in combinations(workers, size)]
+    single = workers if len(workers) <= MAX_SINGLE_WORKERS else workers[: MAX_SINGLE_WORKERS // 2]
+    nested, sizes = [], (2, 3)
+    while sizes[0] < len(workers):
+        nested.append(workers[: sizes[0]])
+        sizes = sizes[1], sum(sizes)
+    all_but = [tuple(name for name in workers if name != left) for left in single]
+    return [*((name,) for name in single), *nested, *all_but]
+
+
+def _other_judges(runs: RunSet, modes: list[Fields], n_rounds: int) -> list[Fields]:
+    """Return ways to judge a round, or to read its votes, that these votes tell apart from the modes and a majority."""
+    votes, later = runs.votes, n_rounds > 1
+    judges: list[Fields] = [
+        {"aggregate": "majority", "majority": "2/3"},
+        {"aggregate": "unanimous"},
+        {"aggregate": "any-refute"},
+        *({**mode, "majority": "2/3"} for mode in modes),
+    ]
+    if {"mode": "adversarial"} in modes:
+        adversarial = {"mode": "adversarial"}
+        judges += [{**adversarial, "refutes": "sticky"}] if later else []
+        judges += [{**adversarial, "uncited": "as-burden"}] if votes["uncited"].eq(True).any() else []
+        judges += [{**adversarial, "caveats": "as-agree"}] if votes["verdict"].eq("supplement").any() else []
+    if later:
+        judges += [{**mode, "aggregate": "first-round"} for mode in modes]
+        judges += [{**mode, "pruning": "none"} for mode in modes]
+        if votes["verdict"].eq("verification-error").any():
+            judges += [{**mode, "lost_votes": "last-vote"} for mode in modes]
+    return judges
+
+
+def space_words(rules: VotingRules) -> str:
+    """Return the fields of rules that are not neutral in one line; those of the runs where there are none.
+
+    >>> space_words(VotingRules(mode="adversarial", workers=["a", "b"])), space_words(VotingRules())
+    ('mode=adversarial, workers=a+b', "the runs' own")
+    """
+    return ", ".join(f"{name}={field_text(value)}" for name, value in rules.changed.items()) or "the runs' own"
+
+
+def field_text(value: Any) -> str | None:
+    """Return the value of a field as JSON holds it as a short text; None for none.
+
+    >>> field_text(["a", "b"]), field_text({"margin": 2}), field_text(2)
+    ('a+b', 'margin 2', '2')
+    """
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {each}" for name, each in value.items())
+    return "+".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

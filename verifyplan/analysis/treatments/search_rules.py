@@ -1,0 +1,168 @@
+"""Search rules: judge every protocol within reach on recorded votes, quality against cost, without a call (rule R5)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.clusters import clusters_of_findings
+from verifyplan.analysis.treatments.rule_costs import COSTS, CostRange, RuleCosts
+from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
+from verifyplan.analysis.treatments.rule_quality import Figure, QualityMeasure, check_quality, quality_cells
+from verifyplan.analysis.treatments.rule_search import RuleSearch
+from verifyplan.analysis.treatments.rule_space import field_text, read_space
+from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
+from verifyplan.progress import progress
+from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.text import counted, did_you_mean, short_repr
+
+OUTCOMES_WITHOUT_PROGRESS = 50_000_000
+"""A bar is shown where rules x findings are more: some two seconds."""
+
+
+class _Judged(NamedTuple):
+    """What a rule made of the findings."""
+
+    position: int
+    figure: Figure
+    cost: CostRange
+    n_same: int
+
+
+def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost: str = "calls") -> RuleSearch:
+    """Return what each of many rules would have been worth on recorded votes, and what it would have cost.
+
+    No call is made: every rule judges the votes that were cast. Where it would have asked for votes that never were,
+    the quality has bounds. The best of many rules looks better than it is: `.recommend()` measures it on findings that
+    it was not chosen on. Rules that judge every finding like others, at the same cost, are merged into the first of
+    them, if the space is the default one.
+
+    Args:
+        runs: a RunSet, a run, or a path; findings need `truth`.
+        space: None for a few hundred rules that the votes allow (all subsets of up to five workers, rounds, quorums,
+            stops, refutes, aggregates, modes); or a sequence of rules, names of presets or files; or a mapping of
+            fields to values, such as `{"majority": ["1/2", "2/3"], "max_rounds": [1, 2]}`, in every combination. The
+            runs' own rules are judged, too.
+        quality: what is measured: `f1`, `precision`, `recall`, `accuracy`, `false-consensus-rate` or
+            `false-demotion-rate`; of the last two, less is better.
+        cost: what the frontier is cheap in: `votes`, `calls`, `tokens` or `dollars`; the last two need the logs.
+
+    Raises:
+        SettingsError: for a quality or cost that is unknown, a space that holds no rules or too many, or no truth.
+
+    >>> import pandas as pd
+    >>> from verifyplan.frames.votes import from_votes
+    >>> rows = [(item, who, "agree" if item % 3 or who == "c" else "disagree", item % 3 > 0)
+    ...     for item in range(30) for who in "abc"]
+    >>> votes = pd.DataFrame(rows, columns=["item", "who", "says", "true"])
+    >>> runs = from_votes(votes, item="item", worker="who", verdict="says", truth="true", mode="collaborative")
+    >>> search = search_rules(runs, {"workers": [None, ["a"], ["c"]], "aggregate": ["majority"]})
+    >>> search.frontier[["workers", "value", "calls"]].values.tolist()
+    [['a', 1.0, 1.0]]
+    """
+    runs = as_runs(runs)
+    _check_cost(cost)
+    outcomes = rule_outcomes(runs, read_space(space, runs))
+    check_quality(quality, outcomes.truth)
+    judged = list(_judged(runs, outcomes, quality, merged=space is None))
+    kept = [each.position for each in judged]
+    table = _table([outcomes.rules[k] for k in kept], judged, cost, quality_cells(quality).sign)
+    return RuleSearch(
+        table=table,
+        quality=quality,
+        cost=cost,
+        rules=tuple(outcomes.rules[k] for k in kept),
+        n_findings=int((outcomes.truth < 2).sum()),
+        n_runs=int(outcomes.findings["run_id"].nunique()),
+        notes=tuple(_notes(runs, table, len(outcomes.rules), cost)),
+        synthetic=bool(runs.runs["synthetic"].eq(True).any()),
+        _outcomes=outcomes.take(kept),
+    )
+
+
+def _check_cost(cost: str) -> None:
+    if cost not in COSTS:
+        message = f"{short_repr(cost)} is unknown{did_you_mean(str(cost), COSTS)}"
+        raise SettingsError(Problem("cost", message, f"use {one_of(COSTS)}"))
+
+
+def _judged(runs: RunSet, outcomes: RuleOutcomes, quality: str, *, merged: bool) -> Iterator[_Judged]:
+    """Yield what each rule made of the findings; of those that are alike the first, if they are to be merged."""
+    clusters = clusters_of_findings(outcomes.findings)
+    measure, costs = QualityMeasure(outcomes, quality_cells(quality), clusters), RuleCosts(runs, outcomes)
+    found: dict[object, _Judged] = {}
+    shown = None if len(outcomes.rules) * len(outcomes.findings) > OUTCOMES_WITHOUT_PROGRESS else False
+    with progress("Judging rules", len(outcomes.rules), shown) as step:
+        for k in range(len(outcomes.rules)):
+            walks = outcomes.walks(k)
+            packed, cost = outcomes.packed(k, walks), costs.of(walks)
+            key = (hashlib.sha256(packed.tobytes()).digest(), str(cost)) if merged else k
+            if key in found:
+                found[key] = found[key]._replace(n_same=found[key].n_same + 1)
+            else:
+                found[key] = _Judged(k, measure.figure(packed), cost, 1)
+            step()
+    yield from found.values()
+
+
+def _table(rules: list[VotingRules], judged: list[_Judged], cost: str, sign: int) -> pd.DataFrame:
+    """Return a row a rule: the fields that vary, the figure, the costs, and whether the frontier has it."""
+    fields = [{name: field_text(value) for name, value in each.model_dump(mode="json").items()} for each in rules]
+    texts = pd.DataFrame(fields, dtype="str")
+    varying = [name for name in texts if texts[name].nunique(dropna=False) > 1]
+    presets = {VotingRules.preset(name).digest: name for name in reversed(VotingRules.presets())}
+    digests = [each.digest for each in rules]
+    ends = [(getattr(each.cost.low, cost), getattr(each.cost.high, cost)) for each in judged]
+    table = pd.concat(
+        [
+            texts[varying],
+            pd.DataFrame({"preset": [presets.get(digest) for digest in digests], "digest": digests}, dtype="str"),
+            pd.DataFrame([each.figure for each in judged], columns=list(Figure._fields)),
+            pd.DataFrame([each.cost.cost for each in judged], columns=list(COSTS)),
+            pd.DataFrame(ends, columns=["cost_low", "cost_high"]),
+        ],
+        axis=1,
+    )
+    return table.assign(
+        n_same=[each.n_same for each in judged],
+        on_frontier=_on_frontier(sign * table["value"], table[cost]),
+        is_today=[each == VotingRules() for each in rules],
+    )
+
+
+def _on_frontier(value: pd.Series[Any], cost: pd.Series[Any]) -> list[bool]:
+    """Return whether no other rule is at least as good and cheaper, or as cheap and better; the first of equals."""
+    order = np.lexsort((-value.to_numpy(), cost.to_numpy()))
+    known = (value.notna() & cost.notna()).to_numpy()
+    best, on_frontier = -np.inf, [False] * len(value)
+    for row in order[known[order]]:
+        if value.iloc[row] > best + 1e-12:
+            best, on_frontier[row] = value.iloc[row], True
+    return on_frontier
+
+
+def _notes(runs: RunSet, table: pd.DataFrame, n_rules: int, cost: str) -> Iterator[str]:
+    """Yield what a reader of the table must know."""
+    if bool(runs.runs["synthetic"].eq(True).any()):
+        yield "synthetic: findings or votes were generated, not observed"
+    if n_rules > len(table):
+        yield f"{counted(n_rules - len(table), 'rule')} judged every finding like another, at the same cost: merged"
+    censored = int(table["censored"].gt(0).sum())
+    if censored:
+        yield (
+            f"of {counted(censored, 'rule')} the quality depends on votes that were never cast, at most on "
+            f"{counted(int(table['censored'].max()), 'finding')}: see low_bound and high_bound"
+        )
+    unknown = [name for name in ("tokens", "dollars") if table[name].isna().any()]
+    if unknown:
+        without = len(set(runs.runs["run_id"]) - set(runs.calls.loc[runs.calls["cost"].notna(), "run_id"]))
+        yield f"{' and '.join(unknown)} are missing: of {counted(without, 'run')} the usage of calls is not known"
+    if not table["on_frontier"].any():
+        yield f"no rule has both the quality and the cost in {cost}: there is no frontier"
+    yield f"the best of {counted(len(table), 'rule')} looks better than it is: recommend() tries it on other findings"
