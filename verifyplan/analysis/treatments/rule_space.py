@@ -74,7 +74,7 @@ def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     >>> from verifyplan.frames.votes import from_votes
     >>> votes = pd.DataFrame({"item": "F", "who": ["a", "b"], "says": ["agree", "disagree"]})
     >>> len(default_space(from_votes(votes, item="item", worker="who", verdict="says")))
-    35
+    17
     """
     workers = _roster(runs)
     n_rounds = min(int(runs.votes["round"].max()) if len(runs.votes) else 1, MAX_ROUNDS)
