@@ -177,9 +177,8 @@ class _PartCosts:
 
     def _price_of(self, measure: str, worker: str, number: int) -> Floats:
         """Return what a finding used of a measure in each run, as asked of one worker in one round."""
-        of_run: Floats = (
-            _per_item(self._usage, ["run_id"], measure).reindex(self._groups["run_id"]).to_numpy(np.float64)
-        )
+        by_run = _per_item(self._usage, ["run_id"], measure).reindex(self._groups["run_id"])
+        of_run: Floats = np.asarray(by_run, dtype=np.float64)
         here = self._usage[self._usage["round"].eq(number) & self._usage["worker"].eq(worker)]
         if here.empty:
             return of_run
