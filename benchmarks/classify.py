@@ -16,6 +16,15 @@ import verifyplan as vp
 from verifyplan.protocol.vote import BASES, VERDICTS
 
 VOTES, WORKERS, REPEATS = 1_000_000, 5, 5
+OTHER_RULES: list[dict[str, object]] = [
+    {"majority": "2/3"},
+    {"aggregate": "unanimous"},
+    {"refutes": "sticky"},
+    {"quorum": 2},
+    {"weights": {"a": 2}},
+    {"stop": {"margin": 2}},
+]
+"""Rules that are timed beside the neutral ones; the first two are judged by counts, the others vote by vote."""
 
 
 def make_votes(n: int) -> pd.DataFrame:
@@ -82,6 +91,13 @@ def main() -> None:
         a = median_seconds(lambda votes=votes: vp.classify(votes, mode="adversarial", max_rounds=1))
         b = median_seconds(lambda votes=votes: by_groupby(votes))
         print(f"{name:>17}: verifyplan {a:.3f} s, pandas groupby {b:.3f} s, ratio {b / a:.1f}")
+    print("other rules, as a multiple of the neutral ones in this run")
+    neutral = median_seconds(lambda: vp.classify(coded, mode="adversarial", max_rounds=1))
+    for rules in OTHER_RULES:
+        a = median_seconds(lambda rules=rules: vp.classify(coded, mode="adversarial", max_rounds=1, rules=rules))
+        print(f"{', '.join(f'{field} {value}' for field, value in rules.items()):>40}: {a / neutral:.1f}")
+    a = median_seconds(lambda: vp.classify(coded, mode="adversarial", max_rounds=3))
+    print(f"{'three rounds, two of them never cast':>40}: {a / neutral:.1f}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from verifyplan.analysis.chosen_rules import chosen_rules
 from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.protocol.rules_value import value_words
 from verifyplan.protocol.voting_rules import VotingRules
 
 _EXAMPLE = "such as {'as run': VotingRules(), 'sticky': 'sticky-refutes'}, or a list of rules"
@@ -94,19 +93,11 @@ def field_words(rules: VotingRules, name: str) -> str:
     >>> field_words(VotingRules(stop={"margin": 2}), "stop"), field_words(VotingRules(), "majority")
     ('margin 2', '1/2')
     """
-    return _words(rules.model_dump(mode="json")[name])
+    return value_words(rules.model_dump(mode="json")[name])
 
 
 def _fields(rules: VotingRules) -> dict[str, str]:
-    return {name: _words(value) for name, value in rules.changed.items()}
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, list):
-        return "+".join(map(str, value))
-    if isinstance(value, dict):
-        return " ".join(f"{name} {_words(part)}" for name, part in value.items())
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {name: value_words(value) for name, value in rules.changed.items()}
 
 
 def numbered(names: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -26,7 +27,7 @@ MAX_DENOMINATOR = 10_000
 """Shares and weights are fractions with at most this denominator, so that counts of votes stay exact."""
 
 
-def _fraction(value: object) -> Fraction:
+def exact_fraction(value: object) -> Fraction:
     """Return an exact fraction of a number or a text such as "2/3" or "0.5"; ValueError where there is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         raise ValueError("must be a number, or a text such as '2/3'")
@@ -42,7 +43,7 @@ def _fraction(value: object) -> Fraction:
     return exact
 
 
-Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str)]
+Exact = Annotated[Fraction, BeforeValidator(exact_fraction), PlainSerializer(str)]
 """An exact number: 0.5, "2/3" and Fraction(2, 3) are taken; JSON holds the text."""
 
 
@@ -92,7 +93,9 @@ class RulesValue(Model):
         """Say how other rules differ from these, one line a field; empty where they are equal."""
         mine, theirs = self.model_dump(mode="json"), other.model_dump(mode="json")
         return "\n".join(
-            f"{name}: {_shown(mine[name])} -> {_shown(theirs[name])}" for name in mine if mine[name] != theirs[name]
+            f"{name}: {value_words(mine[name])} -> {value_words(theirs[name])}"
+            for name in mine
+            if mine[name] != theirs[name]
         )
 
     def to_json(self) -> str:
@@ -130,17 +133,32 @@ class RulesValue(Model):
         except SettingsError as error:
             raise SettingsError(Problem(f"{place}: {p.place}", p.message, p.fix) for p in error.problems) from None
 
+    def __eq__(self, other: object) -> bool:
+        """Rules of one kind are equal if their JSON is: a quorum of 1 vote is not one of 1/1."""
+        return type(other) is type(self) and self.model_dump(mode="json") == other.model_dump(mode="json")
+
     def __hash__(self) -> int:
         """Equal rules have equal hashes, also where a field is a mapping."""
         return hash(self.digest)
 
     def __str__(self) -> str:
         """The fields that are not neutral, in one line, with the digest."""
-        fields = ", ".join(f"{name}={_shown(value)}" for name, value in self.changed.items())
+        fields = ", ".join(f"{name}={value_words(value)}" for name, value in self.changed.items())
         return f"{type(self).__name__}({fields}) [{self.digest}]"
 
 
-def _shown(value: object) -> str:
+def value_words(value: object) -> str:
+    """Return the value of a field, as JSON holds it, in words.
+
+    >>> value_words({"margin": 2}), value_words(["a", "b"]), value_words(None)
+    ('margin 2', 'a, b', 'none')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {value_words(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(value_words, value))
+    if value is None:
+        return "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -175,6 +193,10 @@ _EXPECTED = {
     "int_type": "must be an integer",
     "bool_type": "must be true or false",
     "tuple_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "string_type": "must be a text",
+    "string_too_short": "must not be empty",
+    "string_pattern_mismatch": "must not be blank",
 }
 """What a field must be, by the type of pydantic's error."""
 
@@ -186,10 +208,15 @@ def rule_problems(error: ValidationError, fields: Iterable[str]) -> list[Problem
 
 
 def _rule_problem(detail: ErrorDetails, names: list[str]) -> Problem:
-    place = ".".join(str(part) for part in detail["loc"]) or "rules"
+    parts = [text for part in detail["loc"] if (text := str(part)) and text[0] not in "<["]  # tags, and keys
+    place = ".".join(parts) or "rules"
+    if detail["type"] == "extra_forbidden" and len(parts) > 1:
+        return Problem(place, f"is no field of {parts[0]}", "leave it out")
     if detail["type"] == "extra_forbidden":
         return Problem(place, f"is no field of these rules{did_you_mean(place, names)}", f"use {one_of(names)}")
     form = _EXPECTED.get(detail["type"])
-    expected = form.format(**detail.get("ctx", {})) if form else detail["msg"].replace("Input should be", "must be")
+    limits = {name: str(value) for name, value in detail.get("ctx", {}).items()}
+    expected = form.format(**limits) if form else detail["msg"].replace("Input should be", "must be")
+    expected = re.sub(r"Fraction\((\d+), (\d+)\)", r"\1/\2", expected)
     message = f"{expected}, got {short_repr(detail['input'])}"
     return Problem(place, message, "change it, or leave it out for the neutral value")

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 
 from verifyplan.protocol.base import Model
-from verifyplan.protocol.rules_value import Exact, RulesValue
+from verifyplan.protocol.rules_value import Exact, RulesValue, exact_fraction
 from verifyplan.protocol.vote import MissingBasis, Mode, Name
 
 Aggregate = Literal["rules", "majority", "unanimous", "any-refute", "first-round", "dawid-skene"]
@@ -45,23 +45,43 @@ class SequentialStop(Model):
     )
 
 
-Stop = Literal["round"] | MarginStop | SequentialStop
+def _stop_kind(value: object) -> str | None:
+    """Return the tag of the kind of stop that a value is, None for none: a mapping is what its fields say."""
+    names = set(value) if isinstance(value, Mapping) else set()
+    if value == "round":
+        return "<round>"
+    if isinstance(value, MarginStop) or "margin" in names:
+        return "<margin>"
+    return "<test>" if isinstance(value, SequentialStop) or names & set(SequentialStop.model_fields) else None
 
 
-def _quorum(value: object) -> object:
+Stop = Annotated[
+    Annotated[Literal["round"], Tag("<round>")]
+    | Annotated[MarginStop, Tag("<margin>")]
+    | Annotated[SequentialStop, Tag("<test>")],
+    Discriminator(
+        _stop_kind,
+        custom_error_type="stop_kind",
+        custom_error_message="must be 'round', {'margin': 2} or {'accuracy': 0.8}",
+    ),
+]
+
+
+def _quorum(value: object) -> int | Fraction:
     """Return a whole number of votes as it is, and a share as an exact fraction."""
-    if isinstance(value, bool):
-        raise ValueError("must be a number of votes, or a share such as '2/3'")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
     if isinstance(value, str) and value.isdigit():
         return int(value)
-    return value
+    try:
+        return exact_fraction(value)
+    except ValueError:
+        raise ValueError("must be a number of votes, or a share such as '2/3'") from None
 
 
 def _check_quorum(value: int | Fraction) -> int | Fraction:
-    if isinstance(value, Fraction) and not 0 < value <= 1:
+    if value < 0 or (isinstance(value, Fraction) and not 0 < value <= 1):
         raise ValueError("must be a number of votes from 0, or a share above 0 and at most 1")
-    if value < 0:
-        raise ValueError("must be at least 0")
     return value
 
 
@@ -70,7 +90,7 @@ def _quorum_json(value: int | Fraction) -> int | str:
 
 
 Quorum = Annotated[
-    Annotated[int, Field(strict=True)] | Exact,
+    int | Fraction,
     BeforeValidator(_quorum),
     AfterValidator(_check_quorum),
     PlainSerializer(_quorum_json),
@@ -79,15 +99,17 @@ Quorum = Annotated[
 
 
 def _check_weights(weights: dict[str, Fraction] | None) -> dict[str, Fraction] | None:
+    """Return the weights that are not 1, which all others are."""
     if weights is not None and any(weight < 0 for weight in weights.values()):
         raise ValueError("must be at least 0 each")
-    return weights or None
+    return {name: weights[name] for name in sorted(weights) if weights[name] != 1} or None if weights else None
 
 
 def _check_workers(workers: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the workers by name: they are asked in roster order."""
     if workers is not None and (not workers or len(set(workers)) < len(workers)):
         raise ValueError("must name at least one worker, each once; None counts all")
-    return workers
+    return workers and tuple(sorted(workers))
 
 
 class VotingRules(RulesValue):
