@@ -69,6 +69,7 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.weight_coverage
 	$(BIN)/python -m benchmarks.rates
 	$(BIN)/python -m benchmarks.panel_coverage
+	$(BIN)/python -m benchmarks.hidden_votes
 
 interface: setup      ## write the sentences of docs/interface.md as the code has them
 	$(BIN)/python -m tests.interface_page

@@ -27,6 +27,7 @@ from .study_design.power import power as power
 from .study_design.sample_size import sample_size as sample_size
 from .treatments.fragility import fragility as fragility
 from .treatments.search_rules import search_rules as search_rules
+from .treatments.stopping import stopping as stopping
 from .vacuity import vacuity as vacuity
 from .vote_tables import queue as queue
 from .vote_tables import vote_matrix as vote_matrix

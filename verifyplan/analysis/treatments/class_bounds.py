@@ -73,7 +73,7 @@ def attainable_classes(
     the classes of all completions. Sticky refutations and last votes tie rounds together: then the set may be larger,
     never smaller. Beyond `MAX_COMPLETIONS` of a round, under rules that both tie rounds and stop within them, and under
     the aggregate `dawid-skene`, it is the widest that the rules can give (where no vote of a run is unseen, a caller
-    knows the class). Source: partial identification (Manski 2003); rule R4.
+    knows the class). Source: partial identification (Manski 1990); rule R4.
 
     Args:
         codes: votes with `UNSEEN` where rules would ask and nobody did, of shape (rounds, workers, findings).

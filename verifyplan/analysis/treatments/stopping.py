@@ -1,0 +1,197 @@
+"""Say what stopping a round early would have saved, and at what loss (rules R2, R5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.chosen_rules import chosen_rules
+from verifyplan.analysis.cluster_intervals import difference_interval, share_interval
+from verifyplan.analysis.clusters import Clusters, clusters_of_findings
+from verifyplan.analysis.metrics import IS_HELD, metrics_of_classes
+from verifyplan.analysis.replay import recorded_rules
+from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
+from verifyplan.analysis.treatments.rule_costs import Cost, RuleCosts
+from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, RuleOutcomes, Walk, rule_outcomes
+from verifyplan.analysis.treatments.rule_walk import GOES_ON, STATE_BITS
+from verifyplan.analysis.treatments.stopping_result import Stopping
+from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.rules_value import read_rules
+from verifyplan.protocol.voting_rules import MarginStop, SequentialStop, VotingRules
+from verifyplan.rules.vote_codes import Bools, Ints, stop_leads
+from verifyplan.text import counted, listed, short_repr
+
+ALL_VOTES = "all votes"
+"""The name of the row of the rules without a stop."""
+
+DEFAULT_STOPS: dict[str, dict[str, object]] = {
+    "one round": {"max_rounds": 1},
+    **{f"margin {margin}": {"stop": MarginStop(margin=margin)} for margin in (1, 2, 3)},
+    **{
+        f"Wald's test, {percent} % right": {"stop": SequentialStop(accuracy=Fraction(percent, 100))}
+        for percent in (60, 70, 80, 90)
+    },
+}
+"""The stops that are judged by default: one round, margins, and Wald's test for votes that are right so often."""
+
+
+def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: object = None) -> Stopping:
+    """Return what rules that stop early would have saved on recorded votes, and what they would have changed.
+
+    Under a margin or a sequential test the workers of a round are asked one after the other, in roster order, until one
+    side leads by so many votes; Wald's test with one accuracy for all workers is such a lead, too. Every stop is judged
+    on the votes that were cast, against the same rules without a stop.
+
+    Args:
+        runs: a RunSet, a run, or a path.
+        stops: by name what stops: `{"margin": 2}`, `{"accuracy": 0.8}`, a stop of rules, or rules (a value, a preset,
+            or a mapping of fields such as `{"max_rounds": 1}`, which change `rules`); None takes one round, margins of
+            1 to 3, and Wald's test at 60 to 90 % of right votes.
+        rules: the voting rules without a stop, as `replay` takes them; None takes those of each run.
+
+    Returns:
+        A Stopping: `.table` (a row a stop: votes, calls and what is saved, findings that change), `.metrics`, `.notes`.
+
+    Raises:
+        SettingsError: for stops and rules that do not fit, listing all that is wrong.
+        TableError: as `replay`.
+
+    >>> from verifyplan.frames.votes import from_votes
+    >>> votes = pd.DataFrame({"item": "F", "who": list("abcde"), "says": ["agree"] * 5})
+    >>> found = stopping(from_votes(votes, item="item", worker="who", verdict="says"), {"margin 2": {"margin": 2}})
+    >>> found.table[["stop", "votes", "saved", "n_class_changed"]].values.tolist()
+    [['all votes', 5, 0.0, 0], ['margin 2', 2, 0.6, 0]]
+    """
+    runs = as_runs(runs)
+    base = chosen_rules(rules)
+    named = {ALL_VOTES: base, **_stopped(base, DEFAULT_STOPS if stops is None else stops)}
+    outcomes = rule_outcomes(runs, list(named.values()))
+    costs, walks = RuleCosts(runs, outcomes), [outcomes.walks(k) for k in range(len(named))]
+    used = [costs.of(of_rules).cost for of_rules in walks]
+    votes = [_votes_of_findings(outcomes, of_rules) for of_rules in walks]
+    known = outcomes.classes(0) != NO_CLASS
+    classes = [outcomes.classes(k)[known].astype(np.int64) for k in range(len(named))]
+    clusters = clusters_of_findings(outcomes.findings[known])
+    censored = [int(outcomes.censored(k).sum()) for k in range(len(named))]
+    table = _table(named, used, [of_rules[known] for of_rules in votes], classes, censored, clusters)
+    return Stopping(
+        table=table,
+        metrics=_metrics(list(named), classes, outcomes.truth[known], clusters),
+        rules=named,
+        n_findings=int(known.sum()),
+        n_runs=outcomes.findings["run_id"][known].nunique(),
+        synthetic=bool(runs.runs["synthetic"].eq(True).any()),
+        notes=tuple(_notes(runs, table, base)),
+    )
+
+
+def _stopped(base: VotingRules, stops: Mapping[str, object]) -> dict[str, VotingRules]:
+    """Return the rules with each stop in place; SettingsError lists all that is wrong."""
+    found, problems = {}, []
+    if not isinstance(stops, Mapping) or not stops:
+        fix = 'give names with what stops, such as {"margin 2": {"margin": 2}}'
+        raise SettingsError(Problem("stops", f"must be a mapping with at least one stop, got {short_repr(stops)}", fix))
+    for name, stop in stops.items():
+        try:
+            found[str(name)] = _with_stop(base, stop)
+        except SettingsError as error:
+            problems += [Problem(f"stops: {name}: {p.place}", p.message, p.fix) for p in error.problems]
+        if name == ALL_VOTES:
+            problems.append(Problem("stops", f"{name!r} names the rules without a stop", "choose another name"))
+    if problems:
+        raise SettingsError(problems)
+    return found
+
+
+def _with_stop(base: VotingRules, stop: object) -> VotingRules:
+    if isinstance(stop, MarginStop | SequentialStop) or (
+        isinstance(stop, Mapping) and set(stop) <= set(MarginStop.model_fields) | set(SequentialStop.model_fields)
+    ):
+        stop = {"stop": stop}
+    changes = read_rules(VotingRules, stop)
+    return base.model_copy(update={name: getattr(changes, name) for name in changes.changed})
+
+
+def _votes_of_findings(outcomes: RuleOutcomes, walks: list[Walk]) -> Ints:
+    """Return how many votes rules would have asked for on each finding, by the votes that were cast."""
+    votes = np.zeros(len(outcomes.findings), dtype=np.int64)
+    for part, walk in zip(outcomes.parts, walks, strict=True):
+        _, goes_on, _ = GOES_ON[walk.order]
+        asked = walk.patterns.asked.sum(axis=0)
+        for position, number in enumerate(walk.patterns.number):
+            held = asked[number]
+            if position:
+                held = held * goes_on[walk.states[position - 1] >> STATE_BITS]
+            votes[part.rows] += held
+    return votes
+
+
+def _table(
+    named: Mapping[str, VotingRules],
+    used: list[Cost],
+    votes: list[Ints],
+    classes: list[Ints],
+    censored: list[int],
+    clusters: Clusters,
+) -> pd.DataFrame:
+    rows = []
+    for k, (name, rules) in enumerate(named.items()):
+        lead_for, lead_against = (np.nan, np.nan) if rules.stop == "round" else stop_leads(rules.stop)
+        saved = share_interval(votes[0] - votes[k], votes[0], clusters)
+        changed = classes[k] != classes[0]
+        held_changed: Bools = IS_HELD[classes[k]] != IS_HELD[classes[0]]
+        share = share_interval(held_changed, np.ones(len(changed)), clusters)
+        rows.append(
+            {
+                "stop": name,
+                "lead_for": lead_for,
+                "lead_against": lead_against,
+                "votes": int(used[k].votes),
+                "calls": int(used[k].calls),
+                "saved": saved.value,
+                "saved_low": saved.low,
+                "saved_high": saved.high,
+                "calls_saved": 1 - used[k].calls / used[0].calls if used[0].calls else np.nan,
+                "n_class_changed": int(changed.sum()),
+                "n_held_changed": int(held_changed.sum()),
+                "held_share": share.value,
+                "held_low": share.low,
+                "held_high": share.high,
+                "n": len(changed),
+                "n_censored": censored[k],
+            }
+        )
+    return pd.DataFrame(rows, columns=[column.name for column in TREATMENT_TABLES["stopping"]])
+
+
+def _metrics(names: list[str], classes: list[Ints], truth: Ints, clusters: Clusters) -> pd.DataFrame:
+    """Return every metric under each stop, and its difference from all votes."""
+    of_rules = [metrics_of_classes(each, truth) for each in classes]
+    rows = []
+    for name, metrics in zip(names, of_rules, strict=True):
+        for metric, of in metrics.items():
+            difference = difference_interval(*of_rules[0][metric][:2], *of[:2], clusters)
+            rows.append((name, metric, *share_interval(of.part, of.whole, clusters)[:3], *difference[:3], of.n))
+    return pd.DataFrame(rows, columns=[column.name for column in TREATMENT_TABLES["stopping.metrics"]])
+
+
+def _notes(runs: RunSet, table: pd.DataFrame, base: VotingRules) -> Iterator[str]:
+    if table["n"].iloc[0] == 0:
+        yield "There are no findings: nothing was judged."
+        return
+    if table["lead_for"].notna().any():
+        yield "A stop within a round asks one worker after the other: fewer votes, but no two workers at once."
+    for n, stops in table[table["n_censored"].gt(0)].groupby("n_censored")["stop"]:
+        findings = counted(int(str(n)), "finding")
+        yield f"Votes that were never cast leave the class of {findings} open under {listed(stops, 3)}."
+    own = recorded_rules(runs).ne("")
+    if own.any() and not base.changed:
+        yield (
+            f"{counted(int(own.sum()), 'run')} recorded voting rules of their own: the row '{ALL_VOTES}' is judged by "
+            "these, the stops by the neutral rules."
+        )
