@@ -56,6 +56,7 @@ data: setup          ## record the bundled fixture sets again
 
 bench: setup          ## the benchmarks; ratios against named peers
 	$(BIN)/python benchmarks/classify.py
+	$(BIN)/python -m benchmarks.search_rules
 	$(BIN)/python benchmarks/aggregate.py
 	$(BIN)/python benchmarks/large_plan.py
 	$(BIN)/python benchmarks/widgets.py

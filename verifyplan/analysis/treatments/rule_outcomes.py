@@ -44,7 +44,7 @@ Classes = npt.NDArray[np.uint8]
 NO_CLASS = 255
 N_TRUTHS = 3
 """FALSE, TRUE and UNKNOWN of `metrics`."""
-MAX_CACHE_BYTES = 2**28
+MAX_CACHE_BYTES = 2**29
 """The outcomes of all rules are kept where they are at most so many bytes, else computed again."""
 
 _SETS = np.arange(1 << N_CLASSES)

@@ -20,8 +20,14 @@ MAX_RULES = 10_000
 MAX_WORKERS_OF_SUBSETS = 5
 """Up to so many workers, the default space has every subset of them; beyond, only some."""
 
-MAX_SINGLE_WORKERS = 20
-"""Up to so many workers, it has each by itself, and all but each; beyond, only the first ones of the roster."""
+MAX_WORKERS_LEFT_OUT = 20
+"""Up to so many workers, it has all but each of them."""
+
+MAX_SINGLE_WORKERS = 100
+"""It has the first workers of the roster, at most so many, each alone."""
+
+_NAMED_WORKERS = 6
+"""In words, more workers than these are counted, not named."""
 
 MAX_ROUNDS = 3
 """The default space has at most so many rounds."""
@@ -65,7 +71,7 @@ def _combinations(space: Mapping[Any, Any]) -> list[VotingRules]:
 def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     """Return the rules that recorded votes allow: a few hundred; the neutral ones, those of the runs, come first.
 
-    Every subset of up to five workers, of more each alone, all but each, and the first 2, 3, 5, 8 ... of the roster;
+    Every subset of up to five workers; of more each alone, the first 2, 3, 5, 8 ... of the roster, and all but each;
     rounds from 1 to those recorded; with the modes, and a majority, of each. With all workers also two thirds,
     unanimity, a single disagree, sticky refutations, refutations that cite nothing as lazy doubt, caveats as agrees,
     the first round alone, last votes for lost ones, a quorum of 2 votes or of two thirds, and a stop at a lead of 1 or
@@ -95,7 +101,7 @@ def _all(*groups: Iterable[Fields]) -> Iterable[VotingRules]:
 
 
 def _each_once(rules: Iterable[VotingRules]) -> tuple[VotingRules, ...]:
-    return tuple({each.digest: each for each in reversed(list(rules))}.values())[::-1]
+    return tuple({each.digest: each for each in rules}.values())
 
 
 def _roster(runs: RunSet) -> tuple[str, ...]:
@@ -115,13 +121,13 @@ def _subsets(workers: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Return subsets of workers, the full set left out."""
     if len(workers) <= MAX_WORKERS_OF_SUBSETS:
         return [chosen for size in range(1, len(workers)) for chosen in combinations(workers, size)]
-    single = workers if len(workers) <= MAX_SINGLE_WORKERS else workers[: MAX_SINGLE_WORKERS // 2]
+    left_out = workers if len(workers) <= MAX_WORKERS_LEFT_OUT else ()
     nested, sizes = [], (2, 3)
     while sizes[0] < len(workers):
         nested.append(workers[: sizes[0]])
         sizes = sizes[1], sum(sizes)
-    all_but = [tuple(name for name in workers if name != left) for left in single]
-    return [*((name,) for name in single), *nested, *all_but]
+    all_but = [tuple(name for name in workers if name != left) for left in left_out]
+    return [*((name,) for name in workers[:MAX_SINGLE_WORKERS]), *nested, *all_but]
 
 
 def _other_judges(runs: RunSet, modes: list[Fields], n_rounds: int) -> list[Fields]:
@@ -152,7 +158,10 @@ def space_words(rules: VotingRules) -> str:
     >>> space_words(VotingRules(mode="adversarial", workers=["a", "b"])), space_words(VotingRules())
     ('mode=adversarial, workers=a+b', "the runs' own")
     """
-    return ", ".join(f"{name}={field_text(value)}" for name, value in rules.changed.items()) or "the runs' own"
+    fields = {name: field_text(value) for name, value in rules.changed.items()}
+    if rules.workers is not None and len(rules.workers) > _NAMED_WORKERS:
+        fields["workers"] = f"{len(rules.workers)} names"
+    return ", ".join(f"{name}={value}" for name, value in fields.items()) or "the runs' own"
 
 
 def field_text(value: Any) -> str | None:
