@@ -86,16 +86,20 @@ def judge(
     voters_of: Callable[[], Voters] | None = None,
     *,
     losses: bool = False,
+    all_asked: bool = True,
 ) -> pd.DataFrame:
     """Return what `classify` does, for votes that are ballots already, with a number of rounds for each finding.
 
-    `voters_of` tells who votes and who could have, where the table alone does not. With `losses`, `disagreements`
+    `voters_of` tells who votes and who could have, where the table alone does not; `all_asked` whether rounds that were
+    held asked everybody. With `losses`, `disagreements`
     counts the disagrees of the executed rounds, `filled_counter` the filled bases that were taken as counter-evidence,
     `deciding_votes` the votes of the deciding round that count, `lost_votes` those that are errors, and `lost_refutes`
     the counter-evidences of earlier rounds that it did without (rule B8); what counts bases is 0 where no
     basis matters.
     """
-    judged = judgement(votes, cast, mode, max_rounds, rules, voters_of or partial(voters_of_votes, votes, cast))
+    judged = judgement(
+        votes, cast, mode, max_rounds, rules, voters_of or partial(voters_of_votes, votes, cast), all_asked=all_asked
+    )
     decided, needs_bases = judged.decision.round, bases_matter(rules, mode)
     read = judged.asked & cast.counted & (cast.round <= decided[cast.finding]) & needs_bases
     missing = read & cast.missing

@@ -81,6 +81,8 @@ def judgement(
     allowed: Ints,
     rules: VotingRules,
     voters_of: Callable[[], Voters],
+    *,
+    all_asked: bool = True,
 ) -> Judgement:
     """Return how checked votes are judged under rules.
 
@@ -91,8 +93,9 @@ def judgement(
         allowed: the rounds allowed to each finding.
         rules: the rules; their own mode and rounds are not looked at.
         voters_of: who votes, and who could have; called only where counts do not suffice.
+        all_asked: whether the rounds that were held asked everybody who could vote, as far as the tables know.
     """
-    if counts_suffice(rules):
+    if all_asked and counts_suffice(rules):
         return _by_counts(votes, cast, mode, allowed, rules, voters_of)
     return _by_votes(votes, cast, mode, allowed, rules, voters_of(), np.arange(len(cast.findings)))
 

@@ -14,7 +14,7 @@ from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube
-from verifyplan.analysis.voters import Voters, voters_of_runs
+from verifyplan.analysis.voters import Voters, asks_some, voters_of_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
@@ -133,10 +133,7 @@ def replay(
 
 def replay_under(runs: RunSet, rules: VotingRules) -> pd.DataFrame:
     """Return what `replay` does, for rules that are read already."""
-    judged = [
-        judge(part.votes, part.cast, part.mode, part.max_rounds, part.rules, part.voters, losses=True)
-        for part in replay_parts(runs, rules)
-    ]
+    judged = [part.judged(losses=True) for part in replay_parts(runs, rules)]
     table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
     own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
     out = own.rename(columns={"classification": "recorded"}).merge(table[[*_KEY, *_JUDGED]], on=FINDING, how="left")
@@ -156,6 +153,22 @@ class ReplayPart(NamedTuple):
     """The rules that judge the part: those of the caller, or those that its runs recorded."""
     voters: Callable[[], Voters]
     """Tells who votes, and who could have."""
+    all_asked: bool
+    """Whether the rounds that were held asked everybody: no rules of a run left somebody out, or stopped a round."""
+
+    def judged(self, cast: CodedVotes | None = None, *, losses: bool = False) -> pd.DataFrame:
+        """Return the class of each finding (see `judge`), by the votes or by those that `cast` makes of them."""
+        own = self.cast if cast is None else cast
+        return judge(
+            self.votes,
+            own,
+            self.mode,
+            self.max_rounds,
+            self.rules,
+            self.voters,
+            losses=losses,
+            all_asked=self.all_asked,
+        )
 
     def cube(self, *, citations: bool) -> VoteCube:
         """Return the votes as an array (see `vote_cube`)."""
@@ -229,7 +242,9 @@ def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules) 
     own, max_rounds = rows["effective_max_rounds"], rules.max_rounds
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)
-    return ReplayPart(mode, votes, cast, allowed, rules, partial(voters_of_runs, runs, votes, cast, rows))
+    all_asked = not any(asks_some(text) for text in rows["own_rules"].dropna().unique())
+    voters = partial(voters_of_runs, runs, votes, cast, rows)
+    return ReplayPart(mode, votes, cast, allowed, rules, voters, all_asked)
 
 
 def _keep_unvoted(table: pd.DataFrame) -> pd.DataFrame:

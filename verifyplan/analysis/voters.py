@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,40 +57,80 @@ def voters_of_runs(runs: RunSet, votes: pd.DataFrame, cast: CodedVotes, findings
     """Return who votes in runs, in roster order, and who could have on which finding.
 
     `findings` has a row for each finding of `cast`, with its `run_id`, `discoverers`, and `own_rules`, the rules that
-    its run recorded, as JSON. Dispatches tell the roster; without any, workers are in order of appearance in all runs.
+    its run recorded, as JSON. Logs tell the roster; else dispatches do (see `roster_order`).
     """
-    named = pd.concat([runs.dispatches["worker"], runs.votes["worker"]], ignore_index=True).astype("object")
-    roster = pd.Index(named.dropna().unique())
+    finders = findings["discoverers"].reset_index(drop=True).explode().dropna()
+    named = pd.concat([votes["worker"], finders], ignore_index=True).astype("object")
+    roster = pd.Index([*dict.fromkeys([*roster_order(runs), *named.dropna().unique()])], dtype="object")
     worker = np.asarray(roster.get_indexer(pd.Index(votes["worker"].astype("object"))), dtype=np.int64)
     own = ~(cast.counted | cast.failed)
-    finders = findings["discoverers"].reset_index(drop=True).explode().dropna()
-    finder = np.asarray(roster.get_indexer(pd.Index(finders)), dtype=np.int64)
-    known = finder >= 0
     discoveries = Pairs(
-        np.concatenate([worker[own], finder[known]]),
-        np.concatenate([cast.finding[own], np.asarray(finders.index, dtype=np.int64)[known]]),
+        np.concatenate([worker[own], np.asarray(roster.get_indexer(pd.Index(finders)), dtype=np.int64)]),
+        np.concatenate([cast.finding[own], np.asarray(finders.index, dtype=np.int64)]),
     )
     return Voters(tuple(map(str, roster)), worker, discoveries, _perhaps_left(runs, findings, roster))
 
 
+def roster_order(runs: RunSet) -> list[str]:
+    """Return the workers in an order that agrees with every roster, and else with that of the calls of every round.
+
+    Where rosters of runs disagree, workers are in order of appearance.
+
+    >>> rounds = {"run_id": ["r", "r", "s", "s"], "iteration": 0, "round": 1, "worker": ["b", "c", "a", "b"]}
+    >>> roster_order(RunSet(dispatches=pd.DataFrame(rounds).assign(status="completed")))
+    ['a', 'b', 'c']
+    """
+    called = runs.dispatches[runs.dispatches["status"].notna().to_numpy(dtype=bool)]
+    keys = called[["run_id", "iteration", "round"]]
+    follows = keys.eq(keys.shift()).all(axis=1).to_numpy(dtype=bool)
+    workers = called["worker"].astype("object")
+    pairs = pd.DataFrame({"before": workers.shift()[follows], "after": workers[follows]}).drop_duplicates()
+    rosters = [json.loads(text) for text in _rosters(runs)["roster"].unique()]
+    known = [*dict.fromkeys([*chain.from_iterable(rosters), *runs.dispatches["worker"]])]
+    order: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(known, ()))
+    for before, after in chain(pairs.itertuples(index=False), *map(pairwise, rosters)):
+        order.add(after, before)
+    try:
+        return list(order.static_order())
+    except CycleError:
+        return known
+
+
+def _rosters(runs: RunSet) -> pd.DataFrame:
+    """Return `run_id, roster` of the runs whose log tells the roster, as JSON."""
+    return runs.runs.reindex(columns=["run_id", "roster"]).dropna()
+
+
+def asks_some(rules: str) -> bool:
+    """Return whether recorded rules, as JSON, may leave workers unasked in a round that is held.
+
+    >>> asks_some('{"stop": {"margin": 2}}'), asks_some('{"refutes": "sticky"}'), asks_some("")
+    (True, False, False)
+    """
+    read = VotingRules.from_json(rules or "{}")
+    return read.workers is not None or read.stop != "round"
+
+
 def _perhaps_left(runs: RunSet, findings: pd.DataFrame, roster: pd.Index[Any]) -> Pairs:
-    """Return the workers and findings of runs whose own rules ask only some workers, or stop within rounds."""
+    """Return the workers and findings of runs whose own rules ask only some workers, or stop within rounds.
+
+    Workers of a run are those of its roster; where no log tells it, those in its dispatches, and whoever found
+    something.
+    """
     texts = findings["own_rules"].fillna("").reset_index(drop=True)
-    partial = {text for text in texts.unique() if text and _asks_some(VotingRules.from_json(text))}
-    asked = texts.index[texts.isin(partial)]
+    asked = texts.index[texts.isin({text for text in texts.unique() if asks_some(text)})]
     if asked.empty:
         return NO_PAIRS
-    crews = runs.dispatches[["run_id", "worker"]].drop_duplicates()
+    finders = runs.findings[["run_id", "discoverers"]].explode("discoverers").dropna()
+    finders = finders.rename(columns={"discoverers": "worker"})
+    rosters = _rosters(runs)
+    rosters = rosters[["run_id"]].assign(worker=rosters["roster"].map(json.loads)).explode("worker").dropna()
+    crews = pd.concat([rosters, runs.dispatches[["run_id", "worker"]], finders]).drop_duplicates()
     pairs = findings["run_id"].reset_index(drop=True)[asked].rename_axis("finding").reset_index()
     pairs = pairs.merge(crews, on="run_id")
-    return Pairs(
-        np.asarray(roster.get_indexer(pd.Index(pairs["worker"])), dtype=np.int64),
-        pairs["finding"].to_numpy(dtype=np.int64),
-    )
-
-
-def _asks_some(rules: VotingRules) -> bool:
-    return rules.workers is not None or rules.stop != "round"
+    pairs["at"] = roster.get_indexer(pd.Index(pairs["worker"]))
+    pairs = pairs[pairs["at"].ge(0)]
+    return Pairs(pairs["at"].to_numpy(dtype=np.int64), pairs["finding"].to_numpy(dtype=np.int64))
 
 
 def part_of_votes(cast: CodedVotes, voters: Voters, findings: Ints) -> tuple[Ints, CodedVotes, Voters]:

@@ -150,6 +150,11 @@ _ANY_RUN: Columns = (
     ),
     Column("rules_digest", "text", "tells these rules, with mode and rounds, from any others; missing where unknown"),
     Column(
+        "roster",
+        "text",
+        "everyone who could be asked to vote, in order, as a JSON list; of a plan run its panel; artifacts do not tell",
+    ),
+    Column(
         "supplementary",
         "yesno",
         "whether the run made listed calls alone (`only=`), so that its classes rest on these votes alone",

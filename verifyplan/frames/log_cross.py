@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from verifyplan.frames.log_events import (
     LogEvents,
     Row,
@@ -49,6 +51,7 @@ def _run(log: LogEvents, state: CrossState) -> Row:
     return {
         **log.run_row(),
         **rules_columns(inputs.rules),
+        "roster": json.dumps(inputs.analysers, ensure_ascii=False),
         "supplementary": inputs.only is not None,
         "supplements": inputs.supplements,
         "mode": inputs.mode,

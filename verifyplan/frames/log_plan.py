@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -89,6 +90,7 @@ def _run(log: LogEvents, state: PlanState) -> Row:
         **log.run_row(),
         **_fields(panel, "mode", "max_rounds"),
         **(rules_columns(panel.all_rules) if panel else {}),
+        "roster": json.dumps(panel.workers, ensure_ascii=False) if panel else None,
         "verification_mode": VERIFICATION_MODE_OF[panel.mode] if panel else None,
         "enabled": panel is not None,
         "effective_max_rounds": panel.max_rounds if panel else None,

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.classify import judge
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings, clusters_of_units
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
 from verifyplan.analysis.replay import Setting, replay_parts
@@ -64,7 +63,7 @@ def classes_without(runs: RunSet, setting: Setting) -> ClassesWithout:
             own = cast.counted & (worker == number)
             voted[rows[np.unique(cast.finding[own])], number] = True
             left = replace(cast, counted=cast.counted & ~own, failed=cast.failed | own)
-            judged = judge(part.votes, left, part.mode, part.max_rounds, part.rules, part.voters)
+            judged = part.judged(left)
             without[rows, number] = judged["classification"].cat.codes
             censored[rows, number] = judged["censored"]
     return ClassesWithout(table, workers, classes, without, censored, voted)
