@@ -24,7 +24,7 @@ from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.vote import BASES, VERDICTS
 from verifyplan.protocol.voting_rules import VotingRules
 
-TRIALS, SEED, FINDINGS = 250, 0, 60
+TRIALS, SEED, FINDINGS = 300, 0, 60
 SETS = ("stdlib-claims", "example-votes", "llmbar/plain", "random")
 KEY = ["run_id", "finding_id"]
 ROSTER = "roster"

@@ -41,6 +41,8 @@ class RecordedPart(NamedTuple):
         codes, cast = self.cube.codes, self.source.cast
         by_rules: Bools = np.isin(codes, (BARE, BARE_CITED))
         by_run = self.source.votes["basis_filled"].eq(True).to_numpy(dtype=bool, na_value=False) & cast.counted
+        if not by_run.any():
+            return by_rules
         filled = np.zeros((*codes.shape[:2], len(cast.findings)), dtype=bool)
         filled[cast.round[by_run] - 1, self.source.voters().worker[by_run], cast.finding[by_run]] = True
         return by_rules | filled[:, :, self.at]

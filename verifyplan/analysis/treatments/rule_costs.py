@@ -170,6 +170,8 @@ class _PartCosts:
 
     def _price(self, workers: tuple[str, ...], number: int) -> Floats:
         """Return the tokens and dollars of a finding, by run and worker, of shape (2, runs, workers)."""
+        if self._usage.empty:  # as of votes that were brought, of many workers
+            return np.full((len(_MEASURES), len(self._groups), len(workers)), np.nan)
         for worker in workers:
             if (worker, number) not in self._prices:
                 self._prices[worker, number] = np.array([self._price_of(name, worker, number) for name in _MEASURES])

@@ -74,6 +74,8 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
     costs, walks = RuleCosts(runs, outcomes), [outcomes.walks(k) for k in range(len(named))]
     used = [costs.of(of_rules).cost for of_rules in walks]
     votes = [_votes_of_findings(outcomes, of_rules) for of_rules in walks]
+    for k, of_rules in enumerate(walks):
+        outcomes.packed(k, of_rules)  # kept, so that classes need no walk of their own
     known = outcomes.classes(0) != NO_CLASS
     classes = [outcomes.classes(k)[known].astype(np.int64) for k in range(len(named))]
     clusters = clusters_of_findings(outcomes.findings[known])
