@@ -67,6 +67,7 @@ def test_what_says_the_same_is_the_same():
     assert vp.VotingRules(majority=1 / 3).majority == Fraction(1, 3)
     assert vp.VotingRules(quorum="2") == vp.VotingRules(quorum=2)
     assert vp.VotingRules(quorum=1.0) != vp.VotingRules(quorum=1), "all votes, and one vote"
+    assert vp.VotingRules(stop={}).stop == SequentialStop(), "every field of the test has a default"
     assert vp.VotingRules(stop={"margin": 2}).stop == MarginStop(margin=2)
     assert vp.VotingRules(stop={"accuracy": 0.9}).stop == SequentialStop(accuracy=Fraction(9, 10))
 
@@ -110,7 +111,7 @@ def test_differences_and_rules_read_well():
         ({"quorum": -1}, "quorum: must be a number of votes from 0, or a share above 0 and at most 1, got -1"),
         ({"quorum": 1.5}, "quorum: must be a number of votes from 0, or a share above 0 and at most 1, got 1.5"),
         ({"stop": "x"}, "stop: must be 'round', {'margin': 2} or {'accuracy': 0.8}, got 'x'"),
-        ({"stop": {}}, "stop: must be 'round', {'margin': 2} or {'accuracy': 0.8}, got {}"),
+        ({"stop": {"x": 1}}, "stop: must be 'round', {'margin': 2} or {'accuracy': 0.8}, got {'x': 1}"),
         ({"stop": {"margin": 0}}, "stop.margin: must be at least 1, got 0"),
         ({"stop": {"margin": 2, "foo": 1}}, "stop.foo: is no field of stop. Fix: leave it out"),
         ({"stop": {"accuracy": 0.4}}, "stop.accuracy: must be above 1/2, got 0.4"),

@@ -47,12 +47,12 @@ class SequentialStop(Model):
 
 def _stop_kind(value: object) -> str | None:
     """Return the tag of the kind of stop that a value is, None for none: a mapping is what its fields say."""
-    names = set(value) if isinstance(value, Mapping) else set()
     if value == "round":
         return "<round>"
-    if isinstance(value, MarginStop) or "margin" in names:
+    if isinstance(value, MarginStop) or (isinstance(value, Mapping) and "margin" in value):
         return "<margin>"
-    return "<test>" if isinstance(value, SequentialStop) or names & set(SequentialStop.model_fields) else None
+    tests = isinstance(value, Mapping) and set(value) <= set(SequentialStop.model_fields)
+    return "<test>" if tests or isinstance(value, SequentialStop) else None
 
 
 Stop = Annotated[
