@@ -3,7 +3,6 @@
 from itertools import product
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,10 +10,8 @@ from verifyplan.analysis.cluster_intervals import share_interval
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.metrics import FALSE, IS_HELD, TRUE, UNKNOWN, metrics_of_classes
 from verifyplan.analysis.treatments.class_bounds import ClassBounds
-from verifyplan.analysis.treatments.metric_bounds import bounds_of_counts, held_states, metric_bounds
+from verifyplan.analysis.treatments.metric_bounds import held_states, metric_bounds
 from verifyplan.protocol.vote import CLASSIFICATIONS
-
-HELD_METRICS = ("held", "precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
 
 FINDING = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.sampled_from([FALSE, TRUE, UNKNOWN]))
 """Two classes that bound a finding, the recorded one, and its truth."""
@@ -50,10 +47,6 @@ def test_bounds_are_the_extremes_over_all_choices(findings: list[tuple[int, int,
     extremes = naive_extremes(low, high, truth)
     assert table["metric"].tolist() == list(extremes)
     np.testing.assert_allclose(table[["low_bound", "high_bound"]].to_numpy(), list(extremes.values()))
-    states = held_states(ClassBounds(np.array(low), np.array(high)))
-    counts = np.bincount(truth * 3 + states, minlength=9).reshape(3, 3)
-    for name, ends in bounds_of_counts(counts).items():
-        np.testing.assert_allclose(ends, extremes.get(name, (np.nan, np.nan)))
 
 
 def test_intervals_hold_both_bounds_and_are_those_of_the_value_where_nothing_is_censored() -> None:
@@ -90,17 +83,6 @@ def test_without_truth_there_are_shares_alone() -> None:
     assert table["metric"].tolist() == [*CLASSIFICATIONS, "held"]
     assert table["low_bound"].tolist() == [0.5, 0, 0, 0, 0.5]
     assert table["high_bound"].tolist() == [0.5, 0.5, 0.5, 0, 1]
-
-
-@pytest.mark.parametrize("shape", [(), (3,), (2, 4)])
-def test_counts_of_many_rules_and_runs_are_bounded_at_once(shape: tuple[int, ...]) -> None:
-    counts = np.random.default_rng(0).integers(0, 3, (*shape, 3, 3))
-    for name, (low, high) in bounds_of_counts(counts).items():
-        assert name in HELD_METRICS
-        assert low.shape == high.shape == shape
-        for at in np.ndindex(shape):
-            np.testing.assert_array_equal([low[at], high[at]], bounds_of_counts(counts[at])[name])
-        assert np.all((low <= high) | np.isnan(low))
 
 
 def test_held_means_full_or_partial_consensus() -> None:

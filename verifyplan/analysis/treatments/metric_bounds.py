@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,6 @@ from verifyplan.analysis.treatments.class_bounds import ClassBounds
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 Ints = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
 
 NOT_HELD, EITHER, HELD_SURELY = range(3)
 """What unseen votes can make of a finding: not held in any case, either, held in any case."""
@@ -27,73 +26,18 @@ _FALLS = ("false-consensus-rate", "false-demotion-rate")
 _COLUMNS = ["metric", "value", "low", "high", "low_bound", "high_bound", "n", "n_censored"]
 
 
-class Bounds(NamedTuple):
-    """The lowest and the highest value of a metric; NaN where no choice defines it."""
-
-    low: Floats
-    high: Floats
-
-
 def held_states(bounds: ClassBounds) -> Ints:
     """Return NOT_HELD, EITHER or HELD_SURELY for each finding, from the bounds of its class."""
     states: Ints = IS_HELD[bounds.low].astype(np.int64) + IS_HELD[bounds.high]
     return states
 
 
-def bounds_of_counts(counts: Ints) -> dict[str, Bounds]:
-    """Return the bounds of each metric that rests on held findings, from counts of findings.
+def metric_bounds(classes: Ints, bounds: ClassBounds, truth: Ints, clusters: Clusters) -> pd.DataFrame:
+    """Return every metric of one condition with its bounds, and an interval that contains those of both bounds.
 
     Each metric rises or falls with every finding that is held, by its truth: precision, recall and F1 are lowest where
     of the findings that can be either the true ones are not held and the false ones are. Where nothing is then held,
     precision is that of the other extreme, the only value that any choice gives.
-
-    Args:
-        counts: findings by truth (FALSE, TRUE, UNKNOWN) and by NOT_HELD, EITHER, HELD_SURELY, of shape (..., 3, 3),
-            such as rules x runs x 3 x 3.
-
-    Returns:
-        The bounds by metric: `held`, `precision`, `recall`, `f1`, `false-consensus-rate`, `false-demotion-rate`, each
-        an array of the shape before the last two axes.
-
-    >>> counts = np.array([[3, 1, 1], [0, 2, 6], [0, 0, 0]])  # false findings, true ones, those of unknown truth
-    >>> low, high = bounds_of_counts(counts)["precision"]
-    >>> print(f"{low:.2f} to {high:.2f}")
-    0.75 to 0.89
-    """
-    sure, possible = counts[..., HELD_SURELY], counts[..., EITHER] + counts[..., HELD_SURELY]
-    sizes = counts.sum(axis=-1)
-    worst = _metrics_of_sums(sure[..., TRUE], possible[..., FALSE], sizes)
-    best = _metrics_of_sums(possible[..., TRUE], sure[..., FALSE], sizes)
-    everything = sizes.sum(axis=-1)
-    held = Bounds(_ratio(sure.sum(axis=-1), everything), _ratio(possible.sum(axis=-1), everything))
-    return {"held": held} | {name: _ordered(name, worst[name], best[name]) for name in worst}
-
-
-def _metrics_of_sums(true_held: Ints, false_held: Ints, sizes: Ints) -> dict[str, Floats]:
-    true, false = sizes[..., TRUE], sizes[..., FALSE]
-    return {
-        "precision": _ratio(true_held, true_held + false_held),
-        "recall": _ratio(true_held, true),
-        "f1": _ratio(2 * true_held, true_held + false_held + true),
-        "false-consensus-rate": _ratio(false_held, false),
-        "false-demotion-rate": _ratio(true - true_held, true),
-    }
-
-
-def _ratio(part: Ints, whole: Ints) -> Floats:
-    defined = np.where(whole > 0, whole, 1)
-    ratio: Floats = np.where(whole > 0, part / defined, np.nan)
-    return ratio
-
-
-def _ordered(name: str, worst: Floats, best: Floats) -> Bounds:
-    """Return the lower extreme first, and one for both where only one is defined."""
-    worst, best = np.where(np.isnan(worst), best, worst), np.where(np.isnan(best), worst, best)
-    return Bounds(best, worst) if name in _FALLS else Bounds(worst, best)
-
-
-def metric_bounds(classes: Ints, bounds: ClassBounds, truth: Ints, clusters: Clusters) -> pd.DataFrame:
-    """Return every metric of one condition with its bounds, and an interval that contains those of both bounds.
 
     Args:
         classes: the class of each finding by the votes that were cast, by position in CLASSIFICATIONS.
