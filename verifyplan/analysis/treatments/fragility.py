@@ -79,7 +79,7 @@ def fragility(runs: Runs, rules: object = None) -> Fragility:
     The conclusion of 1 finding rests on 1 vote that failed (for 1 whether it is held)...
     """
     runs = as_runs(runs)
-    recorded = recorded_votes(runs, chosen_rules(rules))
+    recorded = recorded_votes(runs, chosen_rules(rules)).with_classes()
     for part in recorded.parts:
         refuse_estimates(part.rules, "fragility")
     votes = [part_votes(part) for part in recorded.parts]

@@ -54,27 +54,37 @@ class RecordedPart(NamedTuple):
 
 
 class RecordedVotes(NamedTuple):
-    """Findings with a class or votes, and their votes as arrays."""
+    """The findings of runs, and their votes as arrays."""
 
     findings: pd.DataFrame
-    """One row a finding and iteration: `run_id, iteration, finding_id, summary, truth`."""
+    """One row a finding and iteration, as `replay` returns them: `run_id, iteration, finding_id, summary, truth`."""
     truth: Ints
     """FALSE, TRUE or UNKNOWN of each finding."""
     unvoted: Ints
     """The class of findings that nobody was asked about, by position in CLASSIFICATIONS; -1 of all others."""
     parts: tuple[RecordedPart, ...]
+    """The findings that were voted on, in the order of their runs."""
 
     @property
     def clusters(self) -> Clusters:
         """Which findings are not independent."""
         return clusters_of_findings(self.findings)
 
+    def with_classes(self) -> RecordedVotes:
+        """Return these without findings that have neither votes nor a class, as in a run that was broken off."""
+        known = self.unvoted >= 0
+        for part in self.parts:
+            known[part.rows] = True
+        place = np.cumsum(known) - 1
+        parts = tuple(part._replace(rows=place[part.rows]) for part in self.parts)
+        findings = self.findings[known].reset_index(drop=True)
+        return RecordedVotes(findings, self.truth[known], self.unvoted[known], parts)
+
 
 def recorded_votes(runs: RunSet, rules: VotingRules) -> RecordedVotes:
     """Return the recorded votes of runs, by the mode and the rules that judge them (see `replay_parts`).
 
-    Findings without votes and without a class, such as those of a run that was broken off, are left out, as are the
-    items of a plan body.
+    The items of a plan body are left out.
     """
     own = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     own = own[["run_id", "finding_id", "summary", "truth", "classification"]]
@@ -83,19 +93,19 @@ def recorded_votes(runs: RunSet, rules: VotingRules) -> RecordedVotes:
     voted = pd.concat(keys) if keys else pd.DataFrame(columns=[*FINDING, "iteration", "part", "at"])
     table = own.merge(voted, on=FINDING, how="left")
     classes = pd.Categorical(table["classification"].astype("object"), categories=CLASSIFICATIONS).codes
-    known = (table["part"].notna() | (classes >= 0)).to_numpy(dtype=bool)
-    table = table[known].reset_index(drop=True)
-    in_part, at = (table.pop(name).astype("float64").fillna(-1).to_numpy().astype(np.int64) for name in ("part", "at"))
+    in_part, at = (table[name].astype("float64").fillna(-1).to_numpy().astype(np.int64) for name in ("part", "at"))
+    run = table.groupby(["run_id", "iteration"], sort=False, observed=True, dropna=False).ngroup().to_numpy()
     made = []
     for i, part in enumerate(parts):
         rows = np.flatnonzero(in_part == i)
-        cube = part.cube(citations=True).take(at[rows])
-        made.append(RecordedPart(part.mode, part.rules, cube, part.max_rounds[at[rows]], rows, part, at[rows]))
-    findings = table.drop(columns="classification")
-    findings["iteration"] = findings["iteration"].fillna(0).astype("int64")
-    findings = findings[["run_id", "iteration", "finding_id", "summary", "truth"]]
-    unvoted = np.where(in_part < 0, classes[known], -1).astype(np.int64)
-    return RecordedVotes(findings, truth_codes(findings), unvoted, tuple(part for part in made if len(part.rows)))
+        rows = rows[np.argsort(run[rows], kind="stable")]
+        if len(rows):
+            cube = part.cube(citations=True).take(at[rows])
+            made.append(RecordedPart(part.mode, part.rules, cube, part.max_rounds[at[rows]], rows, part, at[rows]))
+    table["iteration"] = table["iteration"].fillna(0).astype("int64")
+    findings = table[["run_id", "iteration", "finding_id", "summary", "truth"]]
+    unvoted = np.where(in_part < 0, classes, -1).astype(np.int64)
+    return RecordedVotes(findings, truth_codes(findings), unvoted, tuple(made))
 
 
 def refuse_estimates(rules: VotingRules, analysis: str) -> None:

@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.judgement import judgement
-from verifyplan.analysis.metrics import IS_HELD, truth_codes
-from verifyplan.analysis.replay import LEAVES_RULES, ReplayPart, replay_parts
+from verifyplan.analysis.metrics import IS_HELD
+from verifyplan.analysis.replay import LEAVES_RULES, ReplayPart
 from verifyplan.analysis.treatments.class_bounds import bounds_of
 from verifyplan.analysis.treatments.metric_bounds import EITHER, HELD_SURELY, NOT_HELD
+from verifyplan.analysis.treatments.recorded_votes import recorded_votes
 from verifyplan.analysis.treatments.round_outcomes import OUTCOMES, outcomes_of_columns, widest
 from verifyplan.analysis.treatments.rule_walk import (
     N_CLASSES,
@@ -31,9 +32,7 @@ from verifyplan.analysis.treatments.rule_walk import (
 )
 from verifyplan.analysis.treatments.vote_patterns import Patterns, VotePatterns
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.vote_checks import FINDING
-from verifyplan.protocol.event_cross import PLAN_BODY
-from verifyplan.protocol.vote import CLASSIFICATIONS, Mode
+from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.round_decisions import rules_of_rounds
 from verifyplan.rules.vote_codes import NOT_ASKED, UNSEEN, Bools, Ints
@@ -225,27 +224,14 @@ def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
 
     One pass over distinct patterns a rule; the aggregate `dawid-skene` is estimated over all votes.
     """
-    own = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
-    own = own[["run_id", "finding_id", "summary", "truth", "classification"]]
-    recorded = replay_parts(runs, VotingRules())
-    keys = [part.cast.findings.assign(part=i, at=range(len(part.cast.findings))) for i, part in enumerate(recorded)]
-    voted = pd.concat(keys) if keys else pd.DataFrame(columns=[*FINDING, "iteration", "part", "at"])
-    table = own.merge(voted, on=FINDING, how="left")
+    recorded = recorded_votes(runs, VotingRules())
     rounds = max((r.max_rounds or 0 for r in rules), default=0)
-    made = []
-    run = table.groupby(["run_id", "iteration"], sort=False, observed=True, dropna=False).ngroup().to_numpy()
-    for i, part in enumerate(recorded):
-        rows = np.flatnonzero(table["part"].eq(i).to_numpy())
-        rows = rows[np.argsort(run[rows], kind="stable")]
-        if not len(rows):
-            continue
-        at = table["at"].to_numpy(dtype="float64")[rows].astype(np.int64)
-        cube = part.cube(citations=True).take(at)
-        allowed = part.max_rounds[at]
-        votes = VotePatterns(cube, max(rounds, int(allowed.max())))
-        made.append(RulePart(part, at, votes, allowed, rows))
-    codes = pd.Categorical(table["classification"], categories=CLASSIFICATIONS).codes.astype(np.int64)
-    unvoted = np.where(table["part"].isna() & (codes >= 0), codes + N_CLASSES * (1 << np.maximum(codes, 0)), N_PACKED)
-    findings = table.drop(columns=["part", "at", "classification"])
-    findings["iteration"] = findings["iteration"].fillna(0).astype("int64")
-    return RuleOutcomes(tuple(rules), findings, truth_codes(findings), tuple(made), unvoted.astype(np.uint8))
+    parts = tuple(
+        RulePart(
+            part.source, part.at, VotePatterns(part.cube, max(rounds, int(part.allowed.max()))), part.allowed, part.rows
+        )
+        for part in recorded.parts
+    )
+    codes = recorded.unvoted
+    unvoted = np.where(codes >= 0, codes + N_CLASSES * (1 << np.maximum(codes, 0)), N_PACKED).astype(np.uint8)
+    return RuleOutcomes(tuple(rules), recorded.findings, recorded.truth, parts, unvoted)
