@@ -284,6 +284,33 @@ def test_a_lenient_conversion_of_nothing_does_not_overwrite_good_tables(cli, tmp
     assert len(vp.load(tmp_path / "t")) == len(vp.datasets.runs("contract"))
 
 
+def test_votes_are_judged_by_rules_of_a_preset_or_a_file(cli, tmp_path):
+    done = cli("replay", "stdlib-claims/adversarial", "--rules", "no-pruning")
+    assert done.code == 0
+    assert "720 findings, judged by no-pruning" in done.out
+    assert "votes never cast could change the class of 622 findings: see low and high" in done.out
+    path = tmp_path / "mine.json"
+    path.write_text('{"mode": "adversarial", "quorum": 3}')
+    assert "judged by" in cli("replay", "stdlib-claims/adversarial", "--rules", str(path)).out
+    done = cli("explain", "stdlib-claims/adversarial", "F-0025", "--rules", "unanimous")
+    assert "aggregate=unanimous decides: with aggregate=rules it would be partial-consensus." in done.out
+    done = cli("replay", "stdlib-claims/adversarial", "--rules", "stiky-refutes")
+    assert done.code != 0
+    assert "'stiky-refutes' is neither rules nor the name of a preset (did you mean 'sticky-refutes'?)" in done.err
+
+
+def test_rules_are_compared_by_names_in_a_list_and_over_sets(cli):
+    compare = ("compare", "stdlib-claims/adversarial", "--resamples", "20")
+    named = cli(*compare, "--rules", "run=as-recorded", "--rules", "strict=unanimous")
+    assert named.out.startswith("run against strict: 720 findings")
+    plain = cli(*compare, "--rules", "adversarial", "--rules", "unanimous")
+    assert plain.out.startswith("adversarial against unanimous: 720 findings")
+    both = cli(*compare, "--other", "stdlib-claims/collaborative", "--rules", "unanimous")
+    assert both.out.startswith("adversarial against collaborative: 720 findings")
+    mixed = cli(*compare, "--rules", "run=as-recorded", "--rules", "unanimous")
+    assert "--rules: 'unanimous' has no name, and others do. Fix: write each as NAME=PATH." in mixed.err
+
+
 def test_votes_of_judges_are_explained_without_a_detour(cli, tmp_path):
     (tmp_path / "votes.csv").write_text("claim,judge,says\nc1,a,agree\nc1,b,disagree\n")
     done = cli("explain", tmp_path / "votes.csv", "c1", "--columns", "item=claim,worker=judge,verdict=says")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from verifyplan.analysis.explain import RULE_MEANINGS
+from verifyplan.analysis.explain import RULE_MEANINGS, meaning_of
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.rules.classification import RULES, RULES_OF_MODE, Tally, rule_index
 
@@ -50,6 +50,10 @@ IS_TRUE = {
     "not everybody disagreed": lambda t: t.disagree < t.n,
     "everybody whose vote counts disagreed": lambda t: (t.disagree == t.n) & (t.n > 0),
     "so at most its discoverers hold it": lambda t: t.agree + t.supplement == 0,
+    "disagreed": lambda t: t.disagree > 0,
+    "and these rules need no more to reject a claim": lambda t: t.disagree > 0,
+    "votes that count were given for the claim and against it": lambda t: (t.disagree > 0) & (t.disagree < t.n),
+    "and these rules need all on one side": lambda t: (t.disagree > 0) & (t.disagree < t.n),
 }
 """Each clause of the words of the rules, as what it says of a tally."""
 
@@ -62,6 +66,78 @@ def test_the_words_of_a_rule_are_true_of_every_tally_that_leads_to_it(mode):
         assert (decides == index).any()
         for clause in RULE_MEANINGS[rule].split(", "):
             assert IS_TRUE[clause](tally)[decides == index].all(), (rule, clause)
+
+
+@pytest.mark.parametrize("share", ["1/2", "2/3", "1/3", "0"])
+@pytest.mark.parametrize("judged_by", ["adversarial", "collaborative", "majority", "unanimous", "any-refute"])
+def test_the_words_of_a_rule_are_true_under_every_share_and_aggregate(judged_by, share):
+    tally = Tally(*np.array(list(product(range(5), repeat=4))).T)
+    rules = vp.VotingRules(majority=share)
+    decides = rule_index(tally, judged_by, rules.majority)
+    needed = float(rules.majority) * tally.n + 1e-9
+    shares = {
+        "but more than SHARE agreed": tally.agree + tally.supplement > needed,
+        "but no more than SHARE agreed": tally.agree + tally.supplement <= needed,
+        "and no more than SHARE did": tally.disagree <= needed,
+        "more than SHARE": (tally.disagree if judged_by == "majority" else tally.burden_not_met) > needed,
+        "but not all": tally.disagree < tally.n,
+    }
+    half = "half" if share == "1/2" else str(rules.majority)
+    for index, rule in enumerate(RULES_OF_MODE[judged_by]):
+        for clause in meaning_of(rule, rules).split(", "):
+            named = clause.replace(f"than {half}", "than SHARE")
+            holds = shares[named] if named in shares else IS_TRUE[clause](tally)
+            assert holds[decides == index].all(), (rule, clause)
+
+
+def test_a_weighed_majority_is_one_of_weight():
+    weighed = meaning_of("majority-agree", vp.VotingRules(weights={"ann": 3}))
+    assert weighed == "somebody disagreed, but more than half of the weight agreed, with a supplement or without"
+
+
+STICKY = {"mode": "adversarial", "refutes": "sticky"}
+
+
+def test_the_field_that_decides_is_named_and_what_votes_count_as():
+    cast = [(1, "ann", "agree", None), (1, "bob", "disagree", "counter-evidence"), (1, "cyd", "agree", None),
+            (2, "ann", "agree", None), (2, "bob", "verification-error", None), (2, "cyd", "agree", None)]  # fmt: skip
+    runs = rounds(*cast, mode="adversarial")
+    explained = vp.explain(runs, "F", rules=STICKY | {"quorum": 1})
+    assert explained.finding["classification"] == "contested"
+    lines = explained.text.splitlines()
+    assert "read as adversarial, with refutes=sticky, quorum=1: contested" in lines[0]
+    assert "  Under these rules, in round 2: bob counts as counter-evidence." in lines
+    assert "  refutes=sticky decides: with refutes=round it would be full-consensus." in lines
+    assert not any("quorum=1 decides" in line for line in lines)
+    fewer = vp.explain(runs, "F", rules={"mode": "adversarial", "workers": ["ann", "cyd"]}).text
+    assert "workers=ann, cyd decides: with workers=none it would be full-consensus." not in fewer, "the same class"
+    assert "bob is not asked" in fewer
+    assert "rests on" not in fewer, "the lost vote of bob is none of theirs"
+
+
+def test_fields_that_decide_only_together_are_said_so():
+    cast = [(1, "ann", "agree", None), (1, "bob", "disagree", None), (1, "cyd", "disagree", None)]
+    runs = rounds(*cast, mode="collaborative")
+    text = vp.explain(runs, "F", rules={"stop": {"margin": 1}, "workers": ["ann", "bob"]}).text
+    assert "stop=margin 1 decides: with stop=round it would be contested." in text
+    both = {"aggregate": "any-refute", "workers": ["cyd", "bob"]}
+    text = vp.explain(runs, "F", rules=both).text
+    assert "No field of these rules decides by itself; with all of them neutral it would be contested." in text
+
+
+def test_the_mode_that_decides_is_named_too():
+    cast = [(1, "ann", "agree", None), (1, "bob", "disagree", None)]
+    text = vp.explain(rounds(*cast, mode="collaborative"), "F", rules="adversarial").text
+    assert "mode=adversarial decides: with mode=that of the run it would be contested." in text
+
+
+def test_a_finding_estimated_with_its_run_is_explained_as_it_was_judged():
+    runs = vp.datasets.runs("stdlib-claims/adversarial").select(["part-01"])
+    table = vp.replay(runs, rules="dawid-skene").set_index("finding_id")
+    for name in ("F-0025", "F-0001"):
+        explained = vp.explain(runs, name, rules="dawid-skene")
+        assert explained.finding["rule"] == table.loc[name, "rule"]
+    assert "They allow anything from full-consensus to worker-unique." in explained.text
 
 
 def test_most_may_disagree_where_there_is_no_majority_that_agrees():
