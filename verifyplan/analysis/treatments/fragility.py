@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.chosen_rules import chosen_rules
-from verifyplan.analysis.classify import CLASS_TYPE
-from verifyplan.analysis.cluster_intervals import share_interval
-from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.judgement import bases_matter
-from verifyplan.analysis.metrics import IS_HELD, Metric, metrics_of_classes
-from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
 from verifyplan.analysis.treatments.changed_votes import (
     Effect,
     Judged,
@@ -29,26 +24,19 @@ from verifyplan.analysis.treatments.changed_votes import (
     single_votes,
     together,
 )
-from verifyplan.analysis.treatments.class_bounds import bounds_of
 from verifyplan.analysis.treatments.fragility_result import Fragility
-from verifyplan.analysis.treatments.metric_bounds import figures_of, metric_bounds
+from verifyplan.analysis.treatments.fragility_tables import (
+    Change,
+    change_table,
+    finding_table,
+    metric_table,
+    worker_table,
+)
 from verifyplan.analysis.treatments.recorded_votes import RecordedVotes, recorded_votes, refuse_estimates
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.rules.vote_codes import AGREE, COUNTER, LOST, UNCITED, Bools, Ints
 from verifyplan.text import counted
-
-_FIGURES = ["value", "low", "high", "low_bound", "high_bound"]
-
-
-class _Change(NamedTuple):
-    """A kind of change, over all findings."""
-
-    kind: str
-    taken_as: str
-    effect: Effect
-    alternatives: tuple[Ints, ...] | None
-    """The classes of all findings under each way in which the votes change together; None: each finding by itself."""
 
 
 def fragility(runs: Runs, rules: object = None) -> Fragility:
@@ -90,9 +78,9 @@ def fragility(runs: Runs, rules: object = None) -> Fragility:
     changes.append(left)
     clusters = recorded.clusters
     return Fragility(
-        table=_table(changes, classes, clusters),
-        metrics=_metrics(changes, classes, recorded.truth, clusters),
-        findings=_findings(changes, classes, recorded.findings),
+        table=change_table(changes, classes, clusters),
+        metrics=metric_table(changes, classes, recorded.truth, clusters),
+        findings=finding_table(changes, classes, recorded.findings),
         workers=workers,
         n_findings=len(classes),
         n_runs=recorded.findings["run_id"].nunique(),
@@ -123,7 +111,7 @@ def _over_parts(recorded: RecordedVotes, effects: list[Effect]) -> Effect:
 
 def _joint_changes(
     recorded: RecordedVotes, votes: list[PartVotes], before: list[Judged], classes: Ints
-) -> Iterable[_Change]:
+) -> Iterable[Change]:
     """Yield the changes of all votes of a kind at once."""
     for kind, taken_as in (
         ("failed", "agree"),
@@ -141,7 +129,7 @@ def _joint_changes(
             judged.append(after.classes)
             effects.append(effect)
         after_all = _scatter(recorded, judged, recorded.unvoted)
-        yield _Change(kind, taken_as, _over_parts(recorded, effects), (classes, after_all))
+        yield Change(kind, taken_as, _over_parts(recorded, effects), (classes, after_all))
 
 
 def _cells(part: PartVotes, kind: str) -> Bools:
@@ -154,137 +142,35 @@ def _cells(part: PartVotes, kind: str) -> Bools:
     return cells
 
 
-def _single_changes(recorded: RecordedVotes, votes: list[PartVotes], before: list[Judged]) -> Iterable[_Change]:
+def _single_changes(recorded: RecordedVotes, votes: list[PartVotes], before: list[Judged]) -> Iterable[Change]:
     """Yield the changes that each finding may have by itself."""
     for kind, taken_as, effect_of in (
         ("failed", "anything", failed_as_anything),
         ("single", "opposite", single_votes),
     ):
         effects = [effect_of(part, own) for part, own in zip(votes, before, strict=True)]
-        yield _Change(kind, taken_as, _over_parts(recorded, effects), None)
+        yield Change(kind, taken_as, _over_parts(recorded, effects), None)
 
 
 def _workers(
     recorded: RecordedVotes, votes: list[PartVotes], before: list[Judged], classes: Ints
-) -> tuple[_Change, pd.DataFrame]:
+) -> tuple[Change, pd.DataFrame]:
     """Return the change of leaving out any one worker, and a row a worker."""
     effects = []
-    without: dict[str, Ints] = {}
+    without: dict[str, Any] = {}  # a byte a class: workers may be many
     voted: dict[str, int] = defaultdict(int)
     for part, own in zip(votes, before, strict=True):
         left_out: list[LeftOut] = list(left_out_workers(part))
         effects.append(effect_of_left_out(part, own, left_out))
         for left in left_out:
             name = part.part.cube.workers[left.worker]
-            without.setdefault(name, classes.copy())[part.part.rows[left.findings]] = left.judged.classes
+            without.setdefault(name, classes.astype(np.int8))[part.part.rows[left.findings]] = left.judged.classes
             voted[name] += len(left.findings)
-    clusters = recorded.clusters
-    rows = []
-    for name, after in without.items():
-        changed, held = after != classes, IS_HELD[after] != IS_HELD[classes]
-        counts = {"n_findings": voted[name], "n_class_changed": int(changed.sum()), "n_held_changed": int(held.sum())}
-        shares = _share("class", changed, clusters) | _share("held", held, clusters)
-        rows.append({"worker": name, **counts, **shares, "n": len(classes)})
-    change = _Change("worker", "left out", _over_parts(recorded, effects), (classes, *without.values()))
-    return change, pd.DataFrame(rows, columns=[column.name for column in TREATMENT_TABLES["fragility.workers"]])
+    change = Change("worker", "left out", _over_parts(recorded, effects), (classes, *without.values()))
+    return change, worker_table(without, voted, classes, recorded.clusters)
 
 
-def _table(changes: list[_Change], classes: Ints, clusters: Clusters) -> pd.DataFrame:
-    rows = []
-    for kind, taken_as, effect, _ in changes:
-        changed, held = _changed(effect, classes)
-        rows.append(
-            {
-                "kind": kind,
-                "taken_as": taken_as,
-                "n_votes": int(effect.n_votes.sum()),
-                "n_findings": int((effect.n_votes > 0).sum()),
-                "n_deciding": int(effect.n_deciding.sum()),
-                "n_class_changed": int(changed.sum()),
-                "n_held_changed": int(held.sum()),
-                **_share("class", changed, clusters),
-                **_share("held", held, clusters),
-                "n": len(classes),
-                "n_goes_on": int(effect.goes_on.sum()),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _share(name: str, part: Bools, clusters: Clusters) -> dict[str, float]:
-    """Return the share of all findings with its interval, as columns."""
-    share = share_interval(part, np.ones(len(part)), clusters)
-    return dict(zip((f"{name}_share", f"{name}_low", f"{name}_high"), share[:3], strict=True))
-
-
-def _changed(effect: Effect, classes: Ints) -> tuple[Bools, Bools]:
-    """Return whether the class of each finding can change, and whether it is held."""
-    worst, best = bounds_of(effect.attainable)
-    return effect.attainable != 1 << classes, IS_HELD[worst] != IS_HELD[best]
-
-
-def _metrics(changes: list[_Change], classes: Ints, truth: Ints, clusters: Clusters) -> pd.DataFrame:
-    tables = []
-    for kind, taken_as, effect, alternatives in changes:
-        if alternatives is None:
-            table = metric_bounds(classes, bounds_of(effect.attainable), truth, clusters).drop(columns="n_censored")
-        else:
-            table = _range_over(alternatives, truth, clusters)
-        table.insert(0, "kind", kind)
-        table.insert(1, "taken_as", taken_as)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
-
-
-def _range_over(alternatives: tuple[Ints, ...], truth: Ints, clusters: Clusters) -> pd.DataFrame:
-    """Return the range of each metric over ways to judge all findings; the first is as recorded."""
-    first, *others = (metrics_of_classes(classes, truth) for classes in alternatives)
-    ends = {name: (metric, metric) for name, metric in first.items()}
-    for metrics in others:
-        for name, metric in metrics.items():
-            low, high = ends[name]
-            ends[name] = (
-                metric if _value(metric) < _value(low) or np.isnan(_value(low)) else low,
-                metric if _value(metric) > _value(high) or np.isnan(_value(high)) else high,
-            )
-    rows = [
-        (name, *figures_of(ends[name][0], metric, ends[name][1], clusters), metric.n) for name, metric in first.items()
-    ]
-    return pd.DataFrame(rows, columns=["metric", *_FIGURES, "n"])
-
-
-def _value(metric: Metric) -> float:
-    whole = float(np.sum(metric.whole))
-    return float(np.sum(metric.part)) / whole if whole else np.nan
-
-
-def _findings(changes: list[_Change], classes: Ints, findings: pd.DataFrame) -> pd.DataFrame:
-    tables = []
-    for kind, taken_as, effect, _ in changes:
-        changed, held = _changed(effect, classes)
-        rows = np.flatnonzero(changed)
-        worst, best = bounds_of(effect.attainable[rows])
-        tables.append(
-            findings.iloc[rows].assign(
-                kind=kind,
-                taken_as=taken_as,
-                n_deciding=effect.n_deciding[rows],
-                **{
-                    name: _names(of)
-                    for name, of in (("classification", classes[rows]), ("worst", worst), ("best", best))
-                },
-                held_changes=held[rows],
-                goes_on=effect.goes_on[rows],
-            )
-        )
-    return pd.concat(tables, ignore_index=True)
-
-
-def _names(classes: Ints) -> pd.Categorical[Any]:
-    return pd.Categorical.from_codes(classes, dtype=CLASS_TYPE)
-
-
-def _notes(runs: RunSet, changes: list[_Change], recorded: RecordedVotes) -> Iterable[str]:
+def _notes(runs: RunSet, changes: list[Change], recorded: RecordedVotes) -> Iterable[str]:
     if len(recorded.findings) == 0:
         yield "There are no findings: nothing was judged."
     going_on = np.logical_or.reduce([change.effect.goes_on for change in changes])
