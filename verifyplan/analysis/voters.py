@@ -60,8 +60,7 @@ def voters_of_runs(runs: RunSet, votes: pd.DataFrame, cast: CodedVotes, findings
     its run recorded, as JSON. Logs tell the roster; else dispatches do (see `roster_order`).
     """
     finders = findings["discoverers"].reset_index(drop=True).explode().dropna()
-    named = pd.concat([votes["worker"], finders], ignore_index=True).astype("object")
-    roster = pd.Index([*dict.fromkeys([*roster_order(runs), *named.dropna().unique()])], dtype="object")
+    roster = pd.Index([*dict.fromkeys([*roster_of(runs), *finders.unique()])], dtype="object")
     worker = np.asarray(roster.get_indexer(pd.Index(votes["worker"].astype("object"))), dtype=np.int64)
     own = ~(cast.counted | cast.failed)
     discoveries = Pairs(
@@ -69,6 +68,15 @@ def voters_of_runs(runs: RunSet, votes: pd.DataFrame, cast: CodedVotes, findings
         np.concatenate([cast.finding[own], np.asarray(finders.index, dtype=np.int64)]),
     )
     return Voters(tuple(map(str, roster)), worker, discoveries, _perhaps_left(runs, findings, roster))
+
+
+def roster_of(runs: RunSet) -> list[str]:
+    """Return who is on a roster or votes, in the same order whatever part of the runs is looked at.
+
+    >>> roster_of(RunSet(votes=pd.DataFrame({"worker": ["b", "a", "b"]})))
+    ['b', 'a']
+    """
+    return list(dict.fromkeys([*roster_order(runs), *map(str, runs.votes["worker"].dropna().unique())]))
 
 
 def roster_order(runs: RunSet) -> list[str]:

@@ -1,5 +1,7 @@
 """What many rules make of recorded votes equals a replay under each: classes, bounds, counts, orders of rounds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,7 +29,7 @@ FIELDS = {
     "weights": [{"a": 2}, {"a": 0, "b": "1/2"}],
     "pruning": ["none"],
     "aggregate": ["majority", "unanimous", "any-refute", "first-round", "dawid-skene"],
-    "stop": [{"margin": 1}, {"margin": 2}, {}],
+    "stop": [{"margin": 1}, {"margin": 2}, {"accuracy": "4/5"}],
 }
 
 
@@ -165,3 +167,12 @@ def test_the_order_of_rounds_is_that_of_the_rules():
     outcomes = rule_outcomes(runs, rules)
     given = [CLASSIFICATIONS[outcomes.classes(k)[0]] for k in range(4)]
     assert given == ["full-consensus", "contested", "full-consensus", "contested"]
+
+
+def test_outcomes_can_be_taken_of_other_rules_also_of_more_rounds():
+    runs = random_runs(np.random.default_rng(5))
+    outcomes = rule_outcomes(runs, [VotingRules(max_rounds=1)])
+    assert not outcomes.censored(0).any()
+    more = replace(outcomes, rules=(VotingRules(max_rounds=6), VotingRules(max_rounds=1)))
+    assert np.array_equal(more.low(0), rule_outcomes(runs, [VotingRules(max_rounds=6)]).low(0))
+    assert np.array_equal(more.classes(1), outcomes.classes(0))

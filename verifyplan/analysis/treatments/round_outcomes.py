@@ -60,7 +60,7 @@ def widest(rules: VotingRules, mode: Mode) -> int:
 def outcomes_of_rounds(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequence[str]) -> Ints:
     """Return the set of outcomes of each round of each finding, of shape (rounds, findings)."""
     tied = rules.refutes == "sticky" or rules.lost_votes == "last-vote"
-    if tied and rules.stop != "round":
+    if tied and stops_within_rounds(rules, workers):
         counted = counted_codes(codes, rules, mode, workers)
         judged = rules_of_rounds(counted, rules, mode, workers)
         from_unseen = np.logical_or.accumulate((counted == UNSEEN).any(axis=1), axis=0)
@@ -71,6 +71,12 @@ def outcomes_of_rounds(codes: Codes, rules: VotingRules, mode: Mode, workers: Se
     n_rounds, n_workers, n_findings = codes.shape
     columns = counted.transpose(1, 0, 2).reshape(n_workers, n_rounds * n_findings)
     return outcomes_of_columns(columns, rules, mode, workers).reshape(n_rounds, n_findings)
+
+
+def stops_within_rounds(rules: VotingRules, workers: Sequence[str]) -> bool:
+    """Return whether asking can stop before the last worker of a round: there are two whom the rules ask, or more."""
+    counted = workers if rules.workers is None else [name for name in workers if name in rules.workers]
+    return rules.stop != "round" and len(counted) > 1
 
 
 def mark_open_cells(counted: Codes, codes: Codes, rules: VotingRules) -> None:

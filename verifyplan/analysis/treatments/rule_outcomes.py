@@ -44,7 +44,7 @@ NO_CLASS = 255
 N_TRUTHS = 3
 """FALSE, TRUE and UNKNOWN of `metrics`."""
 MAX_CACHE_BYTES = 2**29
-"""The outcomes of all rules are kept where they are at most so many bytes, else computed again."""
+"""Outcomes are kept up to so many bytes; those of further rules are computed again when they are read."""
 
 _SETS = np.arange(1 << N_CLASSES)
 _LOW, _HIGH = (np.append(bound.astype(np.uint8), NO_CLASS) for bound in bounds_of(_SETS))
@@ -147,7 +147,7 @@ class RuleOutcomes:
     """The findings that were voted on, by the mode of their run."""
     unvoted: npt.NDArray[np.uint8]
     """The packed outcome of findings that nobody was asked about, which keep their class; N_PACKED for all others."""
-    _kept: dict[int, npt.NDArray[np.uint8]] = field(default_factory=dict, repr=False)
+    _kept: dict[str, npt.NDArray[np.uint8]] = field(default_factory=dict, repr=False)
 
     def classes(self, k: int) -> Classes:
         """Return the class of each finding under the k-th rules, by the votes that were cast."""
@@ -172,21 +172,19 @@ class RuleOutcomes:
 
         `walks` are those of the parts under the k-th rules, where they are known.
         """
-        if k in self._kept:
-            return self._kept[k]
+        digest = self.rules[k].digest
+        if digest in self._kept:
+            return self._kept[digest]
         packed = self.unvoted.copy()
         for part, walk in zip(self.parts, walks or self.walks(k), strict=True):
             packed[part.rows] = PACKED.take(walk.states[-1] >> STATE_BITS)
-        if packed.size * len(self.rules) <= MAX_CACHE_BYTES:
-            self._kept[k] = packed
+        if packed.size * (len(self._kept) + 1) <= MAX_CACHE_BYTES:
+            self._kept[digest] = packed
         return packed
 
     def take(self, positions: Sequence[int]) -> RuleOutcomes:
         """Return the outcomes of some of the rules, by position."""
-        rules = tuple(self.rules[k] for k in positions)
-        return replace(
-            self, rules=rules, _kept={new: self._kept[k] for new, k in enumerate(positions) if k in self._kept}
-        )
+        return replace(self, rules=tuple(self.rules[k] for k in positions))
 
     def walks(self, k: int) -> list[Walk]:
         """Return how the findings of each part go through the rounds of the k-th rules."""

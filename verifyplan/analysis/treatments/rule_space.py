@@ -7,8 +7,7 @@ from itertools import combinations, product
 from math import prod
 from typing import Any
 
-import pandas as pd
-
+from verifyplan.analysis.voters import roster_of
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.rules_value import read_rules
@@ -77,6 +76,7 @@ def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     the first round alone, last votes for lost ones, a quorum of 2 votes or of two thirds, and a stop at a lead of 1 or
     2. The adversarial mode is there if a run was adversarial, or a disagree has a basis. Source: rule R5.
 
+    >>> import pandas as pd
     >>> from verifyplan.frames.votes import from_votes
     >>> votes = pd.DataFrame({"item": "F", "who": ["a", "b"], "says": ["agree", "disagree"]})
     >>> len(default_space(from_votes(votes, item="item", worker="who", verdict="says")))
@@ -105,10 +105,9 @@ def _each_once(rules: Iterable[VotingRules]) -> tuple[VotingRules, ...]:
 
 
 def _roster(runs: RunSet) -> tuple[str, ...]:
-    """Return the workers, in roster order where dispatches tell it, else in order of appearance."""
-    named = pd.concat([runs.dispatches["worker"], runs.votes["worker"]], ignore_index=True).astype("object")
-    voters = set(runs.votes["worker"].astype("object"))
-    return tuple(name for name in named.dropna().unique() if name in voters)
+    """Return the workers who voted, in roster order."""
+    voters = set(runs.votes["worker"])
+    return tuple(name for name in roster_of(runs) if name in voters)
 
 
 def _modes(runs: RunSet) -> list[Fields]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.judgement import LATER_ROUNDS
-from verifyplan.analysis.treatments.round_outcomes import mark_open_cells
+from verifyplan.analysis.treatments.round_outcomes import mark_open_cells, stops_within_rounds
 from verifyplan.analysis.vote_cube import VoteCube, with_unseen
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -54,20 +54,26 @@ class VotePatterns:
     """The votes on the findings of one part of a set, by pattern."""
 
     def __init__(self, cube: VoteCube, max_rounds: int) -> None:
-        """Number the patterns of up to `max_rounds` rounds."""
+        """Number the patterns of up to `max_rounds` rounds; further ones are numbered when rules ask for them."""
+        self._cube = cube
         self.workers = cube.workers
         self.last_round = cube.last_round
-        reach = np.minimum(cube.last_round + LATER_ROUNDS, max_rounds)
-        codes = with_unseen(cube, VotingRules(), reach).codes
-        named = with_unseen(cube, VotingRules(workers=cube.workers), reach).codes if cube.workers else codes
+        self._number(max_rounds)
+
+    def _number(self, max_rounds: int) -> None:
+        self._max_rounds = max_rounds
+        self._reach = np.minimum(self._cube.last_round + LATER_ROUNDS, max_rounds)
+        codes = with_unseen(self._cube, VotingRules(), self._reach).codes
+        named = with_unseen(self._cube, VotingRules(workers=self.workers), self._reach).codes if self.workers else codes
         self._symbols = np.where((named == UNSEEN) & (codes == NOT_ASKED), np.int8(_IF_NAMED), codes)
         self._numbers, self._distinct = distinct_columns(self._symbols, _N_SYMBOLS)
-        self._limited: dict[int | None, tuple[Ints, ...]] = {}
         self._tied: dict[tuple[object, ...], Patterns] = {}
-        self._reach = reach
 
     def counted(self, rules: VotingRules, mode: Mode, allowed: Ints) -> Patterns:
         """Return the patterns that the rules count, read in a mode; `allowed` are the rounds of each finding."""
+        rounds = int(np.minimum(self.last_round + LATER_ROUNDS, allowed).max(initial=0))
+        if rounds > self._max_rounds:
+            self._number(rounds)
         tied = rules.refutes == "sticky" or rules.lost_votes == "last-vote"
         patterns = self._tied_patterns(rules, mode) if tied else self._free_patterns(rules, mode)
         return patterns._replace(number=self._within(patterns.number, patterns.votes.shape[1] - 1, allowed))
@@ -109,7 +115,7 @@ class VotePatterns:
             own = read_codes(codes, rules, mode)
             asked = (codes != NOT_ASKED) & np.array([asked_until_stop(votes, rules) for votes in own])
             loose = np.zeros((len(codes), 1, codes.shape[2]), dtype=np.int8)
-            if rules.stop == "round":
+            if not stops_within_rounds(rules, names):
                 mark_open_cells(counted, codes, rules)
             else:
                 loose[:, 0] = np.logical_or.accumulate((counted == UNSEEN).any(axis=1), axis=0)
