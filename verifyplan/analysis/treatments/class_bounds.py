@@ -40,6 +40,7 @@ def class_bounds(
 
     Both are the class of the finding where no vote is missing. See `attainable_classes` for arguments and method.
 
+    >>> from verifyplan.rules.vote_codes import AGREE
     >>> codes = np.array([[[AGREE, AGREE], [UNSEEN, AGREE]]], dtype=np.int8)
     >>> class_bounds(codes, np.array([1, 1]), VotingRules(), "collaborative", ["a", "b"])
     ClassBounds(low=array([2, 0]), high=array([0, 0]))
@@ -83,6 +84,7 @@ def attainable_classes(
         workers: names of the second axis.
         known: the classes of findings without unseen votes, where they have been judged before.
 
+    >>> from verifyplan.rules.vote_codes import AGREE, COUNTER
     >>> codes = np.array([[[COUNTER], [AGREE]], [[UNSEEN], [UNSEEN]]], dtype=np.int8)
     >>> sets = attainable_classes(codes, np.array([2]), VotingRules(), "adversarial", ["a", "b"])
     >>> [name for position, name in enumerate(CLASSIFICATIONS) if sets[0] >> position & 1]
