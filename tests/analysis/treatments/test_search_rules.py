@@ -1,5 +1,7 @@
 """A search over rules: metrics and intervals as on rows, costs as counted by hand, the frontier, the space, errors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -299,3 +301,15 @@ def test_findings_of_unknown_truth_count_for_costs_alone():
     assert one["value"].tolist() == other["value"].tolist()
     assert (other["votes"] - one["votes"]).tolist() == [3, 3]
     assert clusters_of_findings(runs.findings).n_runs == 5
+
+
+def test_rules_that_all_runs_recorded_are_those_of_today():
+    runs = good_and_bad()
+    own = VotingRules(aggregate="unanimous")
+    recorded = replace(runs, runs=runs.runs.assign(rules=own.to_json()))
+    search = vp.search_rules(recorded, ["majority"])
+    assert search.rules == (own, VotingRules.preset("majority"))
+    assert search.table["is_today"].tolist() == [True, False]
+    assert search.table["preset"].tolist() == ["unanimous", "majority"]
+    mixed = replace(runs, runs=runs.runs.assign(rules=[own.to_json(), None, None, None]))
+    assert vp.search_rules(mixed, ["majority"]).rules[0] == VotingRules()

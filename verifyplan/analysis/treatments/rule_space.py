@@ -7,6 +7,7 @@ from itertools import combinations, product
 from math import prod
 from typing import Any
 
+from verifyplan.analysis.replay import recorded_rules
 from verifyplan.analysis.voters import roster_of
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.runset import RunSet
@@ -35,7 +36,7 @@ Fields = dict[str, Any]
 
 
 def read_space(space: object, runs: RunSet) -> tuple[VotingRules, ...]:
-    """Return the rules that a caller names, each once, in order; the neutral ones, those of the runs, come first.
+    """Return the rules that a caller names, each once, in order; those of the runs come first (`todays_rules`).
 
     `space` is None for `default_space`; or rules as `read_rules` reads them, or a sequence of these; or a mapping of
     fields to sequences of values, every combination of which is judged.
@@ -53,7 +54,17 @@ def read_space(space: object, runs: RunSet) -> tuple[VotingRules, ...]:
     if not found or len(found) > MAX_RULES:
         message = f"has {len(found):,} rules, must have from 1 to {MAX_RULES:,}"
         raise SettingsError(Problem("space", message, "name some rules, or None for those that the votes allow"))
-    return _each_once([VotingRules(), *found])
+    return _each_once([todays_rules(runs), *found])
+
+
+def todays_rules(runs: RunSet) -> VotingRules:
+    """Return the rules that the runs were made under; the neutral ones, which leave each run its own, if these differ.
+
+    >>> print(todays_rules(RunSet()))  # doctest: +ELLIPSIS
+    VotingRules() [...]
+    """
+    recorded = recorded_rules(runs).unique()
+    return VotingRules.from_json(recorded[0]) if len(recorded) == 1 and recorded[0] else VotingRules()
 
 
 def _combinations(space: Mapping[Any, Any]) -> list[VotingRules]:
@@ -68,7 +79,7 @@ def _combinations(space: Mapping[Any, Any]) -> list[VotingRules]:
 
 
 def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
-    """Return the rules that recorded votes allow: a few hundred; the neutral ones, those of the runs, come first.
+    """Return the rules that recorded votes allow: a few hundred; those of the runs come first.
 
     Every subset of up to five workers; of more each alone, the first 2, 3, 5, 8 ... of the roster, and all but each;
     rounds from 1 to those recorded; with the modes, and a majority, of each. With all workers also two thirds,
@@ -91,7 +102,7 @@ def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     quorums: list[Fields] = [{}, {"quorum": 2}, {"quorum": "2/3"}] if len(workers) > 2 else [{}]
     stops: list[Fields] = [{}, {"stop": {"margin": 1}}, *([{"stop": {"margin": 2}}] if len(workers) > 2 else [])]
     judges = [*core, *_other_judges(runs, modes, n_rounds)]
-    return _each_once([VotingRules(), *_all(rounds, core, subsets), *_all(rounds, judges, quorums, stops)])
+    return _each_once([todays_rules(runs), *_all(rounds, core, subsets), *_all(rounds, judges, quorums, stops)])
 
 
 def _all(*groups: Iterable[Fields]) -> Iterable[VotingRules]:

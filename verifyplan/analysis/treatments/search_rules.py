@@ -14,7 +14,7 @@ from verifyplan.analysis.treatments.rule_costs import COSTS, CostRange, RuleCost
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
 from verifyplan.analysis.treatments.rule_quality import Figure, QualityMeasure, check_quality, quality_cells
 from verifyplan.analysis.treatments.rule_search import RuleSearch
-from verifyplan.analysis.treatments.rule_space import field_text, read_space
+from verifyplan.analysis.treatments.rule_space import field_text, read_space, todays_rules
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
@@ -72,12 +72,14 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     check_quality(quality, outcomes.truth)
     judged = list(_judged(runs, outcomes, quality, merged=space is None))
     kept = [each.position for each in judged]
-    table = _table([outcomes.rules[k] for k in kept], judged, cost, quality_cells(quality).sign)
+    rules = tuple(outcomes.rules[k] for k in kept)
+    table = _table(rules, judged, cost, quality_cells(quality).sign)
+    table["is_today"] = [each == todays_rules(runs) for each in rules]
     return RuleSearch(
         table=table,
         quality=quality,
         cost=cost,
-        rules=tuple(outcomes.rules[k] for k in kept),
+        rules=rules,
         n_findings=int((outcomes.truth < 2).sum()),
         n_runs=int(outcomes.findings["run_id"].nunique()),
         notes=tuple(_notes(runs, table, len(outcomes.rules), cost)),
@@ -111,7 +113,7 @@ def _judged(runs: RunSet, outcomes: RuleOutcomes, quality: str, *, merged: bool)
     yield from found.values()
 
 
-def _table(rules: list[VotingRules], judged: list[_Judged], cost: str, sign: int) -> pd.DataFrame:
+def _table(rules: tuple[VotingRules, ...], judged: list[_Judged], cost: str, sign: int) -> pd.DataFrame:
     """Return a row a rule: the fields that vary, the figure, the costs, and whether the frontier has it."""
     fields = [{name: field_text(value) for name, value in each.model_dump(mode="json").items()} for each in rules]
     texts = pd.DataFrame(fields, dtype="str")
@@ -132,7 +134,6 @@ def _table(rules: list[VotingRules], judged: list[_Judged], cost: str, sign: int
     return table.assign(
         n_same=[each.n_same for each in judged],
         on_frontier=_on_frontier(sign * table["value"], table[cost]),
-        is_today=[each == VotingRules() for each in rules],
     )
 
 
