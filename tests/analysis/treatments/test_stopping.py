@@ -1,5 +1,6 @@
 """What stopping saves: votes, calls and classes against a reading of the table that asks one worker after the other."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,20 @@ def test_rules_are_those_without_the_stop() -> None:
     found = stopping(runs_of(table(6)), {"margin 1": {"margin": 1}}, {"aggregate": "majority"})
     assert found.rules[ALL_VOTES] == VotingRules(aggregate="majority")
     assert found.rules["margin 1"] == VotingRules(aggregate="majority", stop={"margin": 1})
+
+
+def test_runs_with_rules_of_their_own_are_judged_by_these() -> None:
+    runs = runs_of(table(7))
+    unanimous, margin = VotingRules(aggregate="unanimous"), {"margin 1": {"margin": 1}}
+    same = replace(runs, runs=runs.runs.assign(rules=unanimous.to_json()))
+    assert stopping(same, margin).rules["margin 1"] == VotingRules(aggregate="unanimous", stop={"margin": 1})
+    one = replace(runs, runs=runs.runs.assign(rules=[unanimous.to_json(), "{}", "{}"]))
+    assert (
+        "1 run recorded voting rules of their own: the row 'all votes' is judged by these, the stops by the neutral "
+        "rules." in stopping(one, margin).notes
+    )
+    already = stopping(runs, margin, {"stop": {"margin": 2}})
+    assert "The rules stop within rounds themselves: 'all votes' are those that they ask for." in already.notes
 
 
 def test_no_findings_are_said_to_be_none() -> None:

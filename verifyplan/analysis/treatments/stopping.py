@@ -68,7 +68,7 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
     [['all votes', 5, 0.0, 0], ['margin 2', 2, 0.6, 0]]
     """
     runs = as_runs(runs)
-    base = chosen_rules(rules)
+    base = _of_runs(runs) if rules is None else chosen_rules(rules)
     named = {ALL_VOTES: base, **_stopped(base, DEFAULT_STOPS if stops is None else stops)}
     outcomes = rule_outcomes(runs, list(named.values()))
     costs, walks = RuleCosts(runs, outcomes), [outcomes.walks(k) for k in range(len(named))]
@@ -90,6 +90,12 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
         notes=tuple(_notes(runs, table, base)),
     )
+
+
+def _of_runs(runs: RunSet) -> VotingRules:
+    """Return the rules that all runs recorded; the neutral ones where they recorded none, or not the same."""
+    recorded = recorded_rules(runs).unique()
+    return VotingRules.from_json(recorded[0]) if len(recorded) == 1 and recorded[0] else VotingRules()
 
 
 def _stopped(base: VotingRules, stops: Mapping[str, object]) -> dict[str, VotingRules]:
@@ -197,3 +203,5 @@ def _notes(runs: RunSet, table: pd.DataFrame, base: VotingRules) -> Iterator[str
             f"{counted(int(own.sum()), 'run')} recorded voting rules of their own: the row '{ALL_VOTES}' is judged by "
             "these, the stops by the neutral rules."
         )
+    if base.stop != "round":
+        yield f"The rules stop within rounds themselves: '{ALL_VOTES}' are those that they ask for."
