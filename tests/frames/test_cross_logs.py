@@ -15,7 +15,7 @@ from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import ArtifactSource, log_rows, tables_of, to_tables
 from verifyplan.frames.runset import TABLE_NAMES, assemble
 
-LOG_ALONE = ["source", "backend", "prompts", "repetition", "rules_version", "started_at", "ended_at", "log"]
+LOG_ALONE = ["source", "backend", "prompts", "repetition", "rules_version", "roster", "started_at", "ended_at", "log"]
 """The columns of `runs` that an artifact does not tell."""
 VOTES = [
     {"verdict": "agree"},

@@ -150,11 +150,6 @@ _ANY_RUN: Columns = (
     ),
     Column("rules_digest", "text", "tells these rules, with mode and rounds, from any others; missing where unknown"),
     Column(
-        "roster",
-        "text",
-        "everyone who could be asked to vote, in order, as a JSON list; of a plan run its panel; artifacts do not tell",
-    ),
-    Column(
         "supplementary",
         "yesno",
         "whether the run made listed calls alone (`only=`), so that its classes rest on these votes alone",
@@ -185,6 +180,11 @@ _PLAN_RUN: Columns = (
     Column("plan_name", "text", "the name under which places in the plan are cited"),
 )
 _LOGGED: Columns = (
+    Column(
+        "roster",
+        "text",
+        "everyone who could be asked to vote, in order, as a JSON list; of a plan run its panel; artifacts do not tell",
+    ),
     Column("backend", "text", "who spoke; artifacts do not tell"),
     Column("prompts", "text", "name, version and digest of each prompt; missing for agents that are no models"),
     Column("repetition", "whole", "which run of the same inputs and settings it is, from 1; artifacts do not tell"),
