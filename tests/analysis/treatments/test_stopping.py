@@ -158,6 +158,24 @@ def test_runs_with_rules_of_their_own_are_judged_by_these() -> None:
     assert "The rules stop within rounds themselves: 'all votes' are those that they ask for." in already.notes
 
 
+def test_rosters_in_other_orders_are_named() -> None:
+    runs = runs_of(table(8))
+    dispatches = pd.DataFrame(
+        {
+            "run_id": ["r0"] * 2 + ["r1"] * 2 + ["r2"] * 2,
+            "iteration": 0,
+            "round": 1,
+            "worker": ["a", "b", "b", "a", "a", "b"],
+            "status": "completed",
+        }
+    )
+    found = stopping(replace(runs, dispatches=dispatches), {"margin 1": {"margin": 1}})
+    assert found.notes[-1] == (
+        "1 run asked workers in another order than the rest; stops take them in one order for all: a, b, c, d."
+    )
+    assert not any("another order" in note for note in stopping(runs).notes)
+
+
 def test_no_findings_are_said_to_be_none() -> None:
     found = stopping(RunSet(runs=runs_of(table(1)).runs))
     assert found.notes == ("There are no findings: nothing was judged.",)
