@@ -71,10 +71,8 @@ class RuleCosts:
 
 def _starts(findings: pd.DataFrame) -> Ints:
     """Return where each run and iteration begins, in findings in the order of their runs."""
-    changes = findings["run_id"].ne(findings["run_id"].shift()) | findings["iteration"].ne(
-        findings["iteration"].shift()
-    )
-    return np.flatnonzero(changes.to_numpy())
+    group = findings.groupby(_GROUP, sort=False, observed=True).ngroup().to_numpy()
+    return np.flatnonzero(np.diff(group, prepend=-1))
 
 
 def _usage_by_call(runs: RunSet) -> pd.DataFrame:
@@ -138,14 +136,9 @@ class _PartCosts:
 
     def _words(self, asked: Bools) -> list[Ints]:
         """Return the workers that each pattern asks, as fields of words that are wide enough for the largest run."""
-        a_word = _WORD_BITS // self._bits
-        shifts = np.arange(a_word) * self._bits
-        return [
-            (asked[first : first + a_word].astype(np.int64) << shifts[: len(asked[first : first + a_word]), None]).sum(
-                0
-            )
-            for first in range(0, len(asked), a_word)
-        ]
+        fields = np.array(self._shifts)[:, None]
+        words = [asked[first : first + len(fields)].astype(np.int64) for first in range(0, len(asked), len(fields))]
+        return [(word << fields[: len(word)]).sum(axis=0) for word in words]
 
     def _counts(self, words: list[Ints], number: Ints, mask: Ints | None, n_workers: int) -> Ints:
         """Return how many findings each run asks each worker about, of shape (runs, workers)."""
@@ -160,12 +153,14 @@ class _PartCosts:
 
     @property
     def _shifts(self) -> list[int]:
+        """The places of the fields in a word."""
         return [field * self._bits for field in range(_WORD_BITS // self._bits)]
 
     def _costs(self, counts: Ints, price: Floats) -> Floats:
+        """Return votes, calls, tokens and dollars of a round, from the findings by run and worker, and their prices."""
         calls = np.ceil(counts / self._a_call[:, None])
         calls = np.where(np.isinf(self._a_call)[:, None], counts > 0, calls)
-        used = np.where(counts > 0, counts, 0)[None] * np.where(counts > 0, price, 0)
+        used = counts * np.where(counts > 0, price, 0)
         return np.array([counts.sum(), calls.sum(), *used.sum(axis=(1, 2))], dtype=np.float64)
 
     def _price(self, workers: tuple[str, ...], number: int) -> Floats:

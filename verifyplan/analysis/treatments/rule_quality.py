@@ -18,7 +18,7 @@ from verifyplan.analysis.treatments.rule_outcomes import (
 )
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.vote import CLASSIFICATIONS
-from verifyplan.rules.vote_codes import Ints
+from verifyplan.rules.vote_codes import Bools, Ints
 from verifyplan.text import did_you_mean, short_repr
 
 Floats = npt.NDArray[np.float64]
@@ -95,6 +95,13 @@ _HELD, _NOT_HELD = 0, len(CLASSIFICATIONS) - 1
 _N_KINDS = 12
 """Findings whose truth is known are counted by truth, by whether they are held, and by what unseen votes could make."""
 _KIND_TRUTH, _KIND_HELD, _KIND_STATE = np.unravel_index(np.arange(_N_KINDS), (2, 2, 3))
+_TRUTH = np.where(_KIND_TRUTH == 1, TRUE, FALSE)
+
+_CODES = np.arange(N_PACKED)
+_KIND_OF_PACKED = np.append(IS_HELD[_CODES % len(CLASSIFICATIONS)] * 3 + either_held(_CODES), _N_KINDS // 2)
+"""Held or not x what unseen votes could make, by packed outcome; beyond these for findings without a class."""
+_SETS = _CODES // len(CLASSIFICATIONS)
+_IS_CENSORED = np.append(_SETS & (_SETS - 1) > 0, False)
 
 
 class QualityMeasure:
@@ -102,66 +109,49 @@ class QualityMeasure:
 
     def __init__(self, outcomes: RuleOutcomes, cells: QualityCells, clusters: Clusters) -> None:
         """Number the findings whose truth is known by their clusters."""
-        self._outcomes, self._cells, self._clusters = outcomes, cells, clusters
+        self._clusters = clusters
         self._known = outcomes.truth != UNKNOWN
         truth = outcomes.truth[self._known]
         codes = [dimension.code for dimension in clusters.dimensions] or [np.zeros(len(self._known), dtype=np.int64)]
-        sizes = [int(code.max(initial=0)) + 1 for code in codes]
-        self._cells_of = [(code[self._known] * 2 + (truth == TRUE)) * 7 for code in codes]
-        self._sizes = sizes
-        self._points = [
-            _adds(cells, _point_class()),
-            *(_adds(cells, _extreme(held_if)) for held_if in ((TRUE, FALSE), (FALSE, TRUE))),
-        ]
+        self._sizes = [int(code.max(initial=0)) + 1 for code in codes]
+        self._at = [(code[self._known] * 2 + (truth == TRUE)) * (_N_KINDS // 2 + 1) for code in codes]
+        held = [_KIND_HELD == 1, *(_held_if_unseen(truth) for truth in (FALSE, TRUE))]
+        self._adds = [_adds(cells.part, cells.whole, each) for each in held]
+        self._counted = _adds(cells.n, cells.n, held[0])[0]
 
     def figure(self, packed: npt.NDArray[np.uint8]) -> Figure:
         """Return the metric of the packed outcomes of some rules."""
         kind = _KIND_OF_PACKED[packed[self._known]]
-        counts = []
-        for cell, size in zip(self._cells_of, self._sizes, strict=True):
-            counted = np.bincount(cell + kind, minlength=size * 14).reshape(size, 2, 7)
-            counts.append(counted[:, :, :6].reshape(size, _N_KINDS))
+        counts = [self._counts(at + kind, size) for at, size in zip(self._at, self._sizes, strict=True)]
         by_kind = counts[0].sum(axis=0)
-        adds = self._points if by_kind[_KIND_STATE == EITHER].any() else self._points[:1] * 3
+        adds = self._adds if by_kind[_KIND_STATE == EITHER].any() else self._adds[:1] * 3
         point, *ends = (share_interval_of_kinds(*each, counts, self._clusters) for each in adds)
-        n = int(by_kind @ _adds(self._cells._replace(whole=self._cells.n), _point_class())[1])
-        censored = int(_IS_CENSORED[packed].sum())
-        low_end, high_end = sorted(ends, key=lambda end: end.value) if not _any_nan(ends) else _defined(ends, point)
+        low_end, high_end = _in_order(ends, point)
         lowest = np.fmin.reduce([point.low, low_end.low, high_end.low])
         highest = np.fmax.reduce([point.high, low_end.high, high_end.high])
-        bounds = low_end.value, high_end.value
-        return Figure(*point[:3], *bounds, float(lowest), float(highest), n, censored)
+        n, censored = int(by_kind @ self._counted), int(_IS_CENSORED[packed].sum())
+        return Figure(*point[:3], low_end.value, high_end.value, float(lowest), float(highest), n, censored)
+
+    def _counts(self, cell: Ints, size: int) -> Ints:
+        """Return the findings by cluster and kind; those without a class are left out."""
+        shape = (size, 2, _N_KINDS // 2 + 1)
+        counted = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
+        return counted[:, :, :-1].reshape(size, _N_KINDS)
 
 
-def _point_class() -> Ints:
-    return np.where(_KIND_HELD == 1, _HELD, _NOT_HELD)
+def _held_if_unseen(truth: int) -> Bools:
+    """Return which kinds are held if unseen votes hold the findings of one truth, and no others."""
+    held: Bools = (_KIND_STATE == HELD_SURELY) | ((_KIND_STATE == EITHER) & (truth == _TRUTH))
+    return held
 
 
-def _any_nan(ends: list[Interval]) -> bool:
-    return any(np.isnan(end.value) for end in ends)
+def _adds(part: Floats, whole: Floats, held: Bools) -> tuple[Floats, Floats]:
+    """Return what a finding of each kind adds to a metric, if these kinds are held and no others."""
+    classes = np.where(held, _HELD, _NOT_HELD)
+    return part[_TRUTH, classes], whole[_TRUTH, classes]
 
 
-def _defined(ends: list[Interval], point: Interval) -> tuple[Interval, Interval]:
-    """Return the end that is defined for both, where only one is."""
-    defined = [end for end in ends if not np.isnan(end.value)] or [point]
-    return defined[0], defined[0]
-
-
-def _adds(cells: QualityCells, classes: Ints) -> tuple[Floats, Floats]:
-    """Return what a finding of each kind adds to a metric, if it has the class that is given for its kind."""
-    truth = np.where(_KIND_TRUTH == 1, TRUE, FALSE)
-    return cells.part[truth, classes], cells.whole[truth, classes]
-
-
-def _extreme(held_if: tuple[int, int]) -> Ints:
-    """Return the class of each kind if unseen votes hold the findings of the second truth, and no others."""
-    truth = np.where(_KIND_TRUTH == 1, TRUE, FALSE)
-    held = (_KIND_STATE == HELD_SURELY) | ((_KIND_STATE == EITHER) & (truth == held_if[1]))
-    return np.where(held, _HELD, _NOT_HELD)
-
-
-_CODES = np.arange(N_PACKED)
-_KIND_OF_PACKED = np.append(IS_HELD[_CODES % len(CLASSIFICATIONS)] * 3 + either_held(_CODES), 6)
-"""Held or not x what unseen votes could make, by packed outcome; 6 for findings without a class."""
-_SETS = _CODES // len(CLASSIFICATIONS)
-_IS_CENSORED = np.append(_SETS & (_SETS - 1) > 0, False)
+def _in_order(ends: list[Interval], point: Interval) -> tuple[Interval, Interval]:
+    """Return the lower end first; where only one is defined, it is both."""
+    defined = sorted((end for end in ends if not np.isnan(end.value)), key=lambda end: end.value) or [point]
+    return defined[0], defined[-1]

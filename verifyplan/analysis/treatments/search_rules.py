@@ -166,4 +166,6 @@ def _notes(runs: RunSet, table: pd.DataFrame, n_rules: int, cost: str) -> Iterat
         yield f"{' and '.join(unknown)} are missing: of {counted(without, 'run')} the usage of calls is not known"
     if not table["on_frontier"].any():
         yield f"no rule has both the quality and the cost in {cost}: there is no frontier"
-    yield f"the best of {counted(len(table), 'rule')} looks better than it is: recommend() tries it on other findings"
+    if len(table) > 1:
+        best = f"the best of {counted(len(table), 'rule')}"
+        yield f"{best} looks better than it is, since it was chosen: recommend() tries it on other findings"
