@@ -8,6 +8,7 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.analysis.replay import replay
+from verifyplan.analysis.treatments.round_outcomes import HAS_NO_VOTES
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, rule_outcomes
 from verifyplan.analysis.treatments.rule_space import default_space
 from verifyplan.analysis.treatments.vote_patterns import distinct_columns
@@ -176,3 +177,17 @@ def test_outcomes_can_be_taken_of_other_rules_also_of_more_rounds():
     more = replace(outcomes, rules=(VotingRules(max_rounds=6), VotingRules(max_rounds=1)))
     assert np.array_equal(more.low(0), rule_outcomes(runs, [VotingRules(max_rounds=6)]).low(0))
     assert np.array_equal(more.classes(1), outcomes.classes(0))
+
+
+def test_a_walk_says_what_became_of_findings_round_by_round():
+    votes = pd.DataFrame(
+        {
+            "item": ["F", "F", "G", "G"],
+            "round": [1, 2, 1, 2],
+            "who": "a",
+            "says": ["agree", "agree", "verification-error", "agree"],
+        }
+    )
+    runs = vp.from_votes(votes, item="item", round="round", worker="who", verdict="says", mode="collaborative")
+    (walk,) = rule_outcomes(runs, [VotingRules()]).walks(0)
+    assert [point.tolist() for point in walk.point] == [[1, HAS_NO_VOTES], [1, 1]]

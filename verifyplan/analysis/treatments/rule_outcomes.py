@@ -22,6 +22,7 @@ from verifyplan.analysis.treatments.recorded_votes import recorded_votes
 from verifyplan.analysis.treatments.round_outcomes import OUTCOMES, outcomes_of_columns, widest
 from verifyplan.analysis.treatments.rule_walk import (
     N_CLASSES,
+    N_SETS,
     PACKED,
     STATE_BITS,
     Order,
@@ -72,6 +73,11 @@ class Walk(NamedTuple):
     """The votes of each round."""
     states: tuple[Ints, ...]
     """The state of each finding after each round, shifted by STATE_BITS (see `rule_walk`)."""
+
+    @property
+    def point(self) -> tuple[Ints, ...]:
+        """The outcome of each finding after each round by the votes that were cast: a bit, as in `round_outcomes`."""
+        return tuple(1 << ((states >> STATE_BITS) // N_SETS) for states in self.states)
 
 
 @dataclass(frozen=True, eq=False)

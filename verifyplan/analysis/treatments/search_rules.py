@@ -39,9 +39,9 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     """Return what each of many rules would have been worth on recorded votes, and what it would have cost.
 
     No call is made: every rule judges the votes that were cast. Where it would have asked for votes that never were,
-    the quality has bounds. The best of many rules looks better than it is: `.recommend()` measures it on findings that
-    it was not chosen on. Rules that judge every finding like others, at the same cost, are merged into the first of
-    them, if the space is the default one.
+    the quality has bounds. The best of many rules looks better than it is, since it was chosen on the same findings.
+    Rules that judge every finding like others, at the same cost, are merged into the first of them, if the space is the
+    default one. Source: rule R5.
 
     Args:
         runs: a RunSet, a run, or a path; findings need `truth`.
@@ -168,4 +168,4 @@ def _notes(runs: RunSet, table: pd.DataFrame, n_rules: int, cost: str) -> Iterat
         yield f"no rule has both the quality and the cost in {cost}: there is no frontier"
     if len(table) > 1:
         best = f"the best of {counted(len(table), 'rule')}"
-        yield f"{best} looks better than it is, since it was chosen: recommend() tries it on other findings"
+        yield f"{best} looks better than it is, since it was chosen on these findings"
