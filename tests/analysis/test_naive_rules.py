@@ -133,6 +133,14 @@ def test_runs_are_judged_as_tables_are(fields):
     pd.testing.assert_frame_equal(got[columns], table[columns], check_dtype=False)
 
 
+@pytest.mark.parametrize("fields", RULES, ids=str)
+def test_workers_numbered_within_findings_give_the_same(fields, monkeypatch):
+    votes = in_roster_order(random_votes(np.random.default_rng(11), 40))
+    plain = vp.classify(votes, mode="adversarial", rules=fields)
+    monkeypatch.setattr("verifyplan.analysis.judgement.MIN_FILLED", 2)  # always
+    pd.testing.assert_frame_equal(vp.classify(votes, mode="adversarial", rules=fields), plain)
+
+
 NEUTRAL = vp.VotingRules()
 
 

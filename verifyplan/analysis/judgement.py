@@ -12,7 +12,7 @@ from verifyplan.analysis.dawid_skene_rules import with_estimates
 from verifyplan.analysis.tally import Bools, CodedVotes, Ints, count, fill_bases
 from verifyplan.analysis.treatments.class_bounds import class_bounds
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube, with_unseen
-from verifyplan.analysis.voters import Voters, part_of_votes
+from verifyplan.analysis.voters import Voters, in_slots, part_of_votes
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.round_decisions import (
@@ -27,6 +27,9 @@ from verifyplan.rules.vote_codes import COUNTED, COUNTER, NOT_ASKED, UNSEEN, cou
 
 MAX_CELLS_AT_ONCE = 2**26
 """Votes are judged one by one so many cells (rounds x workers x findings) at a time."""
+
+MIN_FILLED = 0.25
+"""With a smaller share of votes among workers x findings x rounds, workers are numbered within each finding."""
 
 LATER_ROUNDS = 2
 """Of rounds without any recorded vote, more than two allow no other class."""
@@ -141,6 +144,9 @@ def _by_votes(
     findings: Ints,
 ) -> Judgement:
     """Return how some of the findings are judged, so many at a time that their votes fit into memory."""
+    nameless = rules.workers is None and rules.weights is None and rules.aggregate != "dawid-skene"
+    if nameless and len(cast.round) < MIN_FILLED * len(voters.workers) * int(cast.last_round.sum()):
+        voters = in_slots(cast, voters)
     rounds = int(min(cast.last_round.max(initial=0) + LATER_ROUNDS, allowed.max(initial=0)))
     size = max(MAX_CELLS_AT_ONCE // max(rounds * len(voters.workers), 1), 1)
     if rules.aggregate == "dawid-skene":

@@ -169,3 +169,26 @@ def part_of_votes(cast: CodedVotes, voters: Voters, findings: Ints) -> tuple[Int
         perhaps_left=renumbered(voters.perhaps_left),
     )
     return rows, part, kept
+
+
+def in_slots(cast: CodedVotes, voters: Voters) -> Voters:
+    """Return the voters with those of each finding numbered from 0, in their order, so that few numbers are enough.
+
+    For rules that know no worker by name, where each of many workers votes on few of many findings.
+    """
+    n_workers = max(len(voters.workers), 1)
+    key = cast.finding * n_workers + voters.worker
+    others = [pairs.finding * n_workers + pairs.worker for pairs in (voters.discoveries, voters.perhaps_left)]
+    known = np.unique(np.concatenate([key, *others]))
+    finding = known // n_workers
+    slot = np.arange(len(known)) - np.searchsorted(finding, finding)
+
+    def slots(keys: Ints) -> Ints:
+        return slot[np.searchsorted(known, keys)]
+
+    discoveries, left = (
+        Pairs(slots(keys), pairs.finding)
+        for keys, pairs in zip(others, (voters.discoveries, voters.perhaps_left), strict=True)
+    )
+    names = tuple(map(str, range(int(slot.max(initial=-1)) + 1)))
+    return Voters(names, slots(key), discoveries, left)
