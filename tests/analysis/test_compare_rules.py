@@ -138,6 +138,7 @@ def test_bounds_of_a_metric_are_the_extremes_over_all_choices():
     more = bounds.loc["more"]
     assert more.loc["held", "difference_low_bound"] == more.loc["held", "low_bound"] - plain.loc["held", "value"]
     assert "votes never cast under more (on 2 findings) allow: held 50.0 to 83.3 %" in str(comparison)
+    assert any(note.startswith("What votes never cast allow is a range, no interval") for note in comparison.notes)
     assert set(comparison.bounds) == set(vp.documentation("bounds").index)
 
 

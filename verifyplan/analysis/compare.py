@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.comparison_bounds import bounds_table
+from verifyplan.analysis.comparison_bounds import bounds_table, notes_on_bounds
 from verifyplan.analysis.comparison_notes import notes_on_findings, notes_on_intervals, notes_on_runs
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
 from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
@@ -123,14 +123,15 @@ def _comparison_of(
         tests_of[name] = difference_tests(findings, baseline, name, both, seed, resamples)
     summary, tests = summary_table(tables, differences), with_holm(_by_condition(tests_of))
     own = {name: clusters[name, name] for name in names}
-    notes = [*left_out, *notes_on_findings(findings, conditions), *notes_on_runs(conditions)]
+    bounds = bounds_table(findings, own)
+    notes = [*left_out, *notes_on_findings(findings, conditions), *notes_on_bounds(bounds), *notes_on_runs(conditions)]
     return Comparison(
         conditions=names,
         findings=findings,
         mix=mix_table(tables, findings),
         truth=truth_table(tables) if TRUTH_METRICS[0] in tables[baseline].index else None,
         summary=summary,
-        bounds=bounds_table(findings, own),
+        bounds=bounds,
         tests=tests,
         agreement=_by_condition({condition.name: condition.replayed.agreement for condition in conditions}),
         cost=_by_condition({condition.name: condition.replayed.cost for condition in conditions}),

@@ -38,6 +38,15 @@ def _of_condition(findings: pd.DataFrame, name: str, clusters: Clusters) -> pd.D
     return metric_bounds(class_codes(findings, name), ClassBounds(low, high), truth_codes(findings), clusters)
 
 
+def notes_on_bounds(bounds: pd.DataFrame | None) -> Iterator[str]:
+    """Yield a note on what the range is that votes never cast allow, where a metric has one."""
+    if bounds is not None and bounds["n_censored"].any():
+        yield (
+            "What votes never cast allow is a range, no interval: the votes that were cast fit every value in it, and "
+            "more runs do not narrow it, only those votes would (.bounds; rule R4)."
+        )
+
+
 def bounds_lines(findings: pd.DataFrame, bounds: pd.DataFrame | None) -> Iterator[str]:
     """Yield a line for each condition with censored findings: the range of each metric that unseen votes allow."""
     if bounds is None:
