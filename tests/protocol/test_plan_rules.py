@@ -81,11 +81,3 @@ def test_everything_that_is_wrong_is_said_at_once():
         "revise_from: must be at least 1, got 0",
         "polcy: is no field of these rules (did you mean 'policy'?)",
     ]
-
-
-def test_settings_of_older_logs_have_three_of_the_rules():
-    settings = PlanSettings.model_validate(
-        {"policy": "deliberate", "max_iterations": 2, "threshold": 5, "team": "base"}
-    )
-    assert settings == PlanSettings(rules=PlanRules(policy="deliberate", max_iterations=2, threshold=5), team="base")
-    assert (settings.policy, settings.max_iterations, settings.threshold) == ("deliberate", 2, 5)

@@ -225,7 +225,7 @@ def strong(say: Say = str) -> PlanEvents:
 
 def rethink(say: Say = str) -> PlanEvents:
     run = (
-        PlanEvents(say, max_iterations=2)
+        PlanEvents(say, rules={"max_iterations": 2})
         .assess()
         .begin()
         .call("challenger")

@@ -38,7 +38,7 @@ def test_whatever_makes_another_run_is_known_by_something_else(tmp_path):
         started(tmp_path, name="b.md"),
         started(tmp_path / "other"),
         started(tmp_path, repetition=2),
-        started(tmp_path, settings=make_settings(timeout=None, policy="deliberate")),
+        started(tmp_path, settings=make_settings(timeout=None, rules={"policy": "deliberate"})),
         started(tmp_path, settings=make_settings(timeout=None, max_cost="2")),
         started(tmp_path, model="n"),
         started(tmp_path, effort="low"),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self, TypedDict, get_args
 from pydantic import Field, model_validator
 
 from verifyplan.protocol.base import Model
-from verifyplan.protocol.plan_rules import SHORT_FORMS, PlanRules, Policy
+from verifyplan.protocol.plan_rules import PlanRules, Policy
 from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.vote import Mode, VerificationMode
@@ -97,7 +97,7 @@ class PanelSettings(Model):
 class PlanSettings(Limits):
     """The settings of a plan run; a replay may change its rules."""
 
-    rules: PlanRules = Field(default=PlanRules(), description="The rules that decide the run; older logs have three.")
+    rules: PlanRules = Field(default=PlanRules(), description="The rules that decide the run.")
     on_blocked: OnBlocked = "continue"
     team: TeamMode | None = Field(default=None, description="The team asked for; None to let it be sized.")
     weights: dict[str, str] | None = Field(default=None, description="Weights as decimal texts; None: the default.")
@@ -106,15 +106,6 @@ class PlanSettings(Limits):
     plan_check: bool = Field(
         default=False, description="Whether the blockers of the plan check are challenges of iteration 1."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _older(cls, values: Any) -> Any:
-        """Read the settings of older logs, which hold three of the rules beside the others."""
-        if not isinstance(values, Mapping) or not any(name in values for name in SHORT_FORMS):
-            return values
-        rules = {name: values[name] for name in SHORT_FORMS if name in values}
-        return {name: value for name, value in values.items() if name not in SHORT_FORMS} | {"rules": rules}
 
     @property
     def policy(self) -> Policy:

@@ -7,6 +7,7 @@ from typing import Any
 
 from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event_run import LOG_VERSION, RunStarted
+from verifyplan.protocol.plan_rules import SHORT_FORMS
 from verifyplan.version import RULES_VERSION, VERSION
 
 Values = dict[str, Any]
@@ -24,13 +25,19 @@ def _by_the_first_rules(values: Values) -> Values:
     return values | {"rules_version": 1} if values.get("type") == "run-started" else values
 
 
-def _with_rules_of_a_vote(values: Values) -> Values:
-    """Version 4 holds the rules of a cross run as one value; those of older logs are neutral but for three fields."""
+def _with_rules_as_a_value(values: Values) -> Values:
+    """Version 4 holds the rules of a run as one value; those of older logs are neutral but for three fields."""
     inputs = values.get("inputs")
-    if values.get("type") != "run-started" or not isinstance(inputs, dict) or inputs.get("kind") != "cross":
+    if values.get("type") != "run-started" or not isinstance(inputs, dict):
         return values
     settings = inputs.get("settings")
     settings = settings if isinstance(settings, dict) else {}
+    if inputs.get("kind") == "plan":
+        rules = {name: settings[name] for name in SHORT_FORMS if name in settings}
+        kept = {name: value for name, value in settings.items() if name not in SHORT_FORMS}
+        return values | {"inputs": inputs | {"settings": {"rules": rules, **kept}}}
+    if inputs.get("kind") != "cross":
+        return values
     rules = {
         "mode": "adversarial" if settings.get("adversarial") else "collaborative",
         "max_rounds": settings.get("effectiveMaxRounds", settings.get("maxRounds")),
@@ -40,7 +47,7 @@ def _with_rules_of_a_vote(values: Values) -> Values:
     return values | {"inputs": {"rules": rules, **kept}}
 
 
-STEPS: Mapping[int, Step] = {1: _same, 2: _by_the_first_rules, 3: _with_rules_of_a_vote}
+STEPS: Mapping[int, Step] = {1: _same, 2: _by_the_first_rules, 3: _with_rules_as_a_value}
 """From each version to the next. To change the model, raise `LOG_VERSION`, add a step here, and keep a small log of
 the version that was, in `tests/runlog/logs`."""
 

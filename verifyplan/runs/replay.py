@@ -18,7 +18,10 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import EXTERNAL_EVENTS
 from verifyplan.protocol.event_run import CallReplied, DebateInputs, RunStarted, TurnReplied
 from verifyplan.protocol.plan_rules import PlanRules, Policy, stated_rules
+from verifyplan.protocol.rules_value import read_rules
+from verifyplan.protocol.settings import PanelSettings
 from verifyplan.protocol.vote import Mode
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.reports.log import event_text
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
@@ -31,7 +34,11 @@ from verifyplan.runs.replayed import Replayed, outcome_changes, replayed_row, re
 from verifyplan.runs.resume import drive, read_run, run_of
 from verifyplan.runs.run import Run
 
-CHANGEABLE = {"plan": ("rules", "policy", "max_iterations", "mode"), "debate": ("max_turns",), "cross": ()}
+CHANGEABLE = {
+    "plan": ("rules", "policy", "max_iterations", "panel_rules", "mode"),
+    "debate": ("max_turns",),
+    "cross": (),
+}
 """The settings that a replay may change, by kind of run."""
 
 
@@ -41,6 +48,7 @@ class ReplayChanges(TypedDict, total=False):
     rules: PlanRules | Mapping[str, Any] | str | Path | None
     policy: Policy | None
     max_iterations: int | None
+    panel_rules: VotingRules | Mapping[str, Any] | str | Path | None
     mode: Mode | None
     max_turns: int | None
     matcher: str | Matcher | None
@@ -60,6 +68,7 @@ def replay_run(
     rules: PlanRules | Mapping[str, Any] | str | Path | None = None,
     policy: Policy | None = None,
     max_iterations: int | None = None,
+    panel_rules: VotingRules | Mapping[str, Any] | str | Path | None = None,
     mode: Mode | None = None,
     max_turns: int | None = None,
     matcher: str | Matcher | None = None,
@@ -78,6 +87,8 @@ def replay_run(
             fields (the others are neutral), or a JSON file.
         policy: the policy of plan runs instead of their own, whose other rules stay.
         max_iterations: the last iteration of plan runs instead of their own, whose other rules stay.
+        panel_rules: the voting rules of the panel of plan runs instead of their own: a `VotingRules`, the name of a
+            preset, a mapping of fields, or a JSON file; mode and rounds are those of the panel unless they say them.
         mode: the mode of the panel of plan runs instead of their own.
         max_turns: the last turn of debates instead of their own.
         matcher: how the findings of cross runs were grouped, if by a matcher of your own.
@@ -107,6 +118,8 @@ def replay_run(
     options: dict[str, Any] = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
     if rules is not None:
         options["rules"] = stated_rules(rules, policy=policy, max_iterations=max_iterations)
+    if panel_rules is not None:
+        options["panel_rules"] = read_rules(VotingRules, panel_rules, "panel_rules")
     changes = {name: value for name, value in options.items() if value is not None}
     if isinstance(run, Run):
         return _replay(run, changes, matcher)
@@ -218,11 +231,21 @@ def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
     short = {name: changes[name] for name in ("policy", "max_iterations") if name in changes}
     rules = changes.get("rules") or PlanRules(**(settings.rules.changed | short))
     changed = settings.model_dump() | {"rules": rules}
-    if "mode" in changes:
+    if of_panel := {"mode", "panel_rules"} & changes.keys():
         if settings.panel is None:
-            raise SettingsError(Problem("mode", "has no meaning: this run had no panel", "leave it out"))
-        changed["panel"] = settings.panel.model_dump() | {"mode": changes["mode"]}
-    return started.model_copy(update={"inputs": inputs.model_copy(update={"settings": make_settings(**changed)})})
+            fix = "leave it out"
+            raise SettingsError(Problem(name, "has no meaning: this run had no panel", fix) for name in of_panel)
+        changed["panel"] = _changed_panel(settings.panel, changes)
+    made = inputs.model_copy(update={"settings": make_settings(**changed)})
+    return started.model_copy(update={"inputs": made, "rules_digest": rules.digest})
+
+
+def _changed_panel(panel: PanelSettings, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a panel as they are under other rules, which may say its mode and rounds, too."""
+    rules = changes.get("panel_rules", panel.rules)
+    stated = [name for name in ("mode", "max_rounds") if getattr(rules, name) is not None]
+    kept = {name: value for name, value in panel.model_dump().items() if name not in stated}
+    return kept | {"rules": rules} | ({"mode": changes["mode"]} if "mode" in changes else {})
 
 
 def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[str, ...]:

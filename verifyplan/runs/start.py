@@ -98,13 +98,19 @@ def start_event(
             task_key=task_key,
             inputs=inputs,
             versions=versions(),
-            rules_digest=inputs.rules.digest if isinstance(inputs, CrossInputs) else None,
+            rules_digest=_rules_digest(inputs),
             backend=backend.describe(),
             synthetic=synthetic,
             repetition=repetition,
         )
     )
     return started
+
+
+def _rules_digest(inputs: CrossInputs | DebateInputs | PlanInputs) -> str | None:
+    if isinstance(inputs, CrossInputs):
+        return inputs.rules.digest
+    return inputs.settings.rules.digest if isinstance(inputs, PlanInputs) else None
 
 
 def versions() -> dict[str, str]:
