@@ -53,6 +53,7 @@ from .protocol.voting_rules import VotingRules as VotingRules
 from .reports.comparison import report as report
 from .runs.batch.findings import batch_crossverify as batch_crossverify
 from .runs.batch.plans import batch_verify as batch_verify
+from .runs.compare_rules import compare_rules as compare_rules
 from .runs.cross.crossverify import crossverify as crossverify
 from .runs.debate.debate import debate as debate
 from .runs.estimate import estimate as estimate

@@ -29,4 +29,5 @@ from .runs.plan.run import PlanRun as PlanRun
 from .runs.replayed import Replayed as Replayed
 from .runs.revise.revision import Revision as Revision
 from .runs.revise.revision import Round as Round
+from .runs.rule_comparison import RuleComparison as RuleComparison
 from .runs.run import Run as Run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from verifyplan.columns import Column, Columns
-from verifyplan.protocol.records import SEVERITIES, STATUSES
+from verifyplan.protocol.records import CONVERGENCE_STATUSES, SEVERITIES, STATUSES
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 VERDICT_WORDS = ("PROCEED", "REVISE", "REVISE (strong)", "RETHINK")
@@ -31,6 +31,31 @@ SHARE: Columns = (
     Column("high", "number", "high end of it"),
 )
 """The columns of a share over plan runs."""
+
+
+def _bounded(name: str, of: str) -> Columns:
+    """Return the columns of a share of runs of which some are censored: bounds, and an interval that holds both."""
+    return (
+        Column(name, "whole", f"runs {of}, of those that are not censored"),
+        Column(f"{name}_least", "number", "their share of all n, if no censored run were among them"),
+        Column(f"{name}_most", "number", "their share of all n, if every censored run were among them"),
+        Column(f"{name}_low", "number", "low end of the 95 % interval of the first, clustered by plan (rule F1)"),
+        Column(f"{name}_high", "number", "high end of the 95 % interval of the second"),
+        Column(f"{name}_n", "whole", "n of these shares: the runs that come into question"),
+    )
+
+
+_RULES = Column("rules", "text", "the rules, by the name that they were given", key=True)
+_FIELD = (
+    Column("field", "text", "the field of the rules", key=True),
+    Column("before", "text", "its value in the baseline"),
+    Column("after", "text", "its value in these rules"),
+)
+_COST: Columns = (
+    Column("calls", "whole", "calls that replied, of censored runs up to the one that is missing"),
+    Column("tokens", "whole", "tokens in and out of these calls; 0 for agents that are no models"),
+    Column("cost", "number", "their dollars; missing where a price is not known"),
+)
 
 PLAN_RESULT_TABLES: dict[str, Columns] = {
     "vacuity": (
@@ -126,6 +151,56 @@ PLAN_RESULT_TABLES: dict[str, Columns] = {
         ),
         Column("panel", PANEL_CLASSES, "the panel's last class of the challenge; `any`: all of them", key=True),
         *SHARE,
+    ),
+    "compare_rules": (
+        _RUN,
+        _PLAN,
+        _RULES,
+        Column("verdict", VERDICT_WORDS, "the verdict under these rules; missing where there is none, or censored"),
+        Column("status", CONVERGENCE_STATUSES, "how the run ends; missing where censored, or where it ends otherwise"),
+        Column("ended_by", "text", "what ends it; `a question to a person` where it waits; missing where censored"),
+        Column("censored", "text", "the first call that these rules need and that was never made"),
+        Column("changed", "yesno", "whether the verdict, or that there is none, differs from the baseline's"),
+        Column("expected", VERDICT_WORDS, "the verdict that the plan deserves, by its label"),
+        Column("as_expected", "yesno", "whether the verdict is that one, REVISE (strong) being a REVISE"),
+        Column(
+            "asked_otherwise", "whole", "calls answered by replies to requests that these rules would word otherwise"
+        ),
+        Column("unscored", "text", "the call for scores that was never made, where there is a verdict without one"),
+        *_COST,
+    ),
+    "compare_rules.summary": (
+        _RULES,
+        Column("digest", "text", "the digest of the rules; missing for the rules of each run itself"),
+        Column("n_plans", "whole", "plans"),
+        Column("n_runs", "whole", "runs"),
+        Column("censored", "whole", "runs that need a call that was never made"),
+        *_bounded("changed", "whose verdict differs from the baseline's"),
+        *_bounded("as_expected", "whose verdict is the label's"),
+        *_COST,
+    ),
+    "compare_rules.turns": (
+        _RUN,
+        _PLAN,
+        _RULES,
+        Column(
+            "how",
+            ("alone", "only together", "not known"),
+            "`alone`: this field gives the verdict if it alone is changed; `only together`: no field does, all of "
+            "these do; `not known`: no field does as far as replies reach, and these alone are censored",
+        ),
+        *_FIELD,
+        Column("from_verdict", "text", "the baseline's verdict, or `no verdict`"),
+        Column("to_verdict", "text", "the verdict under these rules, or `no verdict`"),
+    ),
+    "compare_rules.fields": (
+        _RUN,
+        _PLAN,
+        _RULES,
+        *_FIELD,
+        Column("verdict", VERDICT_WORDS, "the verdict if this field alone is changed from the baseline"),
+        Column("censored", "text", "the first call that is missing for that"),
+        Column("gives", "yesno", "whether this verdict is that of all fields together; missing where censored"),
     ),
 }
 """Each table by the function that returns it."""

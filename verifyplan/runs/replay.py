@@ -127,7 +127,7 @@ def replay_run(
         return _replay(read_run(run), changes, matcher)
     _check_changes(changes)
     rows = []
-    for run_id, log in _logs_of(run):
+    for run_id, log in logs_of(run):
         try:
             if log is None:
                 fix = "name the log (.jsonl) that it was exported from"
@@ -146,17 +146,17 @@ def _names_many(path: str | Path) -> bool:
     return Path(path).is_dir() or any(letter in str(path) for letter in "*?[") or is_bundled(str(path))
 
 
-def _logs_of(runs: Run | str | Path | RunSet | Iterable[Run | str | Path]) -> list[tuple[str, Run | str | None]]:
+def logs_of(runs: Run | str | Path | RunSet | Iterable[Run | str | Path]) -> list[tuple[str, Run | str | None]]:
     """Return the id and the log of each run, None for one that has no log; InputError where there is none at all."""
     if isinstance(runs, Run):
         return [(runs.run_id, runs)]
     if isinstance(runs, RunSet):
         table = runs.runs[["run_id", "source", "log"]].itertuples(index=False)
-        return [(run_id, source if log is True else None) for run_id, source, log in table]
+        return [(run_id, source if source and pd.notna(log) and log else None) for run_id, source, log in table]
     if not isinstance(runs, str | Path):
-        return [entry for each in runs for entry in _logs_of(each)]
+        return [entry for each in runs for entry in logs_of(each)]
     if is_bundled(str(runs)):
-        return _logs_of(as_runs(str(runs)))
+        return logs_of(as_runs(str(runs)))
     files, _ = joined(find_all([str(runs)]))
     logs: list[tuple[str, Run | str | None]] = [(file.run_id, file.path) for file in files if file.path.endswith(LOG)]
     if not logs:
