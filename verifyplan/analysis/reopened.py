@@ -16,7 +16,8 @@ def reopened_verdicts(
 ) -> list[str | None]:
     """Return the verdict of each run, in words, with the challenges open of which the column `again` is true.
 
-    Judged by A3 at the last iteration that the run was allowed, under its own policy: before that one an open BLOCKING
+    Judged by A3 at the last iteration that the run was allowed, under its own policy (tables hold no
+    other rule, so these are neutral): before that one an open BLOCKING
     challenge would be a question to a person or a reason to go on, and what agents would have said is not known. What a
     person overrode stays out; BLOCKING in overflow allows at best REVISE (A5). The recorded verdict where nothing would
     be open again, and None where there was none.
