@@ -20,6 +20,7 @@ MAX_PROBLEMS = 20
 _VOTE = [*FINDING, "iteration", "round", "worker"]
 _TEXTS = ["summary", "evidence"]
 _LOST = "verification-error"
+_ELSEWHERE = "another run of `more` says something else"
 
 
 def add_votes(runs: Runs, more: Runs | Mapping[str, Runs]) -> RunSet:
@@ -143,10 +144,10 @@ def _other_votes(same: pd.DataFrame) -> Iterator[Problem]:
     twice = cast.drop_duplicates([*_VOTE, "verdict", "disagree_basis"]).duplicated(_VOTE, keep=False)
     again = cast.loc[twice[twice].index].drop_duplicates(_VOTE)
     for row in [*there[differs].head(MAX_PROBLEMS).itertuples(), *again.head(MAX_PROBLEMS).itertuples()]:
-        known = row.verdict_there if isinstance(row.verdict_there, str) else "something else in another run of `more`"
+        known = f"{row.verdict_there} is recorded" if isinstance(row.verdict_there, str) else _ELSEWHERE
         message = (
             f"{row.worker!r} says {row.verdict} on {row.finding_id!r} of run {row.run_id!r} in round {row.round}, "
-            f"where {known} is recorded"
+            f"where {known}"
         )
         yield Problem("more", message, "keep one of the two: a vote is cast once")
 

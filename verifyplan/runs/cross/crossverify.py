@@ -139,9 +139,9 @@ def crossverify(
         rules: all that decides, and who is asked when: a `VotingRules`, the name of a preset, a mapping of fields, or a
             JSON file; `mode`, `max_rounds` and `missing_basis` are its short form. The gate of a plan body keeps rules
             of its own (B10). None: rules B4 to B7.
-        only: the only calls to make, a table of `finding_id, round, worker`, such as `RuleSearch.settle` returns; the
-            run is about these findings alone, its classes rest on these votes alone, and `add_votes` puts them beside
-            those of the run that they supplement. None makes the calls that the rules ask for.
+        only: the only calls to make, a table of `finding_id, round, worker` and, if you like, the `run_id` of the
+            recorded run that they supplement. This run is about these findings alone, its classes rest on these votes
+            alone, and `add_votes` puts them beside the recorded ones. None makes the calls that the rules ask for.
         max_tokens: tokens, in and out, after which no call is sent.
         max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
         repetition: which run of the same inputs and settings this is, from 1.
