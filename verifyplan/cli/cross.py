@@ -50,6 +50,8 @@ def crossverify(
     \b
     Examples:
     verifyplan crossverify findings.csv --repo src --task-type error-analysis
+    verifyplan crossverify findings.csv --repo src --rules sticky-refutes
+    verifyplan crossverify findings.csv --repo src --max-rounds 2 --only calls.csv
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
     verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --worker-model bob=claude-haiku-4-5
     """

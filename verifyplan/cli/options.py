@@ -209,6 +209,19 @@ FilledBasis = Annotated[
     ),
 ]
 
+VotingRulesSource = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE|PRESET",
+        help="What decides, and who is asked when: a JSON file, or a preset (`verifyplan rules show`).",
+    ),
+]
+OnlyCalls = Annotated[
+    Path | None,
+    typer.Option("--only", metavar="FILE", help="CSV with finding_id, round and worker: the only calls to make."),
+]
+
 # Debates
 Script = Annotated[
     Path | None,
@@ -295,6 +308,8 @@ class VoteOptions:
     matcher: Matcher = None
     merges: Merges = None
     missing_basis: FilledBasis = None
+    rules: VotingRulesSource = None
+    only: OnlyCalls = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the options that are set, as arguments of `crossverify`."""

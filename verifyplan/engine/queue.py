@@ -93,7 +93,7 @@ class QueueLoop:
 
     async def run(self, items: Sequence[QueueItem]) -> QueueResult:
         """Vote on `items` until each has a class, the rounds are used up, or a round gives no result."""
-        self._workers = tuple(name for name in self.roster if self.rules.workers is None or name in self.rules.workers)
+        self._workers = self.rules.asked_of(self.roster)
         self._queue, self._classes = list(items), []
         self._position = {item.id: position for position, item in enumerate(self._queue)}
         self._codes = np.full((self.max_rounds, len(self._workers), len(self._queue)), NOT_ASKED, dtype=np.int8)
@@ -205,8 +205,7 @@ class QueueLoop:
 
     def _classifies(self, number: int) -> bool:
         """Return whether findings get their classes in a round: in each, or in the last one alone."""
-        at_end = self.rules.pruning == "none" or self.rules.aggregate == "dawid-skene" or self.only is not None
-        return not at_end or number == self.max_rounds
+        return number == self.max_rounds or not (self.rules.asks_all or self.only is not None)
 
     def _decision(self, number: int) -> Decision:
         """Return how the findings in the queue are decided by their votes up to a round."""

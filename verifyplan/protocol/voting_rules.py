@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -194,6 +194,19 @@ class VotingRules(RulesValue):
         {'quorum': 2}
         """
         return {name: value for name, value in self.changed.items() if name not in ("mode", "max_rounds")}
+
+    @property
+    def asks_all(self) -> bool:
+        """Whether every finding is voted on in every round, and gets its class in the last one."""
+        return self.pruning == "none" or self.aggregate == "dawid-skene"
+
+    def asked_of(self, roster: Sequence[str]) -> tuple[str, ...]:
+        """Return the workers of a roster that the rules ask, in its order.
+
+        >>> VotingRules(workers=("cy", "ann")).asked_of(["ann", "bob", "cy"])
+        ('ann', 'cy')
+        """
+        return tuple(worker for worker in roster if self.workers is None or worker in self.workers)
 
     def not_in(self, roster: Collection[str]) -> dict[str, list[str]]:
         """Return the workers that fields name and a roster lacks, by field; empty where there are none.

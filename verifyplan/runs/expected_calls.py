@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import ModelBackend
+from verifyplan.engine.queue import ListedCalls
 from verifyplan.plans.assessment import assess
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import Item, WorkerRequest
@@ -32,7 +33,7 @@ from verifyplan.runs.call_use import (
     PlayedRole,
     call_use,
 )
-from verifyplan.runs.cross.loop import group_events
+from verifyplan.runs.cross.loop import group_events, listed_calls
 from verifyplan.runs.estimated_use import EstimatedUse, use_of_calls
 from verifyplan.runs.plan.loop import SCALED_ROLES
 
@@ -124,8 +125,9 @@ class PlanCalls:
             "verification_mode": VERIFICATION_MODE_OF[panel.mode],
             "documents": {self._name: self._plan.text},
         }
+        place, roster = f"i{iteration}/panel/", panel.rules.asked_of(panel.workers)
         return VoteCalls(
-            f"i{iteration}/panel/", inputs, panel.workers, panel.max_rounds, panel.items_per_call, items, discoverers={}
+            place, inputs, roster, panel.max_rounds, panel.items_per_call, items, {}, carries_all=panel.rules.asks_all
         )
 
 
@@ -143,19 +145,36 @@ class VoteCalls:
     items: Sequence[Item]
     discoverers: Mapping[str, Sequence[str]]
     """Who found an item, and does not vote on it."""
+    carries_all: bool = False
+    """Whether every item is voted on in every round."""
+    only: ListedCalls | None = None
+    """The only calls that are made."""
 
     def rounds(self, case: Case) -> list[int]:
         """Return how many items are voted on in each round."""
+        if self.only is not None:
+            last = max(number for number, _ in self.only)
+            return [
+                len({i for (n, _), ids in self.only.items() if n == number for i in ids})
+                for number in range(1, last + 1)
+            ]
+        carried = 1.0 if self.carries_all else case.carried
         sizes = [len(self.items)]
         while sizes[-1] and len(sizes) <= self.max_rounds:
-            sizes.append(round(case.carried * sizes[-1]))
+            sizes.append(round(carried * sizes[-1]))
         return sizes[: self.max_rounds] if sizes[-1] else sizes[:-1]
 
     def requests(self, case: Case) -> Iterator[WorkerRequest]:
-        """Yield the calls of all rounds; the first items stand for those that are carried."""
+        """Yield the calls of all rounds; the first items stand for those that are carried.
+
+        Where the rules stop within a round, all workers are listed: more than are asked.
+        """
         for number, size in enumerate(self.rounds(case), 1):
             for worker in self.roster:
                 items = [item for item in self.items[:size] if worker not in self.discoverers.get(item.finding_id, ())]
+                if self.only is not None:
+                    listed = self.only.get((number, worker), ())
+                    items = [item for item in self.items if item.finding_id in listed]
                 step = self.items_per_call or max(len(items), 1)
                 for first in range(0, len(items), step):
                     yield WorkerRequest(
@@ -177,12 +196,14 @@ class CrossCalls:
 
     def __init__(self, inputs: CrossInputs, matcher: Matcher | None, backend: ModelBackend) -> None:
         self._inputs, self._backend = inputs, backend
-        block, roster = inputs.settings, inputs.analysers
+        block, roster, rules = inputs.settings, inputs.analysers, inputs.rules
         findings, plan_items = group_events(inputs, matcher)
         disputed = [finding for finding in findings if len(finding.discoverers) < len(roster)]
-        mode: Mode = "adversarial" if block["adversarial"] else "collaborative"
         plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
-        self._findings = self._votes("", disputed, mode, block["effectiveMaxRounds"])
+        votes = self._votes("", disputed, inputs.mode, block["effectiveMaxRounds"])
+        self._findings = replace(
+            votes, roster=rules.asked_of(roster), carries_all=rules.asks_all, only=listed_calls(inputs)
+        )
         self._plan_body = self._votes("p/", plan_items, "collaborative", plan_rounds)
 
     def use(self, case: Case, *, batch: bool) -> EstimatedUse:

@@ -75,9 +75,8 @@ class _Known(NamedTuple):
         """Return what the table of a run may name."""
         joined = group(inputs.findings, inputs.analysers, matcher)
         ids = {name: each.origin.finding_id for each in joined for name in (each.origin.finding_id, *each.merged_ids)}
-        asked = [name for name in inputs.analysers if inputs.rules.workers is None or name in inputs.rules.workers]
         discoverers = {each.origin.finding_id: each.discoverers for each in joined}
-        return cls(ids, discoverers, asked, inputs.settings["effectiveMaxRounds"])
+        return cls(ids, discoverers, inputs.rules.asked_of(inputs.analysers), inputs.settings["effectiveMaxRounds"])
 
     def problems(self, row: Any) -> list[tuple[str, str, str]]:
         """Return what is wrong with a row: where in it, what, and what to do."""

@@ -74,7 +74,7 @@ async def run_cross_loop(
         emit=emitter.emit,
         items_per_call=inputs.items_per_call,
         rules=inputs.rules,
-        only=_listed(inputs),
+        only=listed_calls(inputs),
         step=step,
     )
     result = await loop.run(queue)
@@ -159,7 +159,7 @@ def group_events(inputs: CrossInputs, matcher: Matcher | None) -> tuple[list[Fin
     return findings, items
 
 
-def _listed(inputs: CrossInputs) -> ListedCalls | None:
+def listed_calls(inputs: CrossInputs) -> ListedCalls | None:
     """Return the only calls that a run makes, by round and worker; None where it makes those that its rules ask for."""
     if inputs.only is None:
         return None
