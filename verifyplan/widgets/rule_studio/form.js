@@ -187,9 +187,8 @@ function render({ model, el }) {
         mark.hidden = !differs;
         row.classList.toggle("vp-rule-differs", differs);
         const off = SIDES.map((side) => reasons[side]?.[field.name] ?? "");
-        const each = off[0] === off[1] ? off[0]
-          : SIDES.map((side, i) => off[i] && `${side}: ${off[i]}`).filter(Boolean).join("; ");
-        why.textContent = each && `Cannot matter here: ${each}.`;
+        why.textContent = off[0] === off[1] ? off[0] && `Cannot matter here: ${off[0]}.`
+          : SIDES.map((side, i) => off[i] && `Cannot matter on the ${side}: ${off[i]}.`).filter(Boolean).join(" ");
         SIDES.forEach((side, i) => {
           cells[i].show(model.get(side)[field.name]);
           const problem = problems[side]?.[field.name] ?? "";

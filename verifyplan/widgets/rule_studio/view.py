@@ -22,9 +22,10 @@ NO_TRUTH = (
     "runs.with_truth({finding id: True or False}) adds it."
 )
 LOOK = """<style>
-.vp-studio-bar { display: inline-block; width: 8em; margin-right: 0.6em; border-bottom: 1px solid #5f6670; }
+.vp-studio-bar { display: inline-block; width: 5em; margin-right: 0.6em; border-bottom: 1px solid #5f6670; }
 .vp-studio-bar > span { display: block; height: 0.8em; min-width: 1px; }
-.vp-run td .vp-bounds { font-size: 12px; display: block; }
+.vp-studio-share { white-space: nowrap; }
+.vp-studio-share .vp-bounds { font-size: 12px; display: block; }
 </style>"""
 
 
@@ -83,7 +84,7 @@ def classes(result: StudioResult) -> str:
         for side in SIDES:
             n = int((result.outcomes[side].classes == place).sum())
             bar = _bar(result.metrics[name][result.names[side]], CLASS_COLORS[name])
-            cells += [f"{n:,}", Html(bar + _cell(result, side, name))]
+            cells += [f"{n:,}", _cell(result, side, name, bar)]
         rows.append([*cells, _difference(result.metrics[name])])
     heads = ["Class", *(head for side in SIDES for head in ("n", result.names[side])), "Difference, points"]
     caption = f"Classes of {counted(result.comparison.n_findings, 'finding')}, with 95 % intervals"
@@ -102,7 +103,7 @@ def metrics(result: StudioResult) -> str:
     for name in (name for name in titles if name in result.metrics):
         cells: list[object] = [titles[name]]
         for side in SIDES:
-            cells += [Html(_cell(result, side, name)), f"{result.metrics[name][f'{result.names[side]}_n']:,}"]
+            cells += [_cell(result, side, name), f"{result.metrics[name][f'{result.names[side]}_n']:,}"]
         rows.append([*cells, _difference(result.metrics[name])])
     heads = ["Metric", *(head for side in SIDES for head in (result.names[side], "n")), "Difference, points"]
     shown = table(
@@ -111,18 +112,16 @@ def metrics(result: StudioResult) -> str:
     return shown + ("" if result.comparison.truth is not None else paragraph(NO_TRUTH))
 
 
-def _cell(result: StudioResult, side: Side, metric: str) -> str:
+def _cell(result: StudioResult, side: Side, metric: str, bar: str = "") -> Html:
     """A share with its interval, and below it the ends that votes which were never cast could give it."""
     row, name = result.metrics[metric], result.names[side]
     value = text(_share(row[name], row[f"{name}_low"], row[f"{name}_high"]))
-    if side not in result.bounds:
-        return value
-    ends = result.bounds[side][metric]
-    if not ends["n_censored"]:
-        return value
-    low, high = _percent(ends["low_bound"]), _percent(ends["high_bound"])
-    within = f"bounds {low} to {high} % [{_percent(ends['low'])}, {_percent(ends['high'])}]"
-    return f'{value}<span class="vp-bounds">{text(within)}</span>'
+    within = ""
+    if side in result.bounds and (ends := result.bounds[side][metric])["n_censored"]:
+        low, high = _percent(ends["low_bound"]), _percent(ends["high_bound"])
+        words = f"bounds {low} to {high} % [{_percent(ends['low'])}, {_percent(ends['high'])}]"
+        within = f'<span class="vp-bounds">{text(words)}</span>'
+    return Html(f'<div class="vp-studio-share">{bar}{value}{within}</div>')
 
 
 def _share(value: float, low: float, high: float) -> str:
