@@ -111,7 +111,7 @@ def dropped(values: dict[str, Any]) -> dict[str, Any] | None:
 @pytest.fixture
 def old(monkeypatch) -> bytes:
     """A log of a version that was 1 when the present one is 3."""
-    first = from_json((LOGS / "v1-plan.jsonl").read_bytes().splitlines()[0])
+    first = from_json((LOGS / "v1-cross.jsonl").read_bytes().splitlines()[0])
     events = [
         {key: value for key, value in first.items() if key not in ("seq", "at", "digest")},
         {"type": "worker-stretched", "for": "fun"},
