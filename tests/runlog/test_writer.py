@@ -354,7 +354,7 @@ planning.run_of(planning.script(), log_dir=sys.argv[1])
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="the system has no limit on the size of files")
 def test_a_run_whose_disk_was_full_is_resumed_to_its_end(tmp_path):
     expected = planning.run_of(planning.script())
-    for number, limit in enumerate((2_000, 12_345, 40_000), start=1):
+    for number, limit in enumerate((6_000, 12_345, 40_000), start=1):
         done = subprocess.run(
             [sys.executable, "-c", LIMITED, str(tmp_path), str(limit)],
             env=environment(),

@@ -46,7 +46,7 @@ class RuleStudio(Panel):
     >>> studio = RuleStudio("stdlib-claims/adversarial", right="unanimous")
     >>> studio.right = {"mode": "adversarial", "refutes": "sticky"}
     >>> print(studio.left.diff(studio.right))
-    mode: null -> adversarial
+    mode: none -> adversarial
     refutes: round -> sticky
     """
 
