@@ -57,6 +57,7 @@ data: setup          ## record the bundled fixture sets again
 bench: setup          ## the benchmarks; ratios against named peers
 	$(BIN)/python benchmarks/classify.py
 	$(BIN)/python -m benchmarks.search_rules
+	$(BIN)/python -m benchmarks.settle
 	$(BIN)/python benchmarks/aggregate.py
 	$(BIN)/python benchmarks/large_plan.py
 	$(BIN)/python benchmarks/widgets.py
@@ -71,6 +72,7 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.rates
 	$(BIN)/python -m benchmarks.panel_coverage
 	$(BIN)/python -m benchmarks.hidden_votes
+	$(BIN)/python -m benchmarks.rule_choice
 
 interface: setup      ## write the sentences of docs/interface.md as the code has them
 	$(BIN)/python -m tests.interface_page

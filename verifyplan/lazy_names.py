@@ -63,6 +63,15 @@ def load_lazily(name: str) -> None:
     module.__class__ = LazyModule
 
 
+def public_value(module: str, name: str) -> object:
+    """Return what a public module has by a public name, for a result that offers what a layer above makes of it.
+
+    >>> public_value("charts", "rule_search").__name__
+    'rule_search'
+    """
+    return getattr(import_module(f"{_PACKAGE}.{module}"), name)
+
+
 def public_names(stub: Path) -> dict[str, tuple[str, str]]:
     """Return the names that a stub lists, each with its module and its name there.
 

@@ -13,6 +13,7 @@ from .analysis.study_design.monitor import Monitor as Monitor
 from .analysis.study_design.power import Power as Power
 from .analysis.study_design.sample_size import SampleSize as SampleSize
 from .analysis.treatments.fragility_result import Fragility as Fragility
+from .analysis.treatments.recommendation import Recommendation as Recommendation
 from .analysis.treatments.rule_search import RuleSearch as RuleSearch
 from .analysis.treatments.stopping_result import Stopping as Stopping
 from .analysis.vacuity_result import Vacuity as Vacuity

@@ -51,6 +51,7 @@ EXAMPLES = {
     "queue": Example("cross", vp.analysis.queue, first("mode")),
     "rank_stability": Example("plan", weights.rank_stability, first("plan")),
     "ranking": Example("plan", weights.apply, first("plan")),
+    "rule_search": Example("truth", vp.search_rules, lambda _: "as run"),
     "score_distributions": Example("plan", lambda runs: runs.scores, first("dimension")),
     "sensitivity": Example("plan", weights.sensitivity, first("dimension")),
     "timeline": Example("plan", lambda runs: runs.iterations, first("run_id")),
@@ -143,7 +144,7 @@ def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders)
         return
     if example.kind == "truth":
         runs = loaded["truth"]
-        assert drawn(draw(chart, vp.compare(runs))) == drawn(draw(chart, runs))
+        assert drawn(draw(chart, example.result(runs))) == drawn(draw(chart, runs))
         assert drawn(draw(chart, runs)) == drawn(draw(chart, "stdlib-claims/adversarial"))
         return
     path = sorted(folders[example.kind].rglob("*.jsonl"))[0]
@@ -242,7 +243,7 @@ def test_other_things_are_refused(chart):
 
 
 def test_packages_list_their_names_and_nothing_else():
-    assert dir(vp.widgets) == ["LiveRun", "ModeComparison", "RunExplorer", "WeightTuner"]
+    assert dir(vp.widgets) == ["LiveRun", "ModeComparison", "RuleStudio", "RunExplorer", "WeightTuner"]
     assert "claims" in dir(vp.datasets)
     assert not [name for name in dir(vp.datasets) if inspect.ismodule(getattr(vp.datasets, name))]
     with pytest.raises(AttributeError, match="has no 'tranzitions'; did you mean 'transitions'"):

@@ -69,8 +69,58 @@ _SEARCHED: Columns = (
     Column("is_today", "yesno", "whether these are the rules that the runs were made under"),
 )
 
+_RECOMMENDED: Columns = (
+    Column(
+        "figure",
+        (
+            "recommended",
+            "held-out",
+            "choosing",
+            "loss",
+            "gain",
+            "choosing-over-today",
+            "choosing-over-cheapest",
+        ),
+        "recommended: the quality of the recommended rules on all findings; held-out: of the best rules of at most "
+        "their cost, and choosing: of the best of all, each chosen on one half of the findings and measured on the "
+        "other; loss: choosing minus held-out; gain: held-out minus today's rules; choosing minus today's rules, and "
+        "minus the cheapest",
+        key=True,
+    ),
+    Column(
+        "value",
+        "number",
+        "the quality, or a difference, positive where it is better; as `low` and `high` the median of five halvings",
+    ),
+    Column("low", "number", "low end of the 95 % interval, clustered by run and claim (rule F1)"),
+    Column("high", "number", "high end of it"),
+    Column("n", "whole", "the denominator; of f1 the findings whose truth is known; of differences those that count"),
+    Column(
+        "p_value",
+        "number",
+        "how often choosing would gain as much if no rule were better or worse, by random signs of the differences of "
+        "whole runs (or claims of one run); missing for other figures, with fewer than 6 of these that differ, and "
+        "where claims of several runs are halved",
+    ),
+)
+
+_SETTLED: Columns = (
+    Column("run_id", "text", "the run whose votes the vote would add to", key=True),
+    Column("finding_id", "text", "the finding to ask about", key=True),
+    Column("round", "whole", "the round; made only if the rounds before leave the finding open", key=True),
+    Column("worker", "text", "whom to ask", key=True),
+    Column(
+        "narrows",
+        "number",
+        "its part of what its finding's votes are expected to narrow the bounds by: the mean width, high_bound - "
+        "low_bound, over the rules of the frontier",
+    ),
+)
+
 TREATMENT_TABLES: dict[str, Columns] = {
     "search_rules": _SEARCHED,
+    "search_rules.recommend": _RECOMMENDED,
+    "search_rules.settle": _SETTLED,
     "fragility": (
         *_CHANGE,
         Column("n_votes", "whole", "votes of this kind that the rules ask for; of workers, voters over all findings"),

@@ -14,6 +14,7 @@ from .quality_scores import quality_scores as quality_scores
 from .queue import queue as queue
 from .rank_stability import rank_stability as rank_stability
 from .ranking import ranking as ranking
+from .rule_search import rule_search as rule_search
 from .score_distributions import score_distributions as score_distributions
 from .sensitivity import sensitivity as sensitivity
 from .timeline import timeline as timeline

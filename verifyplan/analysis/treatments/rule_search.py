@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.result_words import share_words, words_and_tables
+from verifyplan.analysis.treatments.cross_fit import CrossFit, cross_fit
+from verifyplan.analysis.treatments.recommendation import Recommendation, recommend
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes
+from verifyplan.analysis.treatments.rule_quality import quality_cells
 from verifyplan.analysis.treatments.rule_space import space_words
+from verifyplan.analysis.treatments.settle import settle
+from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
+from verifyplan.lazy_names import public_value
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted
 
@@ -48,6 +56,47 @@ class RuleSearch:
     def frontier(self) -> pd.DataFrame:
         """The rules that no other beats: none is at least as good and cheaper, from cheap to dear."""
         return self.table[self.table["on_frontier"]].sort_values(self.cost, kind="stable", ignore_index=True)
+
+    def recommend(self, max_cost: float | None = None) -> Recommendation:
+        """Return the cheapest rules whose quality is not shown to be below that of the best, in words with figures.
+
+        At each cost of the frontier, the best rule of at most this cost and the best of all are chosen on one half of
+        the findings and compared on the other half. The first cost is taken at which the 95 % interval of the paired
+        difference reaches 0, and so does that from today's rules (docs/statistics.md, "Choosing rules").
+
+        Args:
+            max_cost: what rules may cost at most, in the unit of the search, on all of its findings; None: any cost.
+
+        Raises SettingsError where no rule costs as little, or no cost is known.
+        """
+        return recommend(self._fit, self.table, self.rules, self.quality, self.cost, max_cost, self.synthetic)
+
+    def settle(self, n: int) -> pd.DataFrame:
+        """Return the `n` votes never cast that would narrow the bounds of the frontier most, as a plan of a live run.
+
+        `crossverify(..., only=plan)` makes them and no others; a plan of several runs is divided by its `run_id`.
+        `n` counts votes: a call asks a worker for several of a round. Columns: `documentation("search_rules.settle")`.
+
+        Raises SettingsError unless `n` is an integer of at least 1.
+        """
+        frontier = np.flatnonzero(self.table["on_frontier"])
+        return settle(self._judged, frontier.tolist(), quality_cells(self.quality), n)
+
+    def chart(self, **options: Any) -> Any:
+        """Return the chart of quality against cost, with the options of all charts; see `charts.rule_search`."""
+        draw: Any = public_value("charts", "rule_search")
+        return draw(self, **options)
+
+    @property
+    def _judged(self) -> RuleOutcomes:
+        if self._outcomes is None:
+            message = "has a table alone, without what each rule made of the findings"
+            raise SettingsError(Problem("search", message, "use what search_rules returns"))
+        return self._outcomes
+
+    @cached_property
+    def _fit(self) -> CrossFit:
+        return cross_fit(self._judged, self.quality, self.table[self.cost])
 
     def __str__(self) -> str:
         """Return today's rules and the frontier with intervals and costs, and the notes: about a dozen lines."""

@@ -1,0 +1,70 @@
+"""The chart of a search over rules: who is named, what is drawn, and what the caption says."""
+
+from dataclasses import replace
+
+import pytest
+
+import verifyplan as vp
+from verifyplan.charts.figure import spec
+from verifyplan.charts.rule_names import rule_words
+from verifyplan.protocol.voting_rules import VotingRules
+
+
+@pytest.fixture(scope="module")
+def search() -> vp.results.RuleSearch:
+    return vp.search_rules("stdlib-claims/adversarial", cost="votes")
+
+
+def test_a_search_draws_itself(search):
+    figure = search.chart(title="Ours")
+    assert isinstance(figure, vp.results.Figure)
+    assert spec(figure.chart)["title"]["text"] == "Ours"
+    assert figure.data is search.table
+
+
+def test_the_frontier_todays_rules_and_the_recommended_are_named(search):
+    words, caption = search.chart().description, search.chart().caption
+    assert words.count(" votes") == int((search.table["on_frontier"] | search.table["is_today"]).sum())
+    assert "today " in words
+    assert "recommended: " in words
+    assert f"{len(search.rules)} rules judged on the same recorded votes (n = 720 findings)" in caption
+    assert "Recommended, as the cheapest not shown to be below the best or today's: saves" in caption
+    assert "The axis begins at" in caption
+    assert "logarithmic" not in caption
+
+
+def test_costs_that_differ_much_are_on_a_logarithmic_axis():
+    figure = vp.search_rules("llmbar").chart()
+    assert "logarithmic" in str(spec(figure.chart))
+
+
+def test_bounds_are_bars(search):
+    table = search.table.assign(low_bound=search.table["value"] - 0.1)
+    marks = [layer["mark"]["type"] for layer in spec(replace(search, table=table).chart().chart)["layer"]]
+    assert marks.count("rule") == 3
+    assert "line" in marks
+    hover = str(spec(replace(search, table=table).chart().chart)["layer"])
+    assert "By votes never cast" in hover
+
+
+def test_without_a_cost_there_is_nothing_to_draw(search):
+    empty = replace(search, cost="dollars", table=search.table.assign(dollars=float("nan"))).chart()
+    assert empty.caption == "No rule has both a f1 and a cost in dollars."
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "as run"),
+        ({"workers": ["a", "b"], "mode": "adversarial"}, "a + b, adversarial"),
+        ({"workers": ["a", "b", "c", "d"]}, "without e"),
+        ({"stop": {"margin": 2}, "quorum": 2, "max_rounds": 1}, "1 round, quorum 2, stop at lead 2"),
+        ({"stop": {}}, "sequential stop"),
+        ({"weights": {"a": 2}, "pruning": "none", "refutes": "sticky"}, "sticky refutes, weighted, no pruning"),
+        ({"caveats": "as-agree", "uncited": "as-burden"}, "uncited as burden, caveats agree"),
+        ({"lost_votes": "as-agree", "missing_basis": "raise"}, "lost votes as-agree, missing basis raise"),
+        ({"aggregate": "majority", "majority": "2/3"}, "majority, majority above 2/3"),
+    ],
+)
+def test_rules_are_said_by_what_differs(fields, words):
+    assert rule_words(VotingRules(**fields), VotingRules(), list("abcde")) == words
