@@ -29,7 +29,7 @@ def test_a_run_of_which_every_process_dies_after_a_few_new_events_comes_to_the_s
     assert found["kills"] >= (found["events"] - 1) // killing.NEW_EVENTS >= 38 // killing.NEW_EVENTS
 
 
-@pytest.mark.parametrize(("kind", "runs"), [("plan", 20 if LONG else 4), ("cross", 10 if LONG else 4)])
+@pytest.mark.parametrize(("kind", "runs"), [("plan", 20 if LONG else 4), ("cross", 10 if LONG else 8)])
 def test_killed_at_any_instant_again_and_again_a_run_comes_to_the_same_end(tmp_path, kind, runs):
     found = killed(killing.__file__, tmp_path, "instants", kind, 2026, runs)
     assert found["kills"] >= 5 * runs
