@@ -16,6 +16,7 @@ from verifyplan.agents.anthropic.rendering import render, repair_prompt
 from verifyplan.agents.anthropic.run_record import EMPTY_RECORD
 from verifyplan.agents.untrusted_text import delimited, numbered_lines, quoted
 from verifyplan.protocol.call import Item, WorkerRequest
+from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.records import Challenge, Directive, ProbedRisk, SurfacedContext, Unknown
 from verifyplan.protocol.role_call import ROLES, Moved, PanelResult, PanelVote, RoleRequest
 from verifyplan.protocol.vote import MODES, VERIFICATION_MODES
@@ -157,12 +158,23 @@ def test_every_field_of_a_request_changes_the_prompt():
         "iteration": 3,
         "max_iterations": 5,
         "plan_quality": "RICH",
+        "rules": PlanRules(max_active=5),
     }
     assert other.keys() == RoleRequest.model_fields.keys() - {"call_id"}
     base = asked(challenges=(challenge("C1", "first"),))
     for field, value in other.items():
         changed = base.model_copy(update={field: value})
         assert render(changed).blocks != render(base).blocks, field
+
+
+def test_a_role_is_told_the_rules_that_differ_and_only_those():
+    text = said(render(asked(rules=PlanRules(max_active=5, expert_cap=1))))
+    own_rules = text.split("The rules of this run differ from what was said above, and go before it:\n")[1]
+    assert [line.split(":")[0] for line in own_rules.split("\n\n")[0].splitlines()] == [
+        "- `expert_cap` is 1",
+        "- `max_active` is 5",
+    ]
+    assert "differ from what was said above" not in said(render(asked()))
 
 
 def test_the_record_says_what_stands_where():
