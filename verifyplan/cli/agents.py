@@ -24,7 +24,9 @@ from verifyplan.agents.anthropic.key import Key, hide_key
 from verifyplan.agents.base import Backend
 from verifyplan.agents.prices import unknown_price
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.cli.options import MODEL_VARIABLE, AgentOptions, BackendName, option_of
+from verifyplan.cli.choices import BackendName
+from verifyplan.cli.option_groups import option_of
+from verifyplan.cli.options import MODEL_VARIABLE, AgentOptions
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import decode
 from verifyplan.redaction import remember

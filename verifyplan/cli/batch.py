@@ -10,9 +10,10 @@ import typer
 
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
+from verifyplan.cli.choices import BackendName
 from verifyplan.cli.exit_codes import BUDGET, FAILED, NEGATIVE, PAUSED, USAGE_ERROR, exit_code_of, exit_with
 from verifyplan.cli.inputs import model_roster, plan_arguments
-from verifyplan.cli.options import with_groups
+from verifyplan.cli.option_groups import with_groups
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.plans import batch_verify
 from verifyplan.runs.batch.result import BatchRuns
@@ -125,7 +126,7 @@ def findings(
 
 def _backend(agents: options.AgentOptions, max_cost: str | None) -> Any:
     """Return the models that the options name; static agents only where --backend says so."""
-    named = agents if agents.backend else replace(agents, backend=options.BackendName.anthropic)
+    named = agents if agents.backend else replace(agents, backend=BackendName.anthropic)
     return backend_of_options(named, timeout=options.CALL_TIMEOUT_S, max_cost=max_cost)
 
 

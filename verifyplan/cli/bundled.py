@@ -10,7 +10,7 @@ import typer
 import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
-from verifyplan.cli.options import with_groups
+from verifyplan.cli.option_groups import with_groups
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing, write_text

@@ -13,7 +13,7 @@ from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import model_roster
-from verifyplan.cli.options import with_groups
+from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.runs.merges import DEFAULT_MATCHER
 

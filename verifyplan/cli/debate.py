@@ -13,7 +13,7 @@ import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import writer_of_options
 from verifyplan.cli.exit_codes import BUDGET, FAILED, OF_VERDICT, exit_code_of, exit_with, repeat
-from verifyplan.cli.options import with_groups
+from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
 from verifyplan.rules.debate import MAX_TURNS

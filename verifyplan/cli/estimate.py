@@ -11,8 +11,9 @@ import typer
 import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import keyless_of_options
+from verifyplan.cli.choices import ModeName, PolicyName, TeamName
 from verifyplan.cli.inputs import model_roster, names_of
-from verifyplan.cli.options import with_groups
+from verifyplan.cli.option_groups import option_of, with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
 from verifyplan.protocol.settings import PanelSettings
@@ -33,10 +34,10 @@ def estimate(
     ],
     repo: Annotated[Path, typer.Option("--repo", help="The folder that the plans or the evidence are about.")] = Path(),
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of plans: the last iteration, else 3.")] = None,
-    policy: Annotated[options.PolicyName | None, typer.Option(help="Of plans: when to keep looking.")] = None,
-    team: Annotated[options.TeamName | None, typer.Option(help="Of plans: the team; else sized by complexity.")] = None,
+    policy: Annotated[PolicyName | None, typer.Option(help="Of plans: when to keep looking.")] = None,
+    team: Annotated[TeamName | None, typer.Option(help="Of plans: the team; else sized by complexity.")] = None,
     panel: Annotated[bool | None, typer.Option(help="Of plans: whether a panel votes.")] = None,
-    panel_mode: Annotated[options.ModeName | None, typer.Option(help="Of plans: how the panel is asked.")] = None,
+    panel_mode: Annotated[ModeName | None, typer.Option(help="Of plans: how the panel is asked.")] = None,
     panel_workers: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Of plans: the panel's workers, by comma.")
     ] = None,
@@ -84,7 +85,7 @@ def estimate(
             result.table.to_csv(temporary, index=False)
 
 
-def _panel(panel: bool | None, mode: options.ModeName | None, workers: str | None) -> dict[str, Any]:
+def _panel(panel: bool | None, mode: ModeName | None, workers: str | None) -> dict[str, Any]:
     """Return the argument `panel`, or nothing where no option of the panel is set."""
     if panel is False:
         return {"panel": None}
@@ -112,7 +113,7 @@ def _refuse(kind: str, settings: dict[str, Any]) -> None:
     if settings:
         names = {"panel": "--panel, --panel-mode, --panel-workers"}
         raise InputError(
-            Problem(names.get(name, options.option_of(name)), f"have no meaning for {kind}", "leave them out")
+            Problem(names.get(name, option_of(name)), f"have no meaning for {kind}", "leave them out")
             for name in settings
         )
 

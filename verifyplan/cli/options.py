@@ -6,105 +6,31 @@ machine, and stay in the history of the shell. It comes from ANTHROPIC_API_KEY, 
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
+
+from verifyplan.cli.choices import (
+    BackendName,
+    EffortName,
+    FilledBasisName,
+    MatcherName,
+    MissingBasisName,
+    ModeName,
+    OnBlockedName,
+    PolicyName,
+    TeamName,
+    VerificationName,
+)
+from verifyplan.cli.option_groups import option_of
 
 MODEL_VARIABLE = "VERIFYPLAN_MODEL"
 """Names the model where anthropic is the backend and nothing else names one; it does not make it the backend."""
 CALL_TIMEOUT_S = 600.0
 """Seconds that one call may take."""
-
-
-class BackendName(StrEnum):
-    """The players of the agents."""
-
-    static = "static"
-    anthropic = "anthropic"
-
-
-class EffortName(StrEnum):
-    """The effort of a model for an answer."""
-
-    low = "low"
-    medium = "medium"
-    high = "high"
-    xhigh = "xhigh"
-    max = "max"
-
-
-class PolicyName(StrEnum):
-    """When to keep looking."""
-
-    protocol = "protocol"
-    deliberate = "deliberate"
-
-
-class TeamName(StrEnum):
-    """The teams that challenge a plan."""
-
-    base = "base"
-    scaled = "scaled"
-
-
-class ModeName(StrEnum):
-    """The modes of a vote."""
-
-    adversarial = "adversarial"
-    collaborative = "collaborative"
-
-
-class VerificationName(StrEnum):
-    """How workers verify a claim."""
-
-    lightweight = "lightweight"
-    full_reanalysis = "full-reanalysis"
-
-
-class ReplayModeName(StrEnum):
-    """The modes under which recorded votes are judged."""
-
-    collaborative = "collaborative"
-    adversarial = "adversarial"
-    recorded = "recorded"
-
-
-class MissingBasisName(StrEnum):
-    """The ways to fill in a missing basis of a disagree."""
-
-    infer = "infer"
-    counter_evidence = "counter-evidence"
-    burden_not_met = "burden-not-met"
-    refuse = "raise"
-
-
-class FilledBasisName(StrEnum):
-    """The bases that a run fills in where an adversarial disagree has none."""
-
-    infer = "infer"
-    counter_evidence = "counter-evidence"
-    burden_not_met = "burden-not-met"
-
-
-class MatcherName(StrEnum):
-    """The matchers that are chosen by name."""
-
-    claim = "claim"
-    likeness = "likeness"
-
-
-class OnBlockedName(StrEnum):
-    """The ways to go on where a challenge blocks a plan run."""
-
-    ask = "ask"
-    pause = "pause"
-    carry_on = "continue"
 
 
 # Limits and repetitions of runs
@@ -365,42 +291,3 @@ class AgentOptions:
 
 NO_AGENT_OPTIONS, NO_VOTE_OPTIONS, DEFAULT_PLAN_OPTIONS = AgentOptions(), VoteOptions(), PlanOptions()
 """Where no option is set: the command's own default plays the agents, and the task type says how workers vote."""
-
-
-def option_of(name: str) -> str:
-    """Return the option of an argument.
-
-    >>> option_of("base_url")
-    '--base-url'
-    """
-    return f"--{name.replace('_', '-')}"
-
-
-def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose groups of options, as `agents: AgentOptions`, are replaced by an option for each field."""
-    signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, Any] = {}
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters: list[inspect.Parameter] = []
-    for each in signature.parameters.values():
-        if not is_dataclass(each.annotation):
-            parameters.append(each.replace(kind=keyword))
-            continue
-        groups[each.name] = each.annotation
-        hints = get_type_hints(each.annotation, include_extras=True)
-        parameters += [
-            inspect.Parameter(field.name, keyword, default=field.default, annotation=hints[field.name])
-            for field in fields(each.annotation)
-        ]
-
-    @wraps(command)
-    def call(**values: Any) -> None:
-        grouped = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
-            for name, group in groups.items()
-        }
-        command(**values, **grouped)
-
-    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect reads it
-    call.__annotations__ = {each.name: each.annotation for each in parameters}
-    return call

@@ -11,9 +11,10 @@ import typer
 import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_log, backend_of_options, script_of_options
+from verifyplan.cli.choices import OnBlockedName
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import plan_arguments
-from verifyplan.cli.options import OnBlockedName, with_groups
+from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.protocol.settings import BlockedWord

@@ -13,6 +13,7 @@ import typer
 
 import verifyplan as vp
 from verifyplan.cli import options
+from verifyplan.cli.choices import MissingBasisName, ModeName, PolicyName, ReplayModeName
 from verifyplan.cli.inputs import is_vote_table, read_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
@@ -48,14 +49,14 @@ def compare(
     ] = None,
     rules: options.NamedRules = None,
     max_rounds: options.ReplayRounds = None,
-    missing_basis: options.MissingBasis = options.MissingBasisName.infer,
+    missing_basis: options.MissingBasis = MissingBasisName.infer,
     truth: options.Truth = None,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
     mode: Annotated[
-        options.ModeName | None, typer.Option(help="Of a table of votes: the mode its votes were asked in.")
+        ModeName | None, typer.Option(help="Of a table of votes: the mode its votes were asked in.")
     ] = None,
-    other_mode: Annotated[options.ModeName | None, typer.Option(help="Of the other table of votes: its mode.")] = None,
+    other_mode: Annotated[ModeName | None, typer.Option(help="Of the other table of votes: its mode.")] = None,
     resamples: Annotated[int, typer.Option(min=1, help="Random draws of the tests.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of these draws.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write a report with charts and tables here.")] = None,
@@ -125,7 +126,7 @@ class _VoteTableOptions:
 
     columns: str | None
     verdicts: str | None
-    mode: options.ModeName | None
+    mode: ModeName | None
 
 
 def _read(runs: list[str], truth: Path | None, table: _VoteTableOptions, *, alone: bool = False) -> RunSet:
@@ -141,12 +142,12 @@ def explain(
     finding: Annotated[str, typer.Argument(help="The finding's id.")],
     run: Annotated[str | None, typer.Option(help="Its run; needed where several runs have it.")] = None,
     mode: Annotated[
-        options.ReplayModeName | None,
+        ReplayModeName | None,
         typer.Option(help="The mode that the votes are judged under; each run's own if left out."),
     ] = None,
     rules: options.RulesSource = None,
     max_rounds: options.ReplayRounds = None,
-    missing_basis: options.MissingBasis = options.MissingBasisName.infer,
+    missing_basis: options.MissingBasis = MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
 ) -> None:
@@ -214,18 +215,18 @@ MAX_SHOWN_DIFFERENCES = 20
 def replay(
     runs: options.Runs,
     mode: Annotated[
-        options.ReplayModeName | None,
+        ReplayModeName | None,
         typer.Option(
             help="The mode under which votes are judged; if left out that of --rules, else adversarial, of a plan run "
             "as it was."
         ),
     ] = None,
     max_rounds: options.ReplayRounds = None,
-    missing_basis: options.MissingBasis = options.MissingBasisName.infer,
+    missing_basis: options.MissingBasis = MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
     rules: options.RulesSource = None,
-    policy: Annotated[options.PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
+    policy: Annotated[PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Of a debate: another last turn.")] = None,
     check: Annotated[
@@ -250,7 +251,7 @@ def replay(
         _refuse_set({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
         _drive(runs, mode, changes, check)
     else:
-        mode = mode or (None if rules else options.ReplayModeName.adversarial)
+        mode = mode or (None if rules else ReplayModeName.adversarial)
         _replay_votes(runs, mode, rules, max_rounds, missing_basis, columns, verdicts, out)
 
 
@@ -268,13 +269,13 @@ def _refuse_set(options: Mapping[str, object]) -> None:
         raise InputError(Problem(name, "has no meaning where one logged run is driven again", fix) for name in names)
 
 
-def _drive(runs: list[str], mode: options.ReplayModeName | None, changes: dict[str, Any], check: bool) -> None:
+def _drive(runs: list[str], mode: ReplayModeName | None, changes: dict[str, Any], check: bool) -> None:
     if len(runs) != 1 or Path(runs[0]).suffix != SUFFIX:
         fix = "name one run log (.jsonl), as `verifyplan verify` wrote it"
         raise InputError(
             Problem("runs", "--check, --rules, --policy, --max-iterations and --max-turns drive one logged run", fix)
         )
-    other_mode = None if mode in (None, options.ReplayModeName.recorded) else mode.value
+    other_mode = None if mode in (None, ReplayModeName.recorded) else mode.value
     if check and (other_mode or any(changes.values())):
         fix = "leave out --mode, --rules, --policy, --max-iterations and --max-turns"
         raise InputError(Problem("--check", "drives the run under its own rules", fix))
@@ -298,10 +299,10 @@ def _drive(runs: list[str], mode: options.ReplayModeName | None, changes: dict[s
 
 def _replay_votes(
     runs: list[str],
-    mode: options.ReplayModeName | None,
+    mode: ReplayModeName | None,
     rules: str | None,
     max_rounds: int | None,
-    missing_basis: options.MissingBasisName,
+    missing_basis: MissingBasisName,
     columns: str | None,
     verdicts: str | None,
     out: Path | None,
@@ -335,7 +336,7 @@ def _replay_votes(
     differing = table[
         table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
     ]
-    if mode is options.ReplayModeName.recorded and len(differing):
+    if mode is ReplayModeName.recorded and len(differing):
         first = differing.iloc[0]
         typer.echo(
             f"{counted(len(differing), 'recorded class')} differ from what the votes give, the first is "

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import environment, process
-from verifyplan.cli.options import OnBlockedName
+from verifyplan.cli.choices import OnBlockedName
 from verifyplan.cli.plan import on_blocked_of
 from verifyplan.errors import SettingsError
 

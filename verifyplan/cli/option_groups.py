@@ -1,0 +1,48 @@
+"""Declare options that belong together once: a dataclass of them becomes an option of a command for each field."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from typing import Any, get_type_hints
+
+
+def option_of(name: str) -> str:
+    """Return the option of an argument.
+
+    >>> option_of("base_url")
+    '--base-url'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose groups of options, as `agents: AgentOptions`, are replaced by an option for each field."""
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, Any] = {}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters: list[inspect.Parameter] = []
+    for each in signature.parameters.values():
+        if not is_dataclass(each.annotation):
+            parameters.append(each.replace(kind=keyword))
+            continue
+        groups[each.name] = each.annotation
+        hints = get_type_hints(each.annotation, include_extras=True)
+        parameters += [
+            inspect.Parameter(field.name, keyword, default=field.default, annotation=hints[field.name])
+            for field in fields(each.annotation)
+        ]
+
+    @wraps(command)
+    def call(**values: Any) -> None:
+        grouped = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**values, **grouped)
+
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect reads it
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
