@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -35,7 +35,7 @@ MAX_FILE_BYTES = 512 * 2**20
 _MARKS = {ARTIFACT: (b"schemaVersion",), LOG: (b"run-started", b'"digest"')}
 """What the bytes of every run file hold, damaged ones too; a file in a folder that has none of it is no run."""
 
-_Failure = tuple[str, InputError]
+Failure = tuple[str, InputError]
 T = TypeVar("T")
 
 
@@ -108,34 +108,64 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files, folders = joined(find_all([os.fspath(address) for address in addresses]))
-    failures: list[_Failure] = []
-    foreign: list[_Failure] = []
+    failures: list[Failure] = []
     saved = [_attempt(partial(read_saved, folder), folder.folder, failures) for folder in folders]
     sets = [runs for runs in saved if runs is not None]
     shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
-    parts: list[tuple[str, Rows]] = []
     with progress_bar("loading runs", len(files), shown) as step:
-        for file in files:
-            rows = _attempt(partial(_rows, file, failures, foreign), file.path, failures)
-            parts += [(file.path, rows)] if rows is not None else []
-            step()
-    loaded = _assembled(parts, failures)
-    if strict and not (failures or parts or sets):
+        read = read_files(files, step)
+    loaded, foreign = read.runs, read.foreign
+    failures += read.failures
+    if strict and not (failures or len(loaded) or sets):
         failures = foreign
-    if strict and failures:
-        kinds = {type(error) for _, error in failures}
-        kind = kinds.pop() if len(kinds) == 1 else InputError
-        raise kind(problem for _, error in failures for problem in error.problems)
-    errors = [
-        {"source": path, "place": problem.place, "message": problem.message, "fix": problem.fix}
-        for path, error in [*failures, *foreign]
-        for problem in error.problems
-    ]
-    table = pd.DataFrame(errors, dtype="str") if errors else no_errors()
+    if strict:
+        refuse(failures)
+    table = error_table([*failures, *foreign])
     return replace(concat([*sets, loaded]) if sets else loaded, errors=table)
 
 
-def _attempt(read: Callable[[], T], path: str, failures: list[_Failure]) -> T | None:
+class FilesRead(NamedTuple):
+    """The runs of some files, and what is wrong with the files that gave none, or not all."""
+
+    runs: RunSet
+    """The tables of all runs that could be read, in the order of their files."""
+    failures: list[Failure]
+    """The path and the error of each damaged file; of one that breaks rule B9 and nothing else, the run is read."""
+    foreign: list[Failure]
+    """The path and the error of each file that is clearly of something else."""
+
+
+def read_files(files: Iterable[RunFile], step: Callable[[], None] = lambda: None) -> FilesRead:
+    """Return the runs of some files as tables; `step` is called after each file."""
+    failures: list[Failure] = []
+    foreign: list[Failure] = []
+    parts: list[tuple[str, Rows]] = []
+    for file in files:
+        rows = _attempt(partial(_rows, file, failures, foreign), file.path, failures)
+        parts += [(file.path, rows)] if rows is not None else []
+        step()
+    return FilesRead(_assembled(parts, failures), failures, foreign)
+
+
+def refuse(failures: Sequence[Failure]) -> None:
+    """Raise one error that lists every problem of every failure; return where there is none."""
+    kinds = {type(error) for _, error in failures}
+    if kinds:
+        kind = kinds.pop() if len(kinds) == 1 else InputError
+        raise kind(problem for _, error in failures for problem in error.problems)
+
+
+def error_table(failures: Iterable[Failure]) -> pd.DataFrame:
+    """Return what is wrong with files as the table `errors` of a RunSet."""
+    errors = [
+        {"source": path, "place": problem.place, "message": problem.message, "fix": problem.fix}
+        for path, error in failures
+        for problem in error.problems
+    ]
+    return pd.DataFrame(errors, dtype="str") if errors else no_errors()
+
+
+def _attempt(read: Callable[[], T], path: str, failures: list[Failure]) -> T | None:
     """Return what `read` returns; None, and a failure of the path, where it raises InputError."""
     try:
         return read()
@@ -144,7 +174,7 @@ def _attempt(read: Callable[[], T], path: str, failures: list[_Failure]) -> T | 
         return None
 
 
-def _assembled(parts: Sequence[tuple[str, Rows]], failures: list[_Failure]) -> RunSet:
+def _assembled(parts: Sequence[tuple[str, Rows]], failures: list[Failure]) -> RunSet:
     """Return all rows as tables; files whose rows do not fit by themselves are failures, and left out."""
     try:
         return assemble(rows for _, rows in parts)
@@ -161,7 +191,7 @@ def _fits(rows: Rows, path: str) -> bool:
     return True
 
 
-def _rows(file: RunFile, failures: list[_Failure], foreign: list[_Failure]) -> Rows | None:
+def _rows(file: RunFile, failures: list[Failure], foreign: list[Failure]) -> Rows | None:
     """Return the rows of one run file; None where it is of something else, InputError says what is wrong with it.
 
     What an artifact breaks of rule B9 is a failure, for which it is left out if its ids repeat.
@@ -186,7 +216,7 @@ def _rows(file: RunFile, failures: list[_Failure], foreign: list[_Failure]) -> R
         raise InputError(Problem(file.path, f"a {kind} is no run", fix))
     artifact = parse_artifact(data, file.path, checked=False)
     rows = artifact_rows(ArtifactSource(artifact, file.run_id, file.path))
-    broken: list[_Failure] = []
+    broken: list[Failure] = []
     _attempt(partial(check_artifact, artifact, file.path), file.path, broken)
     if broken and len({row["finding_id"] for row in rows["findings"]}) < len(rows["findings"]):
         raise broken[0][1]
