@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from verifyplan.repository import Repository
+from verifyplan.repository.repository import Repository
 
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},

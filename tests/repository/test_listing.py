@@ -8,8 +8,8 @@ import pytest
 
 from tests.repository.small_repositories import commit, git, tracked, walked, write
 from verifyplan.errors import InputError
-from verifyplan.repository import Repository
 from verifyplan.repository import git as git_module
+from verifyplan.repository.repository import Repository
 
 
 def reasons(repository):

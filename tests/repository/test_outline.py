@@ -109,3 +109,13 @@ def test_what_git_is_told_to_ignore_is_known_whether_it_is_there_or_not(tmp_path
         True, True, False, False, False, False,
     ]  # fmt: skip
     assert not walked(tmp_path / "plain", {"a.py": ""}).ignored("b.log")
+
+
+def test_a_text_is_parsed_once_whatever_repository_it_lies_in(tmp_path):
+    text = "def f(): pass\n"
+    first, second = (walked(tmp_path / name, {path: text}) for name, path in (("a", "a.py"), ("b", "b.py")))
+    assert first.outline("a.py") == second.outline("b.py")
+    assert first._helper._process is not None
+    assert second._helper._process is None
+    assert second.outline_of("def g(): pass\n", "python").definitions[0].name == "g"
+    assert second.outline_of("def f(): pass\n", "go") != first.outline("a.py"), "another language, another outline"

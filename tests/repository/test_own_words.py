@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import verifyplan as vp
-from verifyplan.repository import Repository
+from verifyplan.repository.repository import Repository
 
 PLAN = "# Herd\n\nGoal: herd them.\n\n1. Change `zebra_crossing()` in `src/a.py`\n2. Test it\n3. Ship it\n"
 

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from tests.repository.small_repositories import commit, git, tracked, walked
 from verifyplan.errors import InputError
-from verifyplan.repository import Match, Repository, grep, helper_process
+from verifyplan.repository import grep, helper_process
+from verifyplan.repository.records import Match
+from verifyplan.repository.repository import Repository
 
 FILES = {
     "b.py": "run = 1\nrerun = run_all = 2\n",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,8 +24,13 @@ MAX_PARSED_CHARACTERS = 1_000_000
 """Characters above which a file is not parsed; it was then made by a program."""
 PARSING_S = 10.0
 """How long parsing one file may take."""
+MAX_OUTLINES_KEPT = 4_096
+"""How many outlines this process keeps, so that runs on one repository parse a text once."""
 MIN_SIMILARITY = 60.0
 """Similarity, of 100, below which two names are not near."""
+
+_OUTLINES: dict[tuple[str, bytes], Outline] = {}
+"""Outlines by language and digest of the text: equal texts have equal outlines."""
 
 
 class Repository:
@@ -106,13 +112,24 @@ class Repository:
         try:
             if len(text) > MAX_PARSED_CHARACTERS:
                 raise HelperError(f"it has more than {MAX_PARSED_CHARACTERS:,} characters")
-            with self._lock:
-                rows = self._helper.request("outline", text, language, seconds=PARSING_S)
+            return self._parsed(text, language)
         except HelperError as error:
             if path:
                 self._texts.skipped.setdefault(path, f"was not parsed ({error})")
             return Outline([], [], [])
-        return Outline([Definition(*r) for r in rows[0]], [Import(*r) for r in rows[1]], [Call(*r) for r in rows[2]])
+
+    def _parsed(self, text: str, language: str) -> Outline:
+        """Return the outline of a text, from before where this process has parsed it; HelperError if it cannot be."""
+        key = language, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        if (known := _OUTLINES.get(key)) is not None:
+            return known
+        with self._lock:
+            rows = self._helper.request("outline", text, language, seconds=PARSING_S)
+        definitions, imports = [Definition(*r) for r in rows[0]], [Import(*r) for r in rows[1]]
+        if len(_OUTLINES) >= MAX_OUTLINES_KEPT:
+            _OUTLINES.clear()
+        _OUTLINES[key] = outline = Outline(definitions, imports, [Call(*r) for r in rows[2]])
+        return outline
 
     def ignored(self, path: str) -> bool:
         """Whether git ignores a path, which need not exist; False where git cannot tell."""

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from verifyplan.agents.tools import ModelToolkit, sources
-from verifyplan.repository import Repository
 from verifyplan.repository.helper_process import HelperProcess
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import Budget
 
 CANARY = "CANARY-4711-nobody-may-read-this"

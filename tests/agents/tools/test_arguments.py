@@ -10,8 +10,9 @@ from verifyplan.agents.tools import ModelToolkit, ToolResult, WebCall, WebRules,
 from verifyplan.agents.tools.definitions import ARGUMENTS
 from verifyplan.agents.untrusted_text import MAX_ANSWER_CHARACTERS
 from verifyplan.protocol.call import TOOLS, ToolUse
-from verifyplan.repository import FileEntry, Repository
 from verifyplan.repository.listing import Listing
+from verifyplan.repository.records import FileEntry
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import Budget
 
 PLENTY = Budget(dict.fromkeys(TOOLS, 10_000))

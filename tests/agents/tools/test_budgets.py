@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from verifyplan.agents.tools import ModelToolkit, WebRules
 from verifyplan.agents.tools.toolkit import MAX_UNCOUNTED_CALLS, StaticToolkit
 from verifyplan.protocol.call import TOOLS, ToolUse
-from verifyplan.repository import Repository
 from verifyplan.repository.listing import Listing
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import LIMITS, Budget
 
 FEW = Budget({"Read": 2, "Grep": 1, "git_log": 1, "memory_search": 1, "WebSearch": 1})

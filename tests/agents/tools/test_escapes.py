@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from verifyplan.agents.tools import ModelToolkit, file_access
-from verifyplan.repository import FileEntry, Repository
 from verifyplan.repository.listing import Listing
+from verifyplan.repository.records import FileEntry
+from verifyplan.repository.repository import Repository
 
 OUTSIDE = "it lies outside the folder that may be read"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from verifyplan.agents.tools.toolkit import StaticToolkit
-from verifyplan.repository import Repository
+from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import Budget
 
 
