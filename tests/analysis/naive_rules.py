@@ -93,7 +93,13 @@ def has_stopped(lead: int, rules: Any) -> bool:
 
 
 def kind_of(vote: Vote, rules: Any, mode: str) -> str | None:
-    """Return what one vote counts as."""
+    """Return what one vote counts as; collaborative mode knows no bases."""
+    kind = kind_in_attack(vote, rules)
+    return "burden" if kind == "counter" and mode == "collaborative" else kind
+
+
+def kind_in_attack(vote: Vote, rules: Any) -> str | None:
+    """Return what one vote counts as in adversarial mode."""
     verdict, basis, cites = vote
     if verdict == "verification-error":
         return {"as-agree": "agree", "as-disagree": "counter"}.get(rules.lost_votes)
@@ -102,11 +108,8 @@ def kind_of(vote: Vote, rules: Any, mode: str) -> str | None:
     if verdict == "agree":
         return "agree"
     if basis is None:
-        if mode == "collaborative":
-            return "burden"
-        basis = {"infer": "counter-evidence" if cites else "burden-not-met"}.get(
-            rules.missing_basis, rules.missing_basis
-        )
+        inferred = {"infer": "counter-evidence" if cites else "burden-not-met"}
+        basis = inferred.get(rules.missing_basis, rules.missing_basis)
     if basis == "counter-evidence" and not cites and rules.uncited == "as-burden":
         return "burden"
     return "counter" if basis == "counter-evidence" else "burden"
@@ -120,10 +123,10 @@ def decision(votes: list[tuple[str, str | None]], rules: Any, mode: str) -> str:
         weight[kind] += (rules.weights or {}).get(worker, Fraction(1))
     n = sum(weight.values())
     needed = rules.quorum * len(votes) if isinstance(rules.quorum, Fraction) else rules.quorum
-    if counting and len(counting) < needed:
-        return "no-quorum"
     if n == 0:
         return "no-votes"
+    if len(counting) < needed:
+        return "no-quorum"
     against = weight["burden"] + weight["counter"]
     agrees = weight["agree"] + weight["supplement"]
     if rules.aggregate == "any-refute":

@@ -79,7 +79,7 @@ def rules_of_rounds(counted: Codes, rules: VotingRules, mode: Mode, workers: Seq
     if rules.quorum:
         voters = is_counted(counted).sum(axis=1)
         asked = (~np.isin(counted, (NOT_ASKED, UNSEEN))).sum(axis=1)
-        in_round[(voters > 0) & ~quorum_reached(voters, asked, rules.quorum)] = NO_QUORUM
+        in_round[(in_round != NO_VOTES) & ~quorum_reached(voters, asked, rules.quorum)] = NO_QUORUM
     return in_round
 
 

@@ -53,23 +53,34 @@ def vote_code(verdict: Verdict, basis: Basis | None, *, cites: bool) -> int:
 def read_codes(codes: Codes, rules: VotingRules, mode: Mode) -> Codes:
     """Return what each recorded vote counts as by itself: only the first seven codes are left.
 
-    Bases, uncited refutations, caveats, and lost votes that are taken as votes. In collaborative mode a disagree
-    without a basis counts as burden-not-met, which makes no difference there. `missing_basis="raise"` is read as
-    burden-not-met: the caller refuses such votes.
+    Bases, uncited refutations, caveats, and lost votes that are taken as votes. Collaborative mode knows no bases (rule
+    B4): every disagree is read as burden-not-met there. So is, with `missing_basis="raise"`, one without a basis: the
+    caller refuses such votes.
     """
     table = np.arange(N_CODES, dtype=np.int8)
     uncited = BURDEN if rules.uncited == "as-burden" else COUNTER
-    table[UNCITED] = uncited
-    if mode == "collaborative" or rules.missing_basis in ("burden-not-met", "raise"):
-        table[[BARE, BARE_CITED]] = BURDEN
-    else:
-        table[BARE_CITED] = COUNTER
-        table[BARE] = uncited if rules.missing_basis == "counter-evidence" else BURDEN
+    table[[UNCITED, BARE, BARE_CITED]] = uncited, BURDEN, COUNTER
+    if rules.missing_basis == "counter-evidence":
+        table[BARE] = uncited
+    elif rules.missing_basis != "infer":
+        table[BARE_CITED] = BURDEN
     if rules.caveats == "as-agree":
         table[SUPPLEMENT] = AGREE
     if rules.lost_votes in ("as-agree", "as-disagree"):
         table[LOST] = AGREE if rules.lost_votes == "as-agree" else COUNTER
+    if mode == "collaborative":
+        table[table == COUNTER] = BURDEN
     return table[codes]
+
+
+def is_sticky(rules: VotingRules, mode: Mode) -> bool:
+    """Return whether a counter-evidence outlives its round; collaborative mode has none."""
+    return rules.refutes == "sticky" and mode == "adversarial"
+
+
+def ties_rounds(rules: VotingRules, mode: Mode) -> bool:
+    """Return whether a vote can count in later rounds, too."""
+    return rules.lost_votes == "last-vote" or is_sticky(rules, mode)
 
 
 def counted_codes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequence[str]) -> Codes:
@@ -81,7 +92,7 @@ def counted_codes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequenc
     counted = read_codes(codes, rules, mode)
     if rules.workers is not None:
         counted[:, [worker not in rules.workers for worker in workers]] = NOT_ASKED
-    if rules.refutes == "round" and rules.lost_votes != "last-vote" and rules.stop == "round":
+    if rules.stop == "round" and not ties_rounds(rules, mode):
         return counted
     last = np.full(counted.shape[1:], NOT_ASKED, dtype=np.int8)
     for votes in counted:  # each is a view: rounds are few
@@ -89,7 +100,7 @@ def counted_codes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequenc
             votes[~asked_until_stop(votes, rules)] = NOT_ASKED
         if rules.lost_votes == "last-vote":
             _fill(votes, last, votes == LOST, is_counted(last) | (last == UNSEEN))
-        if rules.refutes == "sticky":
+        if is_sticky(rules, mode):
             _fill(
                 votes,
                 last,

@@ -32,6 +32,7 @@ from verifyplan.rules.vote_codes import (
     asked_until_stop,
     counted_codes,
     read_codes,
+    ties_rounds,
 )
 
 MAX_COMPLETIONS = 10_000
@@ -59,7 +60,7 @@ def widest(rules: VotingRules, mode: Mode) -> int:
 
 def outcomes_of_rounds(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequence[str]) -> Ints:
     """Return the set of outcomes of each round of each finding, of shape (rounds, findings)."""
-    tied = rules.refutes == "sticky" or rules.lost_votes == "last-vote"
+    tied = ties_rounds(rules, mode)
     if tied and stops_within_rounds(rules, workers):
         counted = counted_codes(codes, rules, mode, workers)
         judged = rules_of_rounds(counted, rules, mode, workers)

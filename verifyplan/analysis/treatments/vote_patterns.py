@@ -23,6 +23,7 @@ from verifyplan.rules.vote_codes import (
     asked_until_stop,
     counted_codes,
     read_codes,
+    ties_rounds,
 )
 
 _IF_NAMED = N_CODES
@@ -74,8 +75,7 @@ class VotePatterns:
         rounds = int(np.minimum(self.last_round + LATER_ROUNDS, allowed).max(initial=0))
         if rounds > self._max_rounds:
             self._number(rounds)
-        tied = rules.refutes == "sticky" or rules.lost_votes == "last-vote"
-        patterns = self._tied_patterns(rules, mode) if tied else self._free_patterns(rules, mode)
+        patterns = self._tied_patterns(rules, mode) if ties_rounds(rules, mode) else self._free_patterns(rules, mode)
         return patterns._replace(number=self._within(patterns.number, patterns.votes.shape[1] - 1, allowed))
 
     def _within(self, numbers: tuple[Ints, ...], none: int, allowed: Ints) -> tuple[Ints, ...]:

@@ -105,22 +105,14 @@ def _several_rounds(facts: VoteFacts, rules: VotingRules) -> bool:
 
 
 def _basis_reasons(facts: VoteFacts, rules: VotingRules) -> dict[str, str]:
-    adversarial = _reads_adversarially(facts, rules)
     sticky = rules.refutes == "sticky" and _several_rounds(facts, rules)
-    unread = "these rules do not read a basis"
+    read = _reads_adversarially(facts, rules) and (_by_mode(rules) or sticky or _estimated(rules))
+    unread = "" if read else "these rules do not read a basis"
     uncited = facts.n_uncited or (facts.n_bare and rules.missing_basis == "counter-evidence")
     cited = "every counter-evidence cites a place" if facts.n_counter else "no vote is a counter-evidence"
     return {
-        "missing_basis": "no vote lacks a basis"
-        if not facts.n_bare
-        else ""
-        if adversarial and (_by_mode(rules) or sticky or _estimated(rules))
-        else unread,
-        "uncited": cited
-        if not uncited
-        else ""
-        if (adversarial and _by_mode(rules)) or sticky or _estimated(rules)
-        else unread,
+        "missing_basis": unread if facts.n_bare else "no vote lacks a basis",
+        "uncited": unread if uncited else cited,
     }
 
 
@@ -135,6 +127,8 @@ def _refutes(facts: VoteFacts, rules: VotingRules, unseen: bool) -> str:
     lost = facts.n_lost and rules.lost_votes == "as-disagree"
     if not (facts.n_counter or facts.n_bare or lost or unseen):
         return "no vote is a counter-evidence"
+    if not _reads_adversarially(facts, rules):
+        return "collaborative mode knows no counter-evidence"
     return _one_round(facts, rules) if rules.aggregate != "dawid-skene" else ""
 
 
@@ -145,8 +139,8 @@ def _one_round(facts: VoteFacts, rules: VotingRules) -> str:
 
 
 def _mode(facts: VoteFacts, rules: VotingRules) -> str:
-    read = facts.n_bare and rules.refutes == "sticky" and _several_rounds(facts, rules)
-    return "" if _by_mode(rules) or _estimated(rules) or read else "the aggregate decides, whatever the mode"
+    sticky = rules.refutes == "sticky" and _several_rounds(facts, rules)
+    return "" if _by_mode(rules) or _estimated(rules) or sticky else "the aggregate decides, whatever the mode"
 
 
 def _worker_reasons(facts: VoteFacts) -> dict[str, str]:
