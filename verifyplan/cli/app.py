@@ -79,7 +79,7 @@ COMMANDS = {
         "recorded", "Say in words why a finding ended in its class: the rule, the tally, the votes."
     ),
     "convert": ListedCommand("recorded", "Write runs as tables: runs, findings, votes, rounds, dispatches."),
-    "rules": ListedCommand("rules", "Show rules, and say how two differ."),
+    "rules": ListedCommand("rules", "Show rules, say how two differ, and search for better ones."),
     "demo": ListedCommand(
         "demo",
         "Run the main job: say what real panels are worth, compare modes, verify claims about real code, write out/.",

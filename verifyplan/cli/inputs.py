@@ -32,12 +32,14 @@ def read_runs(
     words: str | None = None,
     mode: str | None = None,
     strict: bool = True,
+    add: str | None = None,
 ) -> RunSet:
     """Return the runs that the arguments of a command name.
 
     A single argument that is not a path may name a bundled set, which brings its truth. With
     `columns`, the one argument is a CSV or Parquet of votes; `words` and `mode` are then its words for verdicts and its
-    mode. Raises InputError for what cannot be read.
+    mode. `add` names supplementary runs, whose votes are put beside the recorded ones. Raises InputError for what
+    cannot be read.
     """
     if columns is not None:
         runs = _votes(paths, columns, words, mode)
@@ -51,6 +53,7 @@ def read_runs(
         runs = as_runs(paths[0])
     else:
         runs = vp.load(paths if len(paths) > 1 else paths[0], strict=strict)
+    runs = runs if add is None else vp.add_votes(runs, add)
     return runs if truth is None or not len(runs) else runs.with_truth(read_table(truth))
 
 

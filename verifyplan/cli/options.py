@@ -186,6 +186,13 @@ ReplayRounds = Annotated[
 ]
 MissingBasis = Annotated[MissingBasisName, typer.Option(help="How a missing basis of a disagree is filled in.")]
 Truth = Annotated[Path | None, typer.Option(help="CSV with finding_id and truth.")]
+AddedRuns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RUNS",
+        help="Supplementary runs (`crossverify --only`): their votes are put beside those of the runs that they name.",
+    ),
+]
 VoteColumns = Annotated[
     str | None,
     typer.Option(

@@ -178,6 +178,7 @@ def convert(
     to: Annotated[
         TableFormat, typer.Option(help="parquet can be loaded again; csv is for other tools.")
     ] = TableFormat.parquet,
+    add: options.AddedRuns = None,
     truth: options.Truth = None,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
@@ -190,13 +191,14 @@ def convert(
     \b
     Examples:
     verifyplan convert runs --out tables
+    verifyplan convert runs --add more --out tables
     verifyplan convert votes.csv --columns item=claim,worker=judge,verdict=vote --out tables --to csv
     """
     if lenient and columns is not None:
         raise InputError(
             Problem("--lenient", "does not go with --columns", "mend the table of votes, or drop --lenient")
         )
-    loaded = read_runs(runs, truth, columns, words=verdicts, strict=not lenient)
+    loaded = read_runs(runs, truth, columns, words=verdicts, strict=not lenient, add=add)
     if len(loaded.errors) and not len(loaded):
         raise InputError(Problem(row["place"], row["message"], row["fix"]) for row in loaded.errors.to_dict("records"))
     saved = loaded.save(out) if to is TableFormat.parquet else loaded.save_csv(out)

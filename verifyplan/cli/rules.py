@@ -1,4 +1,4 @@
-"""`rules`: show presets and rules, and say how two differ (rules R1-R3)."""
+"""`rules`: show presets and rules, say how two differ, and search them on recorded votes (rules R1-R5)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from verifyplan.cli.rules_search import search
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.rules_value import RulesValue, read_rules
@@ -18,13 +19,16 @@ KINDS: dict[str, type[RulesValue]] = {"voting": VotingRules, "plan": PlanRules}
 """The kinds of rules, by the word for them."""
 
 rules = typer.Typer(
-    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Show rules, and say how two differ."
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Show rules, say how two differ, and search for better ones.",
 )
 
 
 @rules.callback()
 def _rules() -> None:
-    """Show rules, and say how two differ."""
+    """Show rules, say how two differ, and search for better ones."""
 
 
 @rules.command()
@@ -71,6 +75,9 @@ def diff(
     one = _read(first)
     other = _read(second, type(one))
     typer.echo(one.diff(other) or "the same rules")
+
+
+rules.command(no_args_is_help=True)(search)
 
 
 def _read(name: str, kind: type[RulesValue] | None = None) -> RulesValue:
