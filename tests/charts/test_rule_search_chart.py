@@ -38,6 +38,12 @@ def test_costs_that_differ_much_are_on_a_logarithmic_axis():
     assert "logarithmic" in str(spec(figure.chart))
 
 
+def test_the_caption_counts_findings_whatever_the_quality_is_taken_of():
+    search = vp.search_rules("stdlib-claims/adversarial", ["unanimous"], quality="precision", cost="votes")
+    assert search.table["n"].max() < 720
+    assert "(n = 720 findings)" in search.chart().caption
+
+
 def test_bounds_are_bars(search):
     table = search.table.assign(low_bound=search.table["value"] - 0.1)
     marks = [layer["mark"]["type"] for layer in spec(replace(search, table=table).chart().chart)["layer"]]

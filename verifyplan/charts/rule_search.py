@@ -247,10 +247,10 @@ def _title(quality: str) -> str:
 
 
 def _caption(search: RuleSearch, recommended: Recommendation, rows: pd.DataFrame, below: int, plane: Plane) -> str:
-    n = int(rows["n"].max()) if len(rows) else 0
+    n = count(search.n_findings, "finding")
     return plain(
         sentences(
-            f"Dots: {count(len(search.rules), 'rule')} judged on the same recorded votes (n = {count(n, 'finding')}).",
+            f"Dots: {count(len(search.rules), 'rule')} judged on the same recorded votes (n = {n}).",
             "The frontier is of rules that no other beats at the same cost or less; it is chosen on these findings, so"
             " that its height is flattered.",
             _shared_words(search, recommended, rows),
