@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import verifyplan as vp
@@ -116,6 +117,27 @@ def test_what_is_in_overflow_and_blocks_allows_at_best_revise():
     found = row(run_of(answers, silent=True, panel=None, max_iterations=1))
     assert (found["verdict"], found["overflow"]) == ("REVISE", 1)
     assert found["if_uncited_open"] == "RETHINK"
+
+
+def test_settlements_open_again_are_judged_by_the_rules_of_the_run(tmp_path):
+    words = ("locks", "rows", "order", "retries", "backup", "index")
+    blocking = [challenge(word, "BLOCKING") for word in words]
+    answers = {
+        "i1/challenger": {"challenges": [challenge("cache"), *blocking]},
+        "i1/synthesizer": {"changes": [change(f"C{n}", "WITHDRAWN", UNCITED) for n in range(1, 6)]},
+    }
+    rules = {"max_iterations": 1, "revise_from": 2, "overflow_verdict": "PROCEED", "first_challenger_cap": 1}
+    run = run_of(
+        {**answers, "i1/challenger": {"challenges": [challenge("locks")]}}, silent=True, panel=None, rules=rules
+    )
+    assert (row(run)["verdict"], row(run)["if_uncited_open"]) == ("PROCEED", "PROCEED"), "REVISE from 2 on"
+    forgets = run_of(answers, silent=True, panel=None, rules=rules | {"admission": "arrival", "displacement": False})
+    assert (row(forgets)["overflow"], row(forgets)["if_uncited_open"]) == (6, "PROCEED")
+    saved = run.frames.save(tmp_path)
+    runs = pd.read_parquet(saved / "runs.parquet").drop(columns=["plan_rules", "plan_rules_digest"])
+    runs.to_parquet(saved / "runs.parquet")
+    assert vp.load(saved).runs["plan_rules"].isna().tolist() == [True]
+    assert row(vp.load(saved))["if_uncited_open"] == "REVISE", "tables of before hold the policy alone"
 
 
 def test_unknowns_votes_and_failures_are_counted():

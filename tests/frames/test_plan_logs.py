@@ -7,12 +7,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import verifyplan as vp
 from tests.frames.plan_events import PANEL, assessed, ended, first, log_bytes, raised, records, second, started, whole
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import log_rows, tables_of
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, assemble
 from verifyplan.protocol import event_plan, event_run
+from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.runlog.chain import Record
 
@@ -42,6 +44,19 @@ def test_the_run_says_what_was_asked_and_how_it_ended(tables):
     subset(run, plan_path="/repo/plan.md", plan_name="plan.md", backend="scripted", finished=True, log=True)
     assert run["started_at"] == pd.Timestamp("2026-01-31T12:00:01Z")
     assert run["ended_at"] == pd.Timestamp(records(whole())[-1].at)
+
+
+def test_the_run_says_by_which_rules_it_was_decided(tables):
+    run = row(tables.runs, run_id="runs/one")
+    subset(run, plan_rules="{}", plan_rules_digest=PlanRules().digest)
+    rules = PlanRules(policy="deliberate", consensus_forbids=[], max_iterations=2)
+    [first, *more] = whole()
+    settings = first.inputs.settings.model_copy(update={"rules": rules})
+    first = first.model_copy(update={"inputs": first.inputs.model_copy(update={"settings": settings})})
+    again = row(tables_of(records([first, *more]), "runs/two", "runs/two.jsonl").runs, run_id="runs/two")
+    assert PlanRules.from_json(again["plan_rules"]) == rules
+    subset(again, plan_rules_digest=rules.digest, policy="deliberate", max_iterations=2, rules="{}")
+    assert "fields that are not neutral" in vp.documentation("runs")["meaning"]["plan_rules"]
 
 
 def test_iterations_have_the_counts_ruling_and_the_synthesizers_own_word(tables):

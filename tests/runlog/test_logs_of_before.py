@@ -210,6 +210,17 @@ def test_the_logs_load_together_and_say_how_they_ended():
     assert classes[classes > 0].to_dict() == {"full-consensus": 6, "partial-consensus": 2, "worker-unique": 1}
 
 
+def test_the_tables_of_plan_runs_say_by_which_rules_they_were_decided():
+    runs = vp.load(LOGS).runs
+    plans = runs[runs["kind"].eq("plan")]
+    assert len(plans) >= 10
+    for row in plans.itertuples():
+        rules = vp.PlanRules.from_json(row.plan_rules)
+        assert (rules.digest, rules.policy) == (row.plan_rules_digest, row.policy)
+        assert rules.max_iterations == row.max_iterations
+    assert runs.loc[~runs["kind"].eq("plan"), ["plan_rules", "plan_rules_digest"]].isna().all(axis=None)
+
+
 @pytest.mark.parametrize("path", **named(TODAYS))
 def test_driven_again_from_its_replies_it_gives_its_events(path, cli):
     again = vp.replay_run(path)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
+from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.records import Challenge
 from verifyplan.rules.convergence import evaluate, verdict_words
 from verifyplan.rules.guards import capped_verdict
@@ -16,11 +18,11 @@ def reopened_verdicts(
 ) -> list[str | None]:
     """Return the verdict of each run, in words, with the challenges open of which the column `again` is true.
 
-    Judged by A3 at the last iteration that the run was allowed, under its own policy (tables hold no
-    other rule, so these are neutral): before that one an open BLOCKING
+    Judged by A3 at the last iteration that the run was allowed, under its own rules: before that one an open BLOCKING
     challenge would be a question to a person or a reason to go on, and what agents would have said is not known. What a
-    person overrode stays out; BLOCKING in overflow allows at best REVISE (A5). The recorded verdict where nothing would
-    be open again, and None where there was none.
+    person overrode stays out; BLOCKING in overflow allows at best REVISE, or what the rules say (A5). The recorded
+    verdict where nothing would be open again, and None where there was none. Tables that were saved without
+    `plan_rules` hold policy and iterations alone: the other rules are then neutral.
     """
     pool = challenges[challenges["admitted_in"].notna() & ~challenges["in_overflow"]]
     opened = set(pool.loc[pool[again], "run_id"])
@@ -41,7 +43,13 @@ def reopened_verdicts(
         }
         values = zip(*looked_at.values(), strict=True)
         judged = [Challenge.model_construct(**dict(zip(looked_at, each, strict=True))) for each in values]
-        last = int(run["max_iterations"])
-        ruling = evaluate(judged, last, last, run["policy"])
-        verdicts.append(verdict_words(capped_verdict(ruling.verdict, overflow.get(run_id, ())), ruling.strong))
+        rules = _rules_of(run)
+        ruling = evaluate(judged, rules.max_iterations, rules=rules)
+        verdicts.append(verdict_words(capped_verdict(ruling.verdict, overflow.get(run_id, ()), rules), ruling.strong))
     return verdicts
+
+
+def _rules_of(run: Mapping[Any, Any]) -> PlanRules:
+    if pd.isna(run["plan_rules"]):
+        return PlanRules(policy=run["policy"], max_iterations=int(run["max_iterations"]))
+    return PlanRules.from_json(run["plan_rules"])

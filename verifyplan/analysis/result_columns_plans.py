@@ -98,8 +98,8 @@ PLAN_RESULT_TABLES: dict[str, Columns] = {
         Column(
             "if_uncited_open",
             VERDICT_WORDS,
-            "the verdict by the run's own policy at the last iteration (A3), other rules neutral, if what was settled "
-            "without a citation were open; missing where the run gave none",
+            "the verdict by the run's own rules at the last iteration (A3), if what was settled without a "
+            "citation were open; missing where the run gave none",
         ),
         Column("if_withdrawn_open", VERDICT_WORDS, "the same if what was WITHDRAWN were open"),
         Column("in_words", "text", "what the verdict rests on, in a sentence"),

@@ -36,9 +36,8 @@ def vacuity(runs: Runs) -> Vacuity:
     A verdict rests on citations if a challenge was settled with one or, for REVISE and RETHINK, is open, BLOCKING or
     SIGNIFICANT, and cites a place. It rests on silence where nobody raised such a challenge: nothing was found, which
     does not say that nothing is there. A challenge counts by its last change; a person's decision is a citation. With
-    settlements open again, the verdict is that of A3 at the last iteration under the run's own policy (other rules
-    neutral, as tables do not hold them), as nobody would have said more. Runs of other kinds are left out; InputError
-    where there is no plan run. Source: rules A3, A13.
+    settlements open again, the verdict is that of A3 at the last iteration under the run's own rules, as nobody would
+    have said more. Runs of other kinds are left out; InputError where there is no plan run. Source: rules A3, A13.
 
     >>> found = vacuity("live-example/plan")
     >>> print(found.table["in_words"][0])

@@ -176,6 +176,13 @@ _PLAN_RUN: Columns = (
     Column("policy", POLICIES, "the rule of convergence that was used"),
     Column("max_iterations", "whole", "iterations allowed"),
     Column("n_iterations", "whole", "iterations begun"),
+    Column(
+        "plan_rules",
+        "text",
+        "the plan rules that decided, as JSON: the fields that are not neutral; {} for neutral ones; missing where "
+        "unknown",
+    ),
+    Column("plan_rules_digest", "text", "tells these rules from any others; missing where unknown"),
     Column("plan_path", "text", "the plan that was verified"),
     Column("plan_name", "text", "the name under which places in the plan are cited"),
 )

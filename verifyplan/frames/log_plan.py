@@ -100,6 +100,8 @@ def _run(log: LogEvents, state: PlanState) -> Row:
         "exit_reason": (outcome.exit_reason or None) if outcome else None,
         **_fields(state.assessed, "trivial", "team", "quality", "complexity"),
         **_fields(settings, "policy", "max_iterations"),
+        "plan_rules": json.dumps(settings.rules.changed, ensure_ascii=False),
+        "plan_rules_digest": settings.rules.digest,
         "n_iterations": len({event.iteration for event in log.of(IterationStarted)}),
         **_fields(inputs, "plan_path", "plan_name"),
     }
