@@ -79,6 +79,10 @@ COMMANDS = {
         "recorded", "Say in words why a finding ended in its class: the rule, the tally, the votes."
     ),
     "convert": ListedCommand("recorded", "Write runs as tables: runs, findings, votes, rounds, dispatches."),
+    "compile": ListedCommand(
+        "compile",
+        "Compile runs into a dataset of Parquet files, or bring it up to date: only what is new or changed is read.",
+    ),
     "rules": ListedCommand("rules", "Show rules, say how two differ, and search for better ones."),
     "demo": ListedCommand(
         "demo",

@@ -10,6 +10,7 @@ import fsspec
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.bundled import is_bundled
+from verifyplan.frames.dataset.manifest import is_dataset
 from verifyplan.frames.vote_tables import VOTE_TABLES
 
 LOG, ARTIFACT = ".jsonl", ".json"
@@ -45,10 +46,11 @@ class SavedTables(NamedTuple):
 
 
 class Located(NamedTuple):
-    """The run files at an address, and the saved tables if it is a folder of them."""
+    """The run files at an address, and the saved tables or the dataset if it is a folder of them."""
 
     files: list[RunFile]
     saved: SavedTables | None = None
+    dataset: str | None = None
 
 
 def find_all(addresses: list[str]) -> list[Located]:
@@ -80,6 +82,8 @@ def _find(address: str) -> Located:
         return Located(_files(system, hits, root, address, hidden=_is_hidden(pattern)))
     if system.isdir(path):
         folder = path.rstrip("/")
+        if is_dataset(system, folder):
+            return Located([], dataset=address)
         hits = [hit for hit in sorted(system.find(path)) if hit.endswith((LOG, ARTIFACT))]
         saved = SavedTables(system, folder)
         if system.exists(saved.path("runs")):

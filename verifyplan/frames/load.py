@@ -18,6 +18,7 @@ from verifyplan.frames.artifact import check_artifact, parse_artifact
 from verifyplan.frames.bundled import claims, is_bundled, path
 from verifyplan.frames.bundled_votes import runs_of_votes
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty, typed
+from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.run_tables import ArtifactSource, artifact_rows, log_rows
 from verifyplan.frames.runset import SAVED, Rows, RunSet, assemble, concat, no_errors
 from verifyplan.frames.vote_tables import VOTE_TABLES
@@ -88,6 +89,8 @@ def load_bundled(name: str) -> RunSet:
 def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: bool | None = None) -> RunSet:
     """Load runs as tables, from run logs (`.jsonl`), state artifacts (`.json`) or tables that `RunSet.save` wrote.
 
+    A dataset that `verifyplan compile` wrote is opened and not read: its tables are read when they are first needed.
+
     `paths` is a file, a folder (every log and artifact in it and below, and the tables saved in it; hidden ones and
     links to folders aside), a glob, an fsspec address such as `s3://bucket/runs`, or a list of these. A run's id is
     its path under the loaded folder, without suffix; of several paths, under the folder they have in common. Where
@@ -107,10 +110,14 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     RunSet(15 runs, 27 findings, 84 votes, 21 rounds, 51 dispatches)
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files, folders = joined(find_all([os.fspath(address) for address in addresses]))
+    located = find_all([os.fspath(address) for address in addresses])
+    files, folders = joined(located)
+    datasets = [Dataset.open(place.dataset) for place in located if place.dataset is not None]
+    if len(datasets) == len(located) == 1:
+        return datasets[0]
     failures: list[Failure] = []
     saved = [_attempt(partial(read_saved, folder), folder.folder, failures) for folder in folders]
-    sets = [runs for runs in saved if runs is not None]
+    sets = [*datasets, *(runs for runs in saved if runs is not None)]
     shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
     with progress_bar("loading runs", len(files), shown) as step:
         read = read_files(files, step)

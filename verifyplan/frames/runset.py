@@ -130,18 +130,22 @@ class RunSet:
         `runs.select(lambda r: r["mode"] == "adversarial")`. Raises InputError for ids that are not there, and for
         a function that does not say true or false of each run.
         """
-        if callable(chosen):
-            wanted = set(self.runs.loc[self._mask(chosen(self.runs)), "run_id"])
-        else:
-            wanted = {chosen} if isinstance(chosen, str) else set(chosen)
-            absent = sorted(map(str, wanted - set(self.runs["run_id"])))
-            if absent:
-                have = ", ".join(self.runs["run_id"].head(8)) or "none"
-                fix = f"use one of: {have}"
-                raise InputError(Problem("run_id", f"{name!r} is not in this set", fix) for name in absent)
+        wanted = self.wanted_runs(chosen)
         tables: dict[str, pd.DataFrame] = {name: getattr(self, name) for name in TABLE_NAMES}
         rows = {name: table["run_id"].isin(wanted) for name, table in tables.items()}
         return replace(self, **{name: table[rows[name]].reset_index(drop=True) for name, table in tables.items()})
+
+    def wanted_runs(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> set[str]:
+        """Return the ids of the runs that `select` keeps; raises as it does."""
+        if callable(chosen):
+            return set(self.runs.loc[self._mask(chosen(self.runs)), "run_id"])
+        wanted = {chosen} if isinstance(chosen, str) else set(chosen)
+        absent = sorted(map(str, wanted - set(self.runs["run_id"])))
+        if absent:
+            have = ", ".join(self.runs["run_id"].head(8)) or "none"
+            fix = f"use one of: {have}"
+            raise InputError(Problem("run_id", f"{name!r} is not in this set", fix) for name in absent)
+        return wanted
 
     def _mask(self, answer: Any) -> pd.Series[bool]:
         """Return the answer of a function of `.runs` as a boolean for each run; InputError if it is none."""

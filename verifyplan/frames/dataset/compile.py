@@ -1,0 +1,260 @@
+"""Compile run files into a dataset: what is new or changed alone, and never half (rule E5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from verifyplan.errors import InputError, Problem
+from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.dataset.dataset import Dataset
+from verifyplan.frames.dataset.manifest import (
+    MANIFEST,
+    Manifest,
+    Part,
+    read_manifest,
+    remove_left_over,
+    write_manifest,
+)
+from verifyplan.frames.dataset.part_files import write_part
+from verifyplan.frames.dataset.sources import (
+    Changes,
+    Source,
+    batches,
+    changes,
+    read_sources,
+    run_files,
+    write_sources,
+)
+from verifyplan.frames.dataset.storage import Storage
+from verifyplan.frames.load import FILES_FOR_PROGRESS_BAR, Failure, error_table, read_files, refuse
+from verifyplan.frames.runset import RunSet, concat
+from verifyplan.progress import progress as progress_bar
+from verifyplan.text import counted
+
+Address = str | os.PathLike[str]
+
+PART_VOTES = 500_000
+"""A part is ended by the run that brings it to so many votes ..."""
+
+PART_BYTES = 2**28
+"""... or to so many bytes in memory."""
+
+MAX_SMALL_PARTS = 16
+"""With more parts of less than half of that, small ones are joined: each compile may leave one."""
+
+_BATCH_BYTES = 2**25
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class Compiled:
+    """What a compile did."""
+
+    dataset: str
+    """The address of the dataset."""
+    n_runs: int
+    """The runs that it holds now."""
+    n_parts: int
+    """The parts that they are in."""
+    added: int
+    """Run files that are new."""
+    changed: int
+    """Run files that were compiled before and have other bytes."""
+    removed: int
+    """Run files that were compiled before and are gone."""
+    written: int
+    """Parts that were written."""
+    errors: tuple[dict[str, str], ...] = ()
+    """What is wrong with run files that were left out, or read all the same: source, place, message, fix."""
+
+    def __str__(self) -> str:
+        """Return what was done in two lines, and a line for each error."""
+        what = f"{self.added:,} added, {self.changed:,} changed, {self.removed:,} removed"
+        lines = [
+            f"{self.dataset}: {counted(self.n_runs, 'run')} in {counted(self.n_parts, 'part')}",
+            f"run files: {what}; {counted(self.written, 'part')} written",
+            *(f"left out, or read all the same: {e['place']}: {e['message']}. Fix: {e['fix']}." for e in self.errors),
+        ]
+        return "\n".join(lines)
+
+
+def compile_dataset(
+    runs: Address,
+    out: Address,
+    *,
+    strict: bool = True,
+    progress: bool | None = None,
+    part_votes: int = PART_VOTES,
+) -> Compiled:
+    """Compile the run logs and artifacts at an address into a dataset, or bring that up to date.
+
+    Only files that are new, or whose size, time and bytes have changed, are read; a run whose file is gone is removed.
+    New parts are written beside the old ones, and then one manifest is replaced: whenever the process dies, the
+    dataset is the old one or the new one, whole, and the next compile removes what is left over. A second process
+    that compiles into the same folder of this machine is refused; elsewhere nobody looks, so that one at a time must.
+
+    Args:
+        runs: a folder, a glob or an fsspec address of run files, as `load` takes it.
+        out: the folder of the dataset, or its fsspec address; it is made.
+        strict: whether a damaged file refuses the compile; else it is left out, and `.errors` says why.
+        progress: whether to show a bar; by default from 200 files on, where somebody can see it.
+        part_votes: the votes after which a part is ended.
+
+    Raises:
+        InputError: listing every problem of every damaged file; where there are no run files; for a folder that was
+            compiled from other runs, holds something else, or is being compiled.
+    """
+    source, storage = _full(runs), Storage.at(out)
+    files = run_files(source)
+    _expect_own(storage)
+    with storage.locked():
+        old = _manifest_of(storage, source)
+        known = read_sources(storage, old) if old else []
+        remove_left_over(storage)
+        found = changes(files, known)
+        writer = _Writer(storage, part_votes)
+        if old is not None and not found.to_read and set(found.same) == set(known):
+            manifest = old
+        else:
+            try:
+                manifest = _new_manifest(storage, source, old, found, writer, strict=strict, progress=progress)
+                write_manifest(storage, manifest)
+            finally:
+                remove_left_over(storage)
+    return Compiled(
+        dataset=storage.address,
+        n_runs=sum(part.count("runs") for part in manifest.parts),
+        n_parts=len(manifest.parts),
+        added=len(found.to_read) - found.n_changed,
+        changed=found.n_changed,
+        removed=len(found.gone) - found.n_changed,
+        written=len(writer.parts),
+        errors=manifest.errors,
+    )
+
+
+def _full(address: Address) -> str:
+    text = os.fspath(address)
+    return text if "://" in text else Path(text).expanduser().absolute().as_posix()
+
+
+def _expect_own(storage: Storage) -> None:
+    """Raise InputError for a folder that holds something else."""
+    if storage.is_foreign and not storage.exists(MANIFEST):
+        raise InputError(Problem(storage.address, "holds files, and no dataset", "name a folder that is empty or new"))
+
+
+def _manifest_of(storage: Storage, source: str) -> Manifest | None:
+    """Return the manifest that is brought up to date; InputError where it is of other runs."""
+    manifest = read_manifest(storage)
+    if manifest is not None and manifest.source != source:
+        message = f"was compiled from {manifest.source}, and not from {source}"
+        raise InputError(Problem(storage.address, message, "name another folder for this dataset, or remove it"))
+    return manifest
+
+
+@dataclass
+class _Writer:
+    """Gathers runs, and writes a part whenever there are enough of them."""
+
+    storage: Storage
+    part_votes: int
+    parts: list[Part] = field(default_factory=list)
+    part_of: dict[str, str] = field(default_factory=dict)
+    """The part of each run that was written."""
+    waiting: list[RunSet] = field(default_factory=list)
+
+    def add(self, runs: RunSet) -> None:
+        if len(runs):
+            self.waiting.append(runs)
+        memory = sum(int(getattr(each, name).memory_usage(deep=True).sum()) for each in self.waiting for name in _LARGE)
+        if sum(len(each.votes) for each in self.waiting) >= self.part_votes or memory >= PART_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting as one part."""
+        if self.waiting:
+            runs = concat(self.waiting)
+            part = write_part(self.storage, runs)
+            self.parts.append(part)
+            self.part_of |= dict.fromkeys(runs.runs["run_id"], part.name)
+            self.waiting = []
+
+
+_LARGE = ("votes", "messages", "calls", "turns", "tools")
+"""The tables that can be large."""
+
+
+def _new_manifest(
+    storage: Storage,
+    source: str,
+    old: Manifest | None,
+    found: Changes,
+    writer: _Writer,
+    *,
+    strict: bool,
+    progress: bool | None,
+) -> Manifest:
+    """Write the parts that have to be written, and return the manifest that has them."""
+    failures: list[Failure] = []
+    foreign: list[Failure] = []
+    kept = _keep_parts(storage, old, found, writer)
+    shown = progress if progress is not None or len(found.to_read) >= FILES_FOR_PROGRESS_BAR else False
+    with progress_bar("compiling runs", len(found.to_read), shown) as step:
+        for batch in batches(found.to_read, _BATCH_BYTES):
+            read = read_files([file for file, _ in batch], step)
+            failures += read.failures
+            foreign += read.foreign
+            if not (strict and failures):  # then the other files are read for their problems alone
+                writer.add(read.runs)
+    if strict:
+        refuse(failures)
+    writer.flush()
+    if not any(part.count("runs") for part in [*kept, *writer.parts]):
+        refuse([*failures, *foreign] or [_nothing(source)])
+    damaged = {path for path, _ in failures}
+    files = [*found.same, *(each for _, each in found.to_read)]
+    rows = [
+        each._replace(part=writer.part_of.get(each.run_id, each.part))
+        for each in files
+        if each.run_id in writer.part_of or each.path not in damaged
+    ]
+    errors = error_table([*failures, *foreign]).to_dict("records")
+    return Manifest(
+        source=source,
+        parts=(*kept, *writer.parts),
+        files=write_sources(storage, rows),
+        errors=(*_lasting(old, found.same), *({str(k): str(v) for k, v in row.items()} for row in errors)),
+    )
+
+
+def _nothing(source: str) -> Failure:
+    return source, InputError(Problem(source, "holds no run", "name a folder of run logs or state artifacts"))
+
+
+def _keep_parts(storage: Storage, old: Manifest | None, found: Changes, writer: _Writer) -> list[Part]:
+    """Return the parts that stay as they are; what stays of the others is given to the writer.
+
+    A part is written again without the runs that are gone, and where there are many small parts.
+    """
+    parts = old.parts if old else ()
+    touched = {source.part for source in found.gone}
+    small = [part.name for part in parts if part.count("votes") < writer.part_votes / 2]
+    if len(small) >= MAX_SMALL_PARTS and found.to_read:
+        touched |= set(small)
+    gone = {source.run_id for source in found.gone}
+    for part in parts:
+        if part.name in touched:
+            runs = Dataset.of(storage, [part]).in_memory()
+            ids = [run_id for run_id in runs.runs["run_id"] if run_id not in gone]
+            writer.add(runs.select(ids))
+    return [part for part in parts if part.name not in touched]
+
+
+def _lasting(old: Manifest | None, same: Iterable[Source]) -> list[dict[str, str]]:
+    """Return the errors of files that are still the same."""
+    paths = {source.path for source in same}
+    return [error for error in (old.errors if old else ()) if error["source"] in paths]

@@ -1,0 +1,207 @@
+"""A dataset of compiled runs: a RunSet whose tables are read when they are first needed (rule E5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.errors import InputError, Problem
+from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty
+from verifyplan.frames.dataset.manifest import MANIFEST, Part, read_manifest
+from verifyplan.frames.dataset.part_files import part_path, read_coded, read_table
+from verifyplan.frames.dataset.storage import Storage
+from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors
+from verifyplan.text import counted
+
+MAX_TABLE_BYTES = 4 * 2**30
+"""A table that would be larger in memory is not read as a whole."""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Where the tables of a dataset come from."""
+
+    storage: Storage
+    parts: tuple[Part, ...]
+    chosen: frozenset[str] | None = None
+    """The runs that were selected; None for all."""
+    texts: bool = True
+    """Whether long texts are read."""
+    truths: tuple[pd.DataFrame, ...] = ()
+    """Tables of truth, the later before the earlier."""
+    errors: tuple[dict[str, str], ...] = ()
+
+
+class Dataset(RunSet):
+    """Runs that were compiled into a dataset; every table is read when it is first asked for, and then kept.
+
+    It can be given wherever runs are taken. `replay` and `compare` go through its parts one by one, and other
+    functions read the tables that they need whole, which is refused where one of them would need more than 4 GB.
+    """
+
+    @classmethod
+    def open(cls, address: str | os.PathLike[str]) -> Dataset:
+        """Return the dataset at an address; only its manifest is read.
+
+        Raises InputError where there is none, or it was compiled by another version.
+        """
+        storage = Storage.at(address)
+        manifest = read_manifest(storage)
+        if manifest is None:
+            there = storage.exists(MANIFEST)
+            message = "was compiled by another version of verifyplan" if there else "is no dataset"
+            fix = "compile it again: verifyplan compile DIR --out DATASET"
+            raise InputError(Problem(storage.address, message, fix))
+        return cls.of(storage, manifest.parts, manifest.errors)
+
+    @classmethod
+    def of(cls, storage: Storage, parts: Iterable[Part], errors: tuple[dict[str, str], ...] = ()) -> Dataset:
+        """Return some parts of a dataset."""
+        return cls._from(_Source(storage, tuple(parts), errors=errors))
+
+    @classmethod
+    def _from(cls, source: _Source) -> Dataset:
+        made = object.__new__(cls)
+        made.__dict__["_source"] = source
+        return made
+
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        """Read a table when it is first asked for."""
+        source: _Source | None = self.__dict__.get("_source")
+        if source is None or (name not in TABLES and name != "errors"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.__dict__[name] = table = _table(source, name)
+        return table
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: not the tables, where these can be read again."""
+        return {"_source": self.__dict__["_source"]} if "_source" in self.__dict__ else dict(self.__dict__)
+
+    @property
+    def parts(self) -> tuple[Dataset, ...]:
+        """The parts, each a dataset; none where its tables are no longer those of its files."""
+        source: _Source | None = self.__dict__.get("_source")
+        return () if source is None else tuple(self._from(replace(source, parts=(part,))) for part in source.parts)
+
+    @property
+    def statistics(self) -> tuple[Part, ...]:
+        """What the manifest says of each part: its rows, runs, modes and workers."""
+        source: _Source | None = self.__dict__.get("_source")
+        return () if source is None else source.parts
+
+    def without_texts(self) -> Dataset:
+        """Return the dataset with long texts missing: the explanations of votes, the contents of messages."""
+        source: _Source | None = self.__dict__.get("_source")
+        return self if source is None else self._from(replace(source, texts=False))
+
+    def paths(self, table: str) -> list[str]:
+        """Return the paths of the Parquet files of a table, for other programs; long texts are in `-texts` beside."""
+        source: _Source = self.__dict__["_source"]
+        return [part_path(source.storage, part, table) for part in source.parts if part.count(table)]
+
+    def coded_votes(self, *, texts: bool = False) -> pd.DataFrame:
+        """Return the votes of one part with names as categoricals, as they are stored; None of it is cached."""
+        source: _Source = self.__dict__["_source"]
+        frames = [read_coded(source.storage, part, "votes", texts=texts) for part in source.parts]
+        votes = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+        if source.chosen is None:
+            return votes
+        return votes[votes["run_id"].isin(source.chosen).to_numpy(dtype=bool)].reset_index(drop=True)
+
+    def in_memory(self) -> RunSet:
+        """Return all tables, read, as a RunSet that no longer needs the files."""
+        return RunSet(**{name: getattr(self, name) for name in TABLE_NAMES}, errors=self.errors)
+
+    def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> Dataset:
+        """Return only some runs (see `RunSet.select`); of parts that have none of them nothing is read."""
+        source: _Source | None = self.__dict__.get("_source")
+        if source is None:
+            return super().select(chosen)  # type: ignore[return-value]  # in memory: made by `replace`
+        wanted = frozenset(self.wanted_runs(chosen))
+        parts = tuple(part for part in source.parts if _may_hold(part, wanted))
+        return self._from(replace(source, parts=parts, chosen=wanted))
+
+    def with_truth(self, truth: Mapping[str, bool] | pd.DataFrame) -> Dataset:
+        """Return the same runs with `findings.truth` filled (see `RunSet.with_truth`), whenever findings are read."""
+        source: _Source | None = self.__dict__.get("_source")
+        if source is None:
+            return super().with_truth(truth)  # type: ignore[return-value]
+        table = truth if isinstance(truth, pd.DataFrame) else pd.DataFrame(list(truth.items()), columns=_TRUTH)
+        return self._from(replace(source, truths=(*source.truths, table)))
+
+    def __len__(self) -> int:
+        """Return the number of runs, from the manifest unless some were selected."""
+        source: _Source | None = self.__dict__.get("_source")
+        if source is None or source.chosen is not None:
+            return len(self.runs)
+        return sum(part.count("runs") for part in source.parts)
+
+    def __repr__(self) -> str:
+        """Return the sizes of the tables as the manifest has them; nothing is read."""
+        source: _Source | None = self.__dict__.get("_source")
+        if source is None:
+            return super().__repr__()
+        counts = {name: sum(part.count(name) for part in source.parts) for name in TABLE_NAMES}
+        if source.chosen is not None:
+            where = counted(len(source.parts), "part")
+            return f"Dataset({len(source.chosen):,} selected runs in {where} of {source.storage.address!r})"
+        sizes = ", ".join(f"{n:,} {name}" for name, n in counts.items() if n or name in FIRST_TABLES)
+        return f"Dataset({sizes} in {counted(len(source.parts), 'part')} of {source.storage.address!r})"
+
+    def __str__(self) -> str:
+        """Return the sizes, as the manifest has them."""
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        """Return the sizes, as text."""
+        return f"<p>{escape(str(self))}</p>"
+
+
+_TRUTH = ["finding_id", "truth"]
+
+
+def _may_hold(part: Part, wanted: frozenset[str]) -> bool:
+    return any(part.first_run <= run_id <= part.last_run for run_id in wanted)
+
+
+def _table(source: _Source, name: str) -> pd.DataFrame:
+    """Return a table of all parts; InputError where it would be too large."""
+    if name == "errors":
+        return pd.DataFrame(source.errors, dtype="str") if source.errors else no_errors()
+    if source.chosen is None:
+        _expect_small(source.parts, name)
+    tables = [_part_table(source, part, name) for part in source.parts if part.count(name)]
+    tables = [table for table in tables if len(table)]
+    return pd.concat(tables, ignore_index=True) if tables else empty(name)
+
+
+def _part_table(source: _Source, part: Part, name: str) -> pd.DataFrame:
+    table = read_table(source.storage, part, name, texts=source.texts)
+    if source.chosen is not None:
+        table = table[table["run_id"].isin(source.chosen).to_numpy(dtype=bool)].reset_index(drop=True)
+    return _with_truths(table, source.truths) if name == "findings" else table
+
+
+def _with_truths(findings: pd.DataFrame, truths: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the findings with the truths that are about them."""
+    for truth in truths:
+        about = truth["finding_id"].astype("str").isin(findings["finding_id"])
+        if "run_id" in truth:
+            about &= truth["run_id"].astype("str").isin(findings["run_id"])
+        if about.any():
+            runs = pd.DataFrame({"run_id": findings["run_id"].unique()})
+            findings = RunSet(runs=runs, findings=findings).with_truth(truth[about.to_numpy()]).findings
+    return findings
+
+
+def _expect_small(parts: Sequence[Part], name: str) -> None:
+    size = sum(part.memory.get(name, 0) for part in parts)
+    if size > MAX_TABLE_BYTES:
+        message = f"has {size / 2**30:,.1f} GB in memory, and {MAX_TABLE_BYTES / 2**30:.0f} GB are read at once"
+        fix = "select fewer runs, go through .parts one by one, or use the functions that do (docs/scale.md)"
+        raise InputError(Problem(f"table {name}", message, fix))
