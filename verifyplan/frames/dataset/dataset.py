@@ -132,6 +132,9 @@ class Dataset(RunSet):
         if source is None:
             return super().with_truth(truth)  # type: ignore[return-value]
         table = truth if isinstance(truth, pd.DataFrame) else pd.DataFrame(list(truth.items()), columns=_TRUTH)
+        parts = (part.findings for part in self.parts)
+        findings = next((part for part in parts if _is_about(table, part).any()), empty("findings"))
+        _truly(findings, table)
         return self._from(replace(source, truths=(*source.truths, table)))
 
     def __len__(self) -> int:
@@ -187,15 +190,24 @@ def _part_table(source: _Source, part: Part, name: str) -> pd.DataFrame:
     return _with_truths(table, source.truths) if name == "findings" else table
 
 
+def _is_about(truth: pd.DataFrame, findings: pd.DataFrame) -> pd.Series[bool]:
+    """Return whether each row of a table of truth is about one of the findings."""
+    keys = [name for name in ("run_id", "finding_id") if name in truth]
+    about = [truth[name].astype("str").isin(findings[name].unique()) for name in keys]
+    return pd.concat(about, axis=1).all(axis=1) if about else pd.Series(dtype="bool")
+
+
+def _truly(findings: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
+    """Return findings with their truth; raises as `RunSet.with_truth`."""
+    runs = pd.DataFrame({"run_id": findings["run_id"].unique()})
+    return RunSet(runs=runs, findings=findings).with_truth(truth).findings
+
+
 def _with_truths(findings: pd.DataFrame, truths: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the findings with the truths that are about them."""
     for truth in truths:
-        about = truth["finding_id"].astype("str").isin(findings["finding_id"])
-        if "run_id" in truth:
-            about &= truth["run_id"].astype("str").isin(findings["run_id"])
-        if about.any():
-            runs = pd.DataFrame({"run_id": findings["run_id"].unique()})
-            findings = RunSet(runs=runs, findings=findings).with_truth(truth[about.to_numpy()]).findings
+        about = _is_about(truth, findings).to_numpy()
+        findings = _truly(findings, truth[about]) if about.any() else findings
     return findings
 
 
