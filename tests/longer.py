@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 LONG = os.environ.get("VERIFYPLAN_TESTS") == "long"
 """Whether everything is repeated as often as it was ever useful; set by `make test-long`, read only here."""
@@ -14,3 +16,8 @@ PART = 4
 def examples(all_of_them: int) -> int:
     """Return how many random examples a heavy property is tried on."""
     return all_of_them if LONG else max(1, all_of_them // PART)
+
+
+def part(items: Sequence[Any], every: int, offset: int = 0) -> Sequence[Any]:
+    """Return each item, or (where not everything is tried) one in `every` of them, from `offset` on."""
+    return items if LONG else items[offset % every :: every]

@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,14 +116,24 @@ def drawn(figure) -> str:
     return json.dumps([spec(figure.chart), figure.caption, figure.description])
 
 
-def picture_size(figure, side: str) -> float:
-    """The pixels of the whole picture."""
-    return float(re.search(rf'{side}="([\d.]+)"', vl_convert.vegalite_to_svg(spec(figure.chart)))[1])
+def picture_size(figure) -> list[float]:
+    """The pixels of the whole picture: its width and height."""
+    svg = vl_convert.vegalite_to_svg(spec(figure.chart))
+    return [float(re.search(rf'{side}="([\d.]+)"', svg)[1]) for side in ("width", "height")]
 
 
-def of_one_run(loaded, kind: str) -> Any:
-    runs = loaded[kind]
-    return runs if kind == "documents" else runs.select([runs.runs["run_id"].iloc[0]])
+@pytest.fixture(scope="module")
+def result_of(loaded) -> Callable[..., Any]:
+    """The result that a chart is drawn of, by the chart and whether it is of one run, computed once."""
+
+    @cache
+    def result(chart: str, *, one_run: bool = True) -> Any:
+        kind = EXAMPLES[chart].kind
+        runs = loaded[kind]
+        one = runs if kind == "documents" or not one_run else runs.select([runs.runs["run_id"].iloc[0]])
+        return EXAMPLES[chart].result(one)
+
+    return result
 
 
 def test_every_chart_has_an_example():
@@ -136,16 +147,16 @@ def test_signatures_name_the_shared_options(chart):
     assert {each.kind for each in parameters[1:]} == {inspect.Parameter.KEYWORD_ONLY}
 
 
-def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders):
+def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders, result_of):
     example = EXAMPLES[chart]
     if example.kind == "documents":
         check = vp.documents.plan_check(folders["documents"])
         assert drawn(draw(chart, check)) == drawn(draw(chart, check.graph)) == drawn(draw(chart, folders["documents"]))
         return
     if example.kind == "truth":
-        runs = loaded["truth"]
-        assert drawn(draw(chart, example.result(runs))) == drawn(draw(chart, runs))
-        assert drawn(draw(chart, runs)) == drawn(draw(chart, "stdlib-claims/adversarial"))
+        of_runs = drawn(draw(chart, loaded["truth"]))
+        assert drawn(draw(chart, result_of(chart, one_run=False))) == of_runs
+        assert drawn(draw(chart, "stdlib-claims/adversarial")) == of_runs
         return
     path = sorted(folders[example.kind].rglob("*.jsonl"))[0]
     run = vp.read_run(path)
@@ -158,34 +169,33 @@ def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders)
     assert drawn(draw(chart, path)) == expected
 
 
-def test_a_title_replaces_the_title(chart, loaded):
-    figure = draw(chart, of_one_run(loaded, EXAMPLES[chart].kind), title="What we saw")
+def test_a_title_replaces_the_title(chart, result_of):
+    figure = draw(chart, result_of(chart), title="What we saw")
     assert spec(figure.chart)["title"]["text"] == "What we saw"
 
 
-@pytest.mark.parametrize("side", ["width", "height"])
-def test_a_size_is_that_of_the_plot(chart, side, loaded):
-    data = of_one_run(loaded, EXAMPLES[chart].kind)
-    smaller, larger = (picture_size(draw(chart, data, **{side: pixels}), side) for pixels in (1_200, 1_300))
-    assert larger - smaller == pytest.approx(100, abs=3)
-    assert smaller >= 1_200
+def test_sizes_are_those_of_the_plot(chart, result_of):
+    smaller, larger = (draw(chart, result_of(chart), width=pixels, height=pixels) for pixels in (1_200, 1_300))
+    for before, after in zip(picture_size(smaller), picture_size(larger), strict=True):
+        assert after - before == pytest.approx(100, abs=3)
+        assert before >= 1_200
 
 
 @pytest.mark.parametrize("side", ["width", "height"])
-def test_too_small_a_size_is_refused(chart, side, loaded):
+def test_too_small_a_size_is_refused(chart, side, result_of):
     with pytest.raises(
         SettingsError, match=rf"{side}: must be an integer of at least \d+.*, got 3\. Fix: give more pixels"
     ):
-        draw(chart, of_one_run(loaded, EXAMPLES[chart].kind), **{side: 3})
+        draw(chart, result_of(chart), **{side: 3})
 
 
-def test_labels_stand_in_the_place_of_names(chart, loaded):
-    example, data = EXAMPLES[chart], of_one_run(loaded, EXAMPLES[chart].kind)
+def test_labels_stand_in_the_place_of_names(chart, result_of):
+    example, data = EXAMPLES[chart], result_of(chart)
     if example.name is None:
         with pytest.raises(SettingsError, match=r"labels: has no meaning here: .* Fix: leave it out"):
             draw(chart, data, labels={"a": "b"})
         return
-    name = example.name(example.result(data))
+    name = example.name(data)
     figure = draw(chart, data, labels={name: "Ours"})
     picture = json.dumps(spec(figure.chart))
     assert "Ours" in picture
@@ -194,10 +204,8 @@ def test_labels_stand_in_the_place_of_names(chart, loaded):
         draw(chart, data, labels={name + "x": "Ours"})
 
 
-def test_a_limit_leaves_out_the_rest_and_says_so(chart, loaded):
-    example, data = EXAMPLES[chart], loaded[EXAMPLES[chart].kind]
-    if chart in ("coverage", "vote_matrix"):
-        data = of_one_run(loaded, example.kind)
+def test_a_limit_leaves_out_the_rest_and_says_so(chart, result_of):
+    example, data = EXAMPLES[chart], result_of(chart, one_run=chart in ("coverage", "vote_matrix"))
     if "limit" in example.refused:
         with pytest.raises(SettingsError, match=r"limit: has no meaning here: .* Fix: leave it out"):
             draw(chart, data, limit=1)
@@ -220,10 +228,10 @@ BAD = (
 )
 
 
-def test_bad_values_are_refused(chart, loaded):
+def test_bad_values_are_refused(chart, result_of):
     for options, message in BAD:
         with pytest.raises(SettingsError, match=re.escape(message)):
-            draw(chart, loaded[EXAMPLES[chart].kind], **options)
+            draw(chart, result_of(chart), **options)
 
 
 def test_all_bad_values_are_listed_at_once():

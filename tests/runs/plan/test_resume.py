@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.longer import part
 from tests.runs.plan.breaking import (
     Heard,
     StopError,
@@ -129,7 +130,9 @@ def test_a_cross_run_cut_at_any_byte_is_resumed_to_the_same_events_and_artifact(
     whole, artifact = run.log_path.read_bytes(), without_durations(run.path.read_text())
     first = whole.index(b"\n")
     path = tmp_path / "cut.jsonl"
-    for length in range(len(whole)):
+    ends = [at for at, byte in enumerate(whole) if byte == ord("\n")]
+    near = {length for end in ends for length in range(end - 1, end + 3) if length < len(whole)}
+    for length in sorted(near.union(part(range(len(whole)), 29))):
         path.write_bytes(whole[:length])
         path.with_suffix(".json").unlink(missing_ok=True)
         if length < first:
@@ -153,7 +156,7 @@ def test_a_plan_run_cut_in_any_line_is_resumed_to_the_same_events(tmp_path, shar
     run = plan_run(script(), log_dir=tmp_path)
     assert run.log_path is not None
     lines = run.log_path.read_bytes().splitlines(keepends=True)
-    for number in range(1, len(lines), 3):
+    for number in part(range(1, len(lines)), 9, offset=int(share * 6)):
         torn = lines[number][: int(len(lines[number]) * share)]
         run.log_path.write_bytes(b"".join(lines[:number]) + torn)
         resumed = resume(run.log_path, backend=Heard(script()))
