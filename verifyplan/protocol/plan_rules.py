@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.protocol.records import PlanVerdict
-from verifyplan.protocol.rules_value import RulesValue, read_rules
+from verifyplan.protocol.rules_value import Count, RulesValue, plain_integer, read_rules
 
 Policy = Literal["protocol", "deliberate"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
@@ -34,8 +34,7 @@ def _forbidden(words: tuple[Forbidden, ...]) -> tuple[Forbidden, ...]:
     return tuple(word for word in get_args(Forbidden) if word in words and word not in narrower)
 
 
-Limit = Annotated[int, Field(ge=0, strict=True)]
-Count = Annotated[int, Field(ge=1, strict=True)]
+Limit = Annotated[int, BeforeValidator(plain_integer), Field(ge=0, strict=True)]
 Switch = Annotated[bool, Field(strict=True)]
 
 

@@ -7,10 +7,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
-from pydantic import BeforeValidator, PlainSerializer, ValidationError
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError
 from pydantic_core import ErrorDetails
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
@@ -27,8 +28,18 @@ MAX_DENOMINATOR = 10_000
 """Shares and weights are fractions with at most this denominator, so that counts of votes stay exact."""
 
 
+def plain_integer(value: object) -> object:
+    """Return an integer of any kind, such as numpy's, as Python's own; other values, and truth values, as they are."""
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
+
+
+Count = Annotated[int, BeforeValidator(plain_integer), Field(ge=1, strict=True)]
+"""An integer of at least 1."""
+
+
 def exact_fraction(value: object) -> Fraction:
     """Return an exact fraction of a number or a text such as "2/3" or "0.5"; ValueError where there is none."""
+    value = plain_integer(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         raise ValueError("must be a number, or a text such as '2/3'")
     try:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from math import lcm
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 
 from verifyplan.protocol.base import Model
-from verifyplan.protocol.rules_value import Exact, RulesValue, exact_fraction
+from verifyplan.protocol.rules_value import Count, Exact, RulesValue, exact_fraction, plain_integer
 from verifyplan.protocol.vote import MissingBasis, Mode, Name
 
 Aggregate = Literal["rules", "majority", "unanimous", "any-refute", "first-round", "dawid-skene"]
@@ -19,11 +20,15 @@ Uncited = Literal["keep", "as-burden"]
 Caveats = Literal["partial", "as-agree"]
 Pruning = Literal["queue", "none"]
 
+MAX_ROUNDS = 1_000_000
+MAX_WHOLE_WEIGHT = 2**36
+"""Weights, in proportion as whole numbers, are at most this, so that weighed tallies stay exact in 64 bits."""
+
 
 class MarginStop(Model):
     """Ask one worker after the other, in roster order, until one side of the round leads by so many votes."""
 
-    margin: Annotated[int, Field(ge=1, strict=True)] = Field(
+    margin: Count = Field(
         description="Votes by which agree and supplement lead disagree, or the other way, that end a round."
     )
 
@@ -69,6 +74,7 @@ Stop = Annotated[
 
 def _quorum(value: object) -> int | Fraction:
     """Return a whole number of votes as it is, and a share as an exact fraction."""
+    value = plain_integer(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and value.isdigit():
@@ -100,9 +106,13 @@ Quorum = Annotated[
 
 def _check_weights(weights: dict[str, Fraction] | None) -> dict[str, Fraction] | None:
     """Return the weights that are not 1, which all others are."""
-    if weights is not None and any(weight < 0 for weight in weights.values()):
+    if not weights:
+        return None
+    if any(weight < 0 for weight in weights.values()):
         raise ValueError("must be at least 0 each")
-    return {name: weights[name] for name in sorted(weights) if weights[name] != 1} or None if weights else None
+    if max(1, *weights.values()) * lcm(*(weight.denominator for weight in weights.values())) > MAX_WHOLE_WEIGHT:
+        raise ValueError(f"must be at most {MAX_WHOLE_WEIGHT:,} each, in proportion as whole numbers; round them")
+    return {name: weights[name] for name in sorted(weights) if weights[name] != 1} or None
 
 
 def _check_workers(workers: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -131,7 +141,7 @@ class VotingRules(RulesValue):
         default=None,
         description="The rules that judge a round, and in a live run what workers are asked; None: that of the run.",
     )
-    max_rounds: Annotated[int, Field(ge=1, strict=True)] | None = Field(
+    max_rounds: Annotated[Count, Field(le=MAX_ROUNDS)] | None = Field(
         default=None, description="Rounds that are allowed; None: those that the run allowed."
     )
     majority: Annotated[Exact, Field(ge=0, lt=1)] = Field(

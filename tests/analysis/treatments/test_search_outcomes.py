@@ -114,18 +114,14 @@ def test_counts_are_those_of_the_classes_by_group_and_truth():
     rules = [VotingRules(), VotingRules(mode="adversarial", max_rounds=4)]
     outcomes = rule_outcomes(runs, rules)
     groups = pd.factorize(outcomes.findings["run_id"])[0].astype(np.int64)
-    counts, attainable = (count(groups, 5) for count in (outcomes.counts, outcomes.attainable_counts))
+    counts = outcomes.counts(groups, 5)
     assert counts.shape == (2, 5, 3, 4)
-    assert attainable.shape == (2, 5, 3, 3)
     for k in range(2):
-        classes, low, high = outcomes.classes(k), outcomes.low(k), outcomes.high(k)
+        classes = outcomes.classes(k)
         assert not (classes == NO_CLASS).any()
         for row, group in enumerate(groups):
             counts[k, group, outcomes.truth[row], classes[row]] -= 1
-            held_at_worst, held_at_best = low[row] < 2, high[row] < 2
-            attainable[k, group, outcomes.truth[row], int(held_at_worst) + int(held_at_best)] -= 1
     assert not counts.any()
-    assert not attainable.any()
 
 
 def test_outcomes_that_are_not_kept_are_computed_again(monkeypatch):

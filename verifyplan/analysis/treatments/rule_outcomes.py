@@ -199,27 +199,16 @@ class RuleOutcomes:
     def counts(self, groups: Ints, n_groups: int) -> Ints:
         """Return findings counted by rules, group, truth and class, of shape (rules, groups, 3, 4).
 
-        The truth is FALSE, TRUE, UNKNOWN in this order; `groups` has the group of each finding, from 0.
+        The truth is FALSE, TRUE, UNKNOWN in this order; `groups` has the group of each finding, from 0. Findings
+        without a class are left out.
         """
-        return self._counts(groups, n_groups, np.append(np.arange(N_PACKED) % N_CLASSES, N_CLASSES), N_CLASSES)
-
-    def attainable_counts(self, groups: Ints, n_groups: int) -> Ints:
-        """Return findings counted by rules, group, truth and what unseen votes could make of them.
-
-        Of shape (rules, groups, 3, 3); the last axis is NOT_HELD, EITHER, HELD_SURELY. Metrics are monotone in each
-        finding, so that their bounds follow: of precision, recall and F1 the lowest has the true findings of EITHER not
-        held and the false ones held, the highest the other way round.
-        """
-        return self._counts(groups, n_groups, np.append(either_held(np.arange(N_PACKED)), 3), 3)
-
-    def _counts(self, groups: Ints, n_groups: int, kind_of: Ints, n_kinds: int) -> Ints:
-        """Return findings counted by rules, group, truth and a kind of their packed outcome; others are left out."""
-        out = np.empty((len(self.rules), n_groups, N_TRUTHS, n_kinds), dtype=np.int64)
-        cell = (groups * N_TRUTHS + self.truth) * (n_kinds + 1)
-        shape = (n_groups, N_TRUTHS, n_kinds + 1)
+        out = np.empty((len(self.rules), n_groups, N_TRUTHS, N_CLASSES), dtype=np.int64)
+        cell = (groups * N_TRUTHS + self.truth) * (N_CLASSES + 1)
+        class_of = np.append(np.arange(N_PACKED) % N_CLASSES, N_CLASSES)
+        shape = (n_groups, N_TRUTHS, N_CLASSES + 1)
         for k in range(len(self.rules)):
-            counted = np.bincount(cell + kind_of[self.packed(k)], minlength=int(np.prod(shape)))
-            out[k] = counted.reshape(shape)[:, :, :n_kinds]
+            counted = np.bincount(cell + class_of[self.packed(k)], minlength=int(np.prod(shape)))
+            out[k] = counted.reshape(shape)[:, :, :N_CLASSES]
         return out
 
 

@@ -7,6 +7,8 @@ from itertools import combinations, product
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from verifyplan.analysis.replay import recorded_rules
 from verifyplan.analysis.voters import roster_of
 from verifyplan.errors import Problem, SettingsError
@@ -69,13 +71,18 @@ def todays_rules(runs: RunSet) -> VotingRules:
 
 def _combinations(space: Mapping[Any, Any]) -> list[VotingRules]:
     """Return the rules of every combination of the values of some fields."""
-    values = {str(name): list(given) if isinstance(given, list | tuple) else [given] for name, given in space.items()}
+    values = {str(name): _listed(given) for name, given in space.items()}
     size = prod(map(len, values.values()))
     if size > MAX_RULES:
         sizes = " x ".join(f"{len(given)} of {name}" for name, given in values.items())
         message = f"has {size:,} combinations ({sizes}), more than {MAX_RULES:,}"
         raise SettingsError(Problem("space", message, "give fewer values of some fields"))
     return [VotingRules(**dict(zip(values, chosen, strict=True))) for chosen in product(*values.values())]
+
+
+def _listed(given: Any) -> list[Any]:
+    several = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
+    return list(given) if several else [given]
 
 
 def default_space(runs: RunSet) -> tuple[VotingRules, ...]:

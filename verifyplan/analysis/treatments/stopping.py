@@ -16,6 +16,7 @@ from verifyplan.analysis.replay import recorded_rules
 from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
 from verifyplan.analysis.treatments.rule_costs import Cost, RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, RuleOutcomes, Walk, rule_outcomes
+from verifyplan.analysis.treatments.rule_space import todays_rules
 from verifyplan.analysis.treatments.rule_walk import GOES_ON, STATE_BITS
 from verifyplan.analysis.treatments.stopping_result import Stopping
 from verifyplan.analysis.voters import roster_of
@@ -69,7 +70,7 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
     [['all votes', 5, 0.0, 0], ['margin 2', 2, 0.6, 0]]
     """
     runs = as_runs(runs)
-    base = _of_runs(runs) if rules is None else chosen_rules(rules)
+    base = todays_rules(runs) if rules is None else chosen_rules(rules)
     named = {ALL_VOTES: base, **_stopped(base, DEFAULT_STOPS if stops is None else stops)}
     outcomes = rule_outcomes(runs, list(named.values()))
     costs, walks = RuleCosts(runs, outcomes), [outcomes.walks(k) for k in range(len(named))]
@@ -91,12 +92,6 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
         notes=tuple(_notes(runs, table, base)),
     )
-
-
-def _of_runs(runs: RunSet) -> VotingRules:
-    """Return the rules that all runs recorded; the neutral ones where they recorded none, or not the same."""
-    recorded = recorded_rules(runs).unique()
-    return VotingRules.from_json(recorded[0]) if len(recorded) == 1 and recorded[0] else VotingRules()
 
 
 def _stopped(base: VotingRules, stops: Mapping[str, object]) -> dict[str, VotingRules]:
