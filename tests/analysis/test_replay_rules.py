@@ -7,14 +7,16 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from verifyplan.analysis.treatments.rule_outcomes import rule_outcomes
 from verifyplan.errors import SettingsError
+from verifyplan.protocol.vote import CLASSIFICATIONS
 
 ROSTER = ["zed", "bob", "ann", "cyd"]
 AGREE = {"verdict": "agree"}
 REFUTE = {"verdict": "refuted", "disagree_basis": "counter-evidence", "explanation": "m.py:4 says so"}
 
 
-def live(rules, *, first=None, second=None, **options):
+def live(rules, *, first=None, second=None, roster=ROSTER, **options):
     """Run one finding, found by cyd, under rules; every worker agrees unless `first` or `second` says otherwise."""
     script = {
         number: {worker: {"F": (said or {}).get(worker, AGREE)} for worker in ROSTER}
@@ -23,7 +25,7 @@ def live(rules, *, first=None, second=None, **options):
     rows = [{"finding_id": "F", "summary": "a claim", "evidence": "", "worker": "cyd"}]
     backend = vp.agents.ScriptedBackend(script)
     options = {"mode": "adversarial", "matcher": None, "log_dir": None} | options
-    return vp.crossverify(rows, ROSTER, rules=rules, backend=backend, **options).frames
+    return vp.crossverify(rows, roster, rules=rules, backend=backend, **options).frames
 
 
 def only(table):
@@ -50,6 +52,21 @@ def test_rounds_alone_leave_a_run_its_own_rules():
     run = live({"aggregate": "any-refute"}, first={"bob": REFUTE})
     assert only(vp.replay(run, max_rounds=1))["rule"] == "any-disagree"
     assert only(vp.replay(run, "adversarial", max_rounds=1))["rule"] == "hard-refute"
+
+
+def test_runs_whose_rosters_contradict_each_other_ask_each_in_its_own_order(tmp_path):
+    rosters, stop = (ROSTER, ROSTER[::-1]), {"stop": {"margin": 1}}
+    for roster in rosters:
+        live(stop, first={"zed": REFUTE}, roster=roster, log_dir=tmp_path / "stopped", max_rounds=1)
+        live({}, first={"zed": REFUTE}, roster=roster, log_dir=tmp_path / "all", max_rounds=1)
+    stopped = vp.replay(tmp_path / "stopped")
+    assert stopped["classification"].tolist() == stopped["recorded"].tolist() == ["worker-unique", "full-consensus"]
+    runs = vp.load(tmp_path / "all")
+    replayed = vp.replay(runs, rules=stop)
+    assert replayed["classification"].tolist() == ["worker-unique", "full-consensus"]
+    assert not replayed["censored"].any()
+    searched = rule_outcomes(runs, [vp.VotingRules(**stop)])
+    assert [CLASSIFICATIONS[code] for code in searched.classes(0)] == ["worker-unique", "full-consensus"]
 
 
 def test_runs_of_different_rules_are_judged_each_by_its_own(tmp_path):

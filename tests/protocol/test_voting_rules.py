@@ -6,6 +6,7 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,6 +101,7 @@ def test_differences_and_rules_read_well():
     [
         ({"mode": "x"}, "mode: must be 'collaborative' or 'adversarial', got 'x'"),
         ({"max_rounds": 0}, "max_rounds: must be at least 1, got 0"),
+        ({"max_rounds": 10**30}, "max_rounds: must be at most 1000000, got 1000"),
         ({"max_rounds": 1.5}, "max_rounds: must be an integer, got 1.5"),
         ({"majority": 1}, "majority: must be below 1, got 1"),
         ({"majority": "half"}, "majority: must be a number, or a text such as '2/3', got 'half'"),
@@ -121,6 +123,14 @@ def test_differences_and_rules_read_well():
         ({"workers": "ann"}, "workers: must be a list, got 'ann'"),
         ({"workers": [1]}, "workers.0: must be a text, got 1"),
         ({"weights": {"a": -1}}, "weights: must be at least 0 each, got {'a': -1}"),
+        (
+            {"weights": {"a": 2**40}},
+            "weights: must be at most 68,719,476,736 each, in proportion as whole numbers; round",
+        ),
+        (
+            {"weights": {"a": "1/9973", "b": "1/9967", "c": "1/9949"}},
+            "weights: must be at most 68,719,476,736 each, in proportion as whole numbers; round",
+        ),
         ({"weights": {"a": "x"}}, "weights.a: must be a number, or a text such as '2/3', got 'x'"),
         ({"weights": [1]}, "weights: must be a mapping, got [1]"),
         ({"weights": {"": 2}}, "weights: must not be empty, got ''"),
@@ -138,6 +148,15 @@ def test_one_plain_problem_says_what_a_field_may_be(fields, message):
         vp.VotingRules(**fields)
     assert len(raised.value.problems) == 1
     assert str(raised.value.problems[0]).startswith(message)
+
+
+def test_numbers_of_arrays_are_numbers():
+    given = {"max_rounds": 2, "quorum": 3, "weights": {"a": 2}, "stop": {"margin": 1}}
+    arrays = {
+        "max_rounds": np.int64(2), "quorum": np.int32(3), "weights": {"a": np.int64(2)}, "stop": {"margin": np.int8(1)},
+    }  # fmt: skip
+    assert vp.VotingRules(**arrays).to_json() == vp.VotingRules(**given).to_json()
+    assert vp.PlanRules(max_active=np.int64(4)) == vp.PlanRules(max_active=4)
 
 
 def test_all_problems_come_at_once():

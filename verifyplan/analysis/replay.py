@@ -14,7 +14,7 @@ from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube
-from verifyplan.analysis.voters import Voters, asks_some, voters_of_runs
+from verifyplan.analysis.voters import Voters, asks_some, order_of_runs, voters_of_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
@@ -175,11 +175,12 @@ class ReplayPart(NamedTuple):
         return vote_cube(self.votes, self.cast, self.voters(), citations=citations)
 
 
-def replay_parts(runs: RunSet, rules: VotingRules) -> list[ReplayPart]:
+def replay_parts(runs: RunSet, rules: VotingRules, *, in_order: bool = False) -> list[ReplayPart]:
     """Return the votes of runs by the mode and the rules that judge them; one part where these are the same for all.
 
     Rules that name nothing but rounds and missing bases leave each run its own: those that it recorded (the column
-    `rules` of `runs`), with these in place.
+    `rules` of `runs`), with these in place. Where rules stop within rounds, or with `in_order`, runs whose rosters
+    contradict each other are apart, so that each asks in its own order.
     """
     of_runs = runs.runs[["run_id", "mode", "effective_max_rounds"]].assign(own_rules=recorded_rules(runs))
     findings = _replayed(runs).merge(of_runs, on="run_id", how="left")
@@ -187,11 +188,16 @@ def replay_parts(runs: RunSet, rules: VotingRules) -> list[ReplayPart]:
     own = findings["own_rules"].fillna("") if set(rules.changed) <= LEAVES_RULES else pd.Series("", findings.index)
     if rules.mode is not None:
         modes[:] = rules.mode
-    keys = sorted(set(zip(modes, own, strict=True)), key=lambda key: (MODES.index(key[0]), key[1]))
-    return [
-        _part(runs, findings[(modes.eq(mode) & own.eq(recorded)).to_numpy()], mode, _with_rounds(recorded, rules))
-        for mode, recorded in keys
-    ]
+    stops = in_order or rules.stop != "round" or any('"stop"' in text for text in own.unique())
+    orders = order_of_runs(runs) if stops else {}
+    order = findings["run_id"].astype("object").map(orders).fillna("") if orders else pd.Series("", findings.index)
+    keys = sorted(set(zip(modes, own, order, strict=True)), key=lambda key: (MODES.index(key[0]), *key[1:]))
+    parts = []
+    for mode, recorded, roster in keys:
+        chosen = (modes.eq(mode) & own.eq(recorded) & order.eq(roster)).to_numpy()
+        of_order = runs.select(findings.loc[chosen, "run_id"].unique()) if orders else runs
+        parts.append(_part(of_order, findings[chosen], mode, _with_rounds(recorded, rules)))
+    return parts
 
 
 LEAVES_RULES = {"max_rounds", "missing_basis"}

@@ -82,26 +82,49 @@ def roster_of(runs: RunSet) -> list[str]:
 def roster_order(runs: RunSet) -> list[str]:
     """Return the workers in an order that agrees with every roster, and else with that of the calls of every round.
 
-    Where rosters of runs disagree, workers are in order of appearance.
+    Where rosters of runs disagree, workers are in order of appearance; `order_of_runs` tells such runs apart.
 
     >>> rounds = {"run_id": ["r", "r", "s", "s"], "iteration": 0, "round": 1, "worker": ["b", "c", "a", "b"]}
     >>> roster_order(RunSet(dispatches=pd.DataFrame(rounds).assign(status="completed")))
     ['a', 'b', 'c']
     """
+    rosters = [json.loads(text) for text in _rosters(runs)["roster"].unique()]
+    known = dict.fromkeys([*chain.from_iterable(rosters), *runs.dispatches["worker"]])
+    return _agreed(runs, rosters) or list(known)
+
+
+def _agreed(runs: RunSet, rosters: list[list[str]]) -> list[str] | None:
+    """Return the workers in an order that agrees with every roster and all calls; None where these disagree."""
     called = runs.dispatches[runs.dispatches["status"].notna().to_numpy(dtype=bool)]
     keys = called[["run_id", "iteration", "round"]]
     follows = keys.eq(keys.shift()).all(axis=1).to_numpy(dtype=bool)
     workers = called["worker"].astype("object")
     pairs = pd.DataFrame({"before": workers.shift()[follows], "after": workers[follows]}).drop_duplicates()
-    rosters = [json.loads(text) for text in _rosters(runs)["roster"].unique()]
-    known = [*dict.fromkeys([*chain.from_iterable(rosters), *runs.dispatches["worker"]])]
-    order: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(known, ()))
+    known = dict.fromkeys([*chain.from_iterable(rosters), *runs.dispatches["worker"]], ())
+    order: TopologicalSorter[str] = TopologicalSorter(known)
     for before, after in chain(pairs.itertuples(index=False), *map(pairwise, rosters)):
         order.add(after, before)
     try:
         return list(order.static_order())
     except CycleError:
-        return known
+        return None
+
+
+def order_of_runs(runs: RunSet) -> dict[str, str]:
+    """Return the roster of each run as text where no single order agrees with those of all runs; empty where one does.
+
+    Where no log tells a run's roster, it is who was called first, second, and so on.
+
+    >>> rounds = {"run_id": ["r", "r", "s", "s"], "iteration": 0, "round": 1, "worker": ["b", "c", "c", "b"]}
+    >>> order_of_runs(RunSet(dispatches=pd.DataFrame(rounds).assign(status="completed")))
+    {'r': '["b", "c"]', 's': '["c", "b"]'}
+    """
+    told = _rosters(runs)
+    if _agreed(runs, [json.loads(text) for text in told["roster"].unique()]) is not None:
+        return {}
+    called = runs.dispatches[["run_id", "worker"]].drop_duplicates()
+    by_calls = called.groupby("run_id", sort=False)["worker"].agg(lambda workers: json.dumps(workers.tolist()))
+    return {**by_calls, **dict(zip(told["run_id"], told["roster"], strict=True))}
 
 
 def _rosters(runs: RunSet) -> pd.DataFrame:

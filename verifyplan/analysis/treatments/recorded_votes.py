@@ -81,14 +81,14 @@ class RecordedVotes(NamedTuple):
         return RecordedVotes(findings, self.truth[known], self.unvoted[known], parts)
 
 
-def recorded_votes(runs: RunSet, rules: VotingRules) -> RecordedVotes:
+def recorded_votes(runs: RunSet, rules: VotingRules, *, in_order: bool = False) -> RecordedVotes:
     """Return the recorded votes of runs, by the mode and the rules that judge them (see `replay_parts`).
 
     The items of a plan body are left out.
     """
     own = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     own = own[["run_id", "finding_id", "summary", "truth", "classification"]]
-    parts = replay_parts(runs, rules)
+    parts = replay_parts(runs, rules, in_order=in_order)
     keys = [part.cast.findings.assign(part=i, at=range(len(part.cast.findings))) for i, part in enumerate(parts)]
     voted = pd.concat(keys) if keys else pd.DataFrame(columns=[*FINDING, "iteration", "part", "at"])
     table = own.merge(voted, on=FINDING, how="left")

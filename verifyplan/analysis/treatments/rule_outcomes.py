@@ -217,7 +217,7 @@ def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
 
     One pass over distinct patterns a rule; the aggregate `dawid-skene` is estimated over all votes.
     """
-    recorded = recorded_votes(runs, VotingRules())
+    recorded = recorded_votes(runs, VotingRules(), in_order=any(each.stop != "round" for each in rules))
     rounds = max((r.max_rounds or 0 for r in rules), default=0)
     parts = tuple(
         RulePart(

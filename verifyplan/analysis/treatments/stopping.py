@@ -19,7 +19,6 @@ from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, RuleOutcomes,
 from verifyplan.analysis.treatments.rule_space import todays_rules
 from verifyplan.analysis.treatments.rule_walk import GOES_ON, STATE_BITS
 from verifyplan.analysis.treatments.stopping_result import Stopping
-from verifyplan.analysis.voters import roster_of
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
@@ -199,19 +198,5 @@ def _notes(runs: RunSet, table: pd.DataFrame, base: VotingRules) -> Iterator[str
             f"{counted(int(own.sum()), 'run')} recorded voting rules of their own: the row '{ALL_VOTES}' is judged by "
             "these, the stops by the neutral rules."
         )
-    if n := _other_rosters(runs):
-        yield (
-            f"{counted(n, 'run')} asked workers in another order than the rest; stops take them in one order for all: "
-            f"{listed(roster_of(runs))}."
-        )
     if base.stop != "round":
         yield f"The rules stop within rounds themselves: '{ALL_VOTES}' are those that they ask for."
-
-
-def _other_rosters(runs: RunSet) -> int:
-    """Return how many runs asked workers in another order than that in which stops take them."""
-    keys = ["run_id", "iteration", "round"]
-    calls = runs.dispatches[keys].reset_index(drop=True)
-    place = pd.Index(roster_of(runs)).get_indexer(pd.Index(runs.dispatches["worker"]))
-    follows = calls.eq(calls.shift()).all(axis=1).to_numpy(dtype=bool)
-    return int(calls.loc[follows & (np.diff(place, prepend=-1) < 0), "run_id"].nunique())
