@@ -34,7 +34,7 @@ def _forbidden(words: tuple[Forbidden, ...]) -> tuple[Forbidden, ...]:
     return tuple(word for word in get_args(Forbidden) if word in words and word not in narrower)
 
 
-Limit = Annotated[int, BeforeValidator(plain_integer), Field(ge=0, strict=True)]
+Limit = Annotated[int, Field(ge=0, strict=True), BeforeValidator(plain_integer)]
 Switch = Annotated[bool, Field(strict=True)]
 
 

@@ -33,7 +33,7 @@ def plain_integer(value: object) -> object:
     return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
-Count = Annotated[int, BeforeValidator(plain_integer), Field(ge=1, strict=True)]
+Count = Annotated[int, Field(ge=1, strict=True), BeforeValidator(plain_integer)]
 """An integer of at least 1."""
 
 
