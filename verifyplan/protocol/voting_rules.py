@@ -111,7 +111,7 @@ def _check_weights(weights: dict[str, Fraction] | None) -> dict[str, Fraction] |
     if any(weight < 0 for weight in weights.values()):
         raise ValueError("must be at least 0 each")
     scale = lcm(*(weight.denominator for weight in weights.values()))
-    if any(weight * scale > MAX_WHOLE_WEIGHT for weight in (1, *weights.values())):
+    if scale > MAX_WHOLE_WEIGHT or any(weight * scale > MAX_WHOLE_WEIGHT for weight in weights.values()):
         raise ValueError(f"must be at most {MAX_WHOLE_WEIGHT:,} each, in proportion as whole numbers; round them")
     return {name: weights[name] for name in sorted(weights) if weights[name] != 1} or None
 
