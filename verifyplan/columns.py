@@ -61,12 +61,15 @@ def keys(columns: Columns) -> list[str]:
     return [column.name for column in columns if column.key]
 
 
-def fitted(columns: Columns, values: Mapping[str, Iterable[Any]] | pd.DataFrame, where: str) -> pd.DataFrame:
+def fitted(
+    columns: Columns, values: Mapping[str, Iterable[Any]] | pd.DataFrame, where: str, *, keys_checked: bool = False
+) -> pd.DataFrame:
     """Return values as a DataFrame with the declared columns and types; the input is not changed.
 
     A declared column that is absent holds its default in every row, as a rule a missing value; other columns are
     kept behind the declared ones. `where` names the table in errors.
-    Raises TableError listing every column whose values do not fit, and every key that is missing or repeated.
+    Raises TableError listing every column whose values do not fit, and every key that is missing or, unless
+    `keys_checked` says that no key is, repeated.
     """
     table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
     repeated = table.columns[table.columns.duplicated()]
@@ -80,7 +83,7 @@ def fitted(columns: Columns, values: Mapping[str, Iterable[Any]] | pd.DataFrame,
         else:
             cast[column.name] = _absent(column, table.index, where, problems)
     frame = pd.DataFrame(cast, index=table.index)
-    if not problems:
+    if not problems and not keys_checked:
         problems += _repeated(frame, keys(columns), where)
     if problems:
         raise TableError(problems)
@@ -152,7 +155,7 @@ _WORDS: dict[object, str] = {
 def _names(value: Any) -> list[Any]:
     if isinstance(value, str):
         raise TypeError(f"{value!r} is a text")
-    return list(value)
+    return value if type(value) is list else list(value)
 
 
 def _repeated(frame: pd.DataFrame, key: list[str], where: str) -> list[Problem]:

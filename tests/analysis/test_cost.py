@@ -10,8 +10,8 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.agents.scripted import ScriptedBackend
+from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.load import load
-from verifyplan.frames.run_tables import ArtifactSource, to_tables
 from verifyplan.frames.runset import RunSet, concat
 
 LOGS = Path(__file__).parents[1] / "runlog" / "logs"

@@ -13,7 +13,7 @@ from tests.frames.artifacts import artifacts, as_bytes, json_values, sound
 from tests.longer import examples
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact
-from verifyplan.frames.run_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.protocol.artifact import Artifact
 from verifyplan.rules.invariants import violations
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 import verifyplan as vp
 from tests.longer import examples
 from verifyplan.agents.scripted import ScriptedBackend
+from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.columns import FIRST_TABLES
 from verifyplan.frames.load import load
-from verifyplan.frames.run_tables import ArtifactSource, log_rows, tables_of, to_tables
+from verifyplan.frames.run_tables import log_rows, tables_of
 from verifyplan.frames.runset import TABLE_NAMES, assemble
 
 LOG_ALONE = ["source", "backend", "prompts", "repetition", "rules_version", "roster", "started_at", "ended_at", "log"]

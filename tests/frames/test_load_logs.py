@@ -11,7 +11,7 @@ import pytest
 from tests.frames.artifacts import as_bytes, sound
 from tests.frames.plan_events import log_bytes, raised, records, started, whole
 from verifyplan.errors import InputError, LogError, TableError
-from verifyplan.frames import load as loading
+from verifyplan.frames import run_files as loading
 from verifyplan.frames.columns import FIRST_TABLES, TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import tables_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import verifyplan as vp
-from verifyplan.frames.run_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 
 AGREE = {"verdict": "agree"}
 COUNTER = {"verdict": "disagree", "disagree_basis": "counter-evidence", "explanation": "m.py:4 has it"}

@@ -10,8 +10,8 @@ import verifyplan as vp
 from tests.frames.artifacts import as_bytes, sound
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.artifact import parse_artifact
+from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.load import load
-from verifyplan.frames.run_tables import ArtifactSource, to_tables
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat
 
 

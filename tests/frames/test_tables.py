@@ -11,9 +11,10 @@ from tests.frames.plan_events import records, whole
 from verifyplan.analysis.documentation import documentation
 from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
+from verifyplan.frames.artifact_tables import ArtifactSource, discoverers, to_tables
 from verifyplan.frames.columns import KEYS, TABLES, typed
 from verifyplan.frames.load import load
-from verifyplan.frames.run_tables import ArtifactSource, discoverers, tables_of, to_tables
+from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding
 from verifyplan.protocol.vote import VERDICTS
@@ -125,10 +126,10 @@ def test_the_rounds_allowed_of_older_versions(config, total, expected):
 def test_discoverers_are_the_origin_and_the_silent_part_of_the_consensus():
     votes = {"bob": {"verdict": "agree"}, "cy": {"verdict": "disagree"}}
     values = {"originWorker": "ann", "consensusWorkers": ["dan", "ann", "bob"], "dissentingWorkers": ["cy"]}
-    assert discoverers(a_finding(rounds=[{"round": 1, "votes": votes}], **values)) == ("ann", "dan")
-    assert discoverers(a_finding(**values)) == ("ann", "dan", "bob")
-    assert discoverers(a_finding(consensusWorkers=["bob"])) == ("bob",)
-    assert discoverers(a_finding()) == ()
+    assert discoverers(a_finding(rounds=[{"round": 1, "votes": votes}], **values)) == ["ann", "dan"]
+    assert discoverers(a_finding(**values)) == ["ann", "dan", "bob"]
+    assert discoverers(a_finding(consensusWorkers=["bob"])) == ["bob"]
+    assert discoverers(a_finding()) == []
 
 
 def test_a_vote_of_the_origin_is_marked_and_nobody_elses():

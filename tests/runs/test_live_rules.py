@@ -20,8 +20,8 @@ from verifyplan.analysis.classify import classify
 from verifyplan.analysis.replay import replay
 from verifyplan.errors import SettingsError
 from verifyplan.frames.artifact import artifact_text, parse_artifact
+from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.load import load
-from verifyplan.frames.run_tables import ArtifactSource, to_tables
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.invariants import violations

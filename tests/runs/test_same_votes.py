@@ -15,7 +15,7 @@ from verifyplan.analysis.compare import compare
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.replay import replay
 from verifyplan.frames.artifact import artifact_text, parse_artifact
-from verifyplan.frames.run_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.votes import from_votes
 from verifyplan.runs.cross.run import CrossRun

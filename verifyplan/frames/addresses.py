@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import fsspec
+from fsspec.implementations.local import LocalFileSystem
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.bundled import is_bundled
@@ -32,6 +34,17 @@ class RunFile(NamedTuple):
     def run_id(self) -> str:
         """The file's path under the root, without suffix."""
         return PurePosixPath(_relative(self.path, self.root)).with_suffix("").as_posix()
+
+
+def size_of(file: RunFile) -> int | None:
+    """Return the bytes of a file, 0 where its system does not say; None for what is no file."""
+    if isinstance(file.system, LocalFileSystem):
+        try:
+            status = Path(file.path).stat()
+        except OSError:
+            return None
+        return status.st_size if stat.S_ISREG(status.st_mode) else None
+    return (file.system.size(file.path) or 0) if file.system.isfile(file.path) else None
 
 
 class SavedTables(NamedTuple):

@@ -23,16 +23,19 @@ KEYS: dict[str, list[str]] = {name: keys(columns) for name, columns in TABLES.it
 """The columns that name one row of each table."""
 
 
-def typed(table: str, values: Mapping[str, Iterable[Any]] | pd.DataFrame, place: str = "") -> pd.DataFrame:
+def typed(
+    table: str, values: Mapping[str, Iterable[Any]] | pd.DataFrame, place: str = "", *, keys_checked: bool = False
+) -> pd.DataFrame:
     """Return the values of a table as a DataFrame with its declared columns and types; the input is not changed.
 
     A declared column that is absent is all missing (an `iteration` that is a key: 0); other columns are kept
     behind the declared ones.
-    Raises TableError listing every column whose values do not fit, and every key that is missing or repeated.
+    Raises TableError listing every column whose values do not fit, and every key that is missing or, unless
+    `keys_checked` says that no key is, repeated.
     """
     if not len(values) and not set(values).difference(column.name for column in TABLES[table]):
         return empty(table)
-    return fitted(TABLES[table], values, place or f"table {table}")
+    return fitted(TABLES[table], values, place or f"table {table}", keys_checked=keys_checked)
 
 
 @cache

@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 
 import pandas as pd
 import pyarrow as pa
 
 from verifyplan.errors import InputError, Problem, TableError, one_of
-from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, SavedTables, find_all, joined
-from verifyplan.frames.artifact import check_artifact, parse_artifact
+from verifyplan.frames.addresses import SavedTables, find_all, joined
+from verifyplan.frames.artifact_files import Failure
 from verifyplan.frames.bundled import claims, is_bundled, path
 from verifyplan.frames.bundled_votes import runs_of_votes
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty, typed
 from verifyplan.frames.dataset.dataset import Dataset
-from verifyplan.frames.run_tables import ArtifactSource, artifact_rows, log_rows
-from verifyplan.frames.runset import SAVED, Rows, RunSet, assemble, concat, no_errors
+from verifyplan.frames.run_files import attempt, read_files
+from verifyplan.frames.runset import SAVED, RunSet, concat, no_errors
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.progress import progress as progress_bar
-from verifyplan.runlog.reader import parse_log
 
 Address = str | os.PathLike[str]
 
 FILES_FOR_PROGRESS_BAR = 200
 """From so many files on, loading takes seconds and shows a bar."""
-
-MAX_FILE_BYTES = 512 * 2**20
-"""A run file that is larger is refused; no run comes near it."""
-
-_MARKS = {ARTIFACT: (b"schemaVersion",), LOG: (b"run-started", b'"digest"')}
-"""What the bytes of every run file hold, damaged ones too; a file in a folder that has none of it is no run."""
-
-Failure = tuple[str, InputError]
-T = TypeVar("T")
 
 
 class HasFrames(Protocol):
@@ -116,7 +105,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     if len(datasets) == len(located) == 1:
         return datasets[0]
     failures: list[Failure] = []
-    saved = [_attempt(partial(read_saved, folder), folder.folder, failures) for folder in folders]
+    saved = [attempt(partial(read_saved, folder), folder.folder, failures) for folder in folders]
     sets = [*datasets, *(runs for runs in saved if runs is not None)]
     shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
     with progress_bar("loading runs", len(files), shown) as step:
@@ -129,29 +118,6 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
         refuse(failures)
     table = error_table([*failures, *foreign])
     return replace(concat([*sets, loaded]) if sets else loaded, errors=table)
-
-
-class FilesRead(NamedTuple):
-    """The runs of some files, and what is wrong with the files that gave none, or not all."""
-
-    runs: RunSet
-    """The tables of all runs that could be read, in the order of their files."""
-    failures: list[Failure]
-    """The path and the error of each damaged file; of one that breaks rule B9 and nothing else, the run is read."""
-    foreign: list[Failure]
-    """The path and the error of each file that is clearly of something else."""
-
-
-def read_files(files: Iterable[RunFile], step: Callable[[], None] = lambda: None) -> FilesRead:
-    """Return the runs of some files as tables; `step` is called after each file."""
-    failures: list[Failure] = []
-    foreign: list[Failure] = []
-    parts: list[tuple[str, Rows]] = []
-    for file in files:
-        rows = _attempt(partial(_rows, file, failures, foreign), file.path, failures)
-        parts += [(file.path, rows)] if rows is not None else []
-        step()
-    return FilesRead(_assembled(parts, failures), failures, foreign)
 
 
 def refuse(failures: Sequence[Failure]) -> None:
@@ -170,81 +136,6 @@ def error_table(failures: Iterable[Failure]) -> pd.DataFrame:
         for problem in error.problems
     ]
     return pd.DataFrame(errors, dtype="str") if errors else no_errors()
-
-
-def _attempt(read: Callable[[], T], path: str, failures: list[Failure]) -> T | None:
-    """Return what `read` returns; None, and a failure of the path, where it raises InputError."""
-    try:
-        return read()
-    except InputError as error:
-        failures.append((path, error))
-        return None
-
-
-def _assembled(parts: Sequence[tuple[str, Rows]], failures: list[Failure]) -> RunSet:
-    """Return all rows as tables; files whose rows do not fit by themselves are failures, and left out."""
-    try:
-        return assemble(rows for _, rows in parts)
-    except TableError:
-        whole = [(path, rows) for path, rows in parts if _attempt(partial(_fits, rows, path), path, failures)]
-    return assemble(rows for _, rows in whole)  # raises where two files are one run: no file is wrong by itself
-
-
-def _fits(rows: Rows, path: str) -> bool:
-    try:
-        assemble([rows])
-    except TableError as error:
-        raise TableError(Problem(f"{path}: {p.place}", p.message, p.fix) for p in error.problems) from None
-    return True
-
-
-def _rows(file: RunFile, failures: list[Failure], foreign: list[Failure]) -> Rows | None:
-    """Return the rows of one run file; None where it is of something else, InputError says what is wrong with it.
-
-    What an artifact breaks of rule B9 is a failure, for which it is left out if its ids repeat.
-    """
-    data = _content(file) if file.path.endswith((LOG, ARTIFACT)) else b""
-    if not file.named and data.strip() and not any(mark in data for mark in _MARKS[Path(file.path).suffix]):
-        lacks = "schemaVersion" if file.path.endswith(ARTIFACT) else "run-started event"
-        fix = "nothing, if it is of another program; else name the file itself to see what is wrong with it"
-        foreign.append(
-            (file.path, InputError(Problem(file.path, f"is no run, as it has no {lacks}: passed over", fix)))
-        )
-        return None
-    if file.path.endswith(LOG):
-        return log_rows(parse_log(data, file.path).records, file.run_id, file.path)
-    if not file.path.endswith(ARTIFACT):
-        kind = Path(file.path).suffix or "file without suffix"
-        fix = (
-            "load a .json artifact or a .jsonl run log, or a folder of saved tables; "
-            "read votes in CSV or Parquet by pandas, and give the table to from_table (any labels) "
-            "or from_votes (verdicts)"
-        )
-        raise InputError(Problem(file.path, f"a {kind} is no run", fix))
-    artifact = parse_artifact(data, file.path, checked=False)
-    rows = artifact_rows(ArtifactSource(artifact, file.run_id, file.path))
-    broken: list[Failure] = []
-    _attempt(partial(check_artifact, artifact, file.path), file.path, broken)
-    if broken and len({row["finding_id"] for row in rows["findings"]}) < len(rows["findings"]):
-        raise broken[0][1]
-    failures += broken
-    return rows
-
-
-def _content(file: RunFile) -> bytes:
-    try:
-        if not file.system.isfile(file.path):  # a dead link, or a pipe that would be waited for without end
-            raise InputError(Problem(file.path, "is no file that can be read", "remove it, or name another"))
-        size = file.system.size(file.path)
-        if size is not None and size > MAX_FILE_BYTES:
-            megabytes = f"{size / 2**20:,.0f} MB, and {MAX_FILE_BYTES / 2**20:,.0f} MB are allowed"
-            fix = "remove it, or name the run files alone"
-            raise InputError(Problem(file.path, f"is too large for a run: {megabytes}", fix))
-        data: bytes = file.system.cat_file(file.path)
-    except OSError as error:
-        message = f"cannot be read ({error.strerror or error})"
-        raise InputError(Problem(file.path, message, "check the file and your rights")) from None
-    return data
 
 
 def read_saved(saved: SavedTables) -> RunSet:

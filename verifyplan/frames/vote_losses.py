@@ -18,6 +18,8 @@ Bools = npt.NDArray[np.bool_]
 LOST = ["lost_votes", "lost_refutes"]
 """The columns that say what a class does without."""
 
+_USED = [*FINDING, "round", "worker", "verdict", "disagree_basis", "explanation", "is_origin"]
+
 
 def lost_votes(finding: Ints, rounds: Ints, failed: Bools, decided: Ints) -> Ints:
     """Return, for each finding, how many votes of the round that decided were asked for and are errors.
@@ -53,14 +55,30 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
     The round that decided is the last in which a finding has a vote. A missing basis is counter-evidence where the
     explanation cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
     """
-    if votes["iteration"].any():
-        latest = votes.groupby(FINDING, sort=False)["iteration"].transform("max")
-        votes = votes[votes["iteration"].eq(latest).to_numpy(dtype=bool)]
-    if votes["round"].eq(1).all():  # no round came before, so that only errors say anything
-        votes = votes[votes["verdict"].eq("verification-error").to_numpy(dtype=bool)]
+    votes = votes[_USED][_may_count(votes)]
     known = pd.MultiIndex.from_frame(findings[FINDING])
     finding = np.asarray(known.get_indexer(pd.MultiIndex.from_frame(votes[FINDING])), dtype=np.int64)
-    votes, finding = votes[finding >= 0], finding[finding >= 0]
+    return _with_losses(runs, findings, votes[finding >= 0], finding[finding >= 0])
+
+
+def with_losses_at(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
+    """Return the same where the position of each vote's finding is known."""
+    used = _may_count(votes)
+    return _with_losses(runs, findings, votes[_USED][used], finding[used])
+
+
+def _may_count(votes: pd.DataFrame) -> Bools:
+    """Return whether each vote is of its finding's last iteration and, where all are of round 1, an error."""
+    latest = np.ones(len(votes), dtype=bool)
+    if votes["iteration"].any():
+        last = votes.groupby(FINDING, sort=False)["iteration"].transform("max")
+        latest = votes["iteration"].eq(last).to_numpy(dtype=bool)
+    if votes["round"][latest].eq(1).all():  # no round came before, so that only errors say anything
+        latest &= votes["verdict"].eq("verification-error").to_numpy(dtype=bool)
+    return latest
+
+
+def _with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
     rounds = votes["round"].to_numpy(dtype=np.int64)
     decided = np.zeros(len(findings), dtype=np.int64)
     np.maximum.at(decided, finding, rounds)

@@ -24,15 +24,16 @@ ROUND2_REASONS: tuple[Round2SkippedReason, ...] = get_args(Round2SkippedReason)
 
 
 def _milliseconds(value: Any) -> int | float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _LIMIT:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < EXACT_LIMIT:
         return value
     raise ValueError("no number of milliseconds")
 
 
-_LIMIT = 2**53  # what every table and every reader of JSON holds exactly
+EXACT_LIMIT = 2**53
+"""Every table and every reader of JSON holds whole numbers below it exactly."""
 
-Count = Annotated[StrictInt, Field(ge=0, lt=_LIMIT)]
-RoundNumber = Annotated[StrictInt, Field(ge=1, lt=_LIMIT)]
+Count = Annotated[StrictInt, Field(ge=0, lt=EXACT_LIMIT)]
+RoundNumber = Annotated[StrictInt, Field(ge=1, lt=EXACT_LIMIT)]
 Name = Annotated[StrictStr, Field(min_length=1)]
 Milliseconds = Annotated[int | float, PlainValidator(_milliseconds)]
 

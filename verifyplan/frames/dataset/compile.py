@@ -9,6 +9,7 @@ from pathlib import Path
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.artifact_files import Failure
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.dataset.manifest import (
     MANIFEST,
@@ -29,7 +30,8 @@ from verifyplan.frames.dataset.sources import (
     write_sources,
 )
 from verifyplan.frames.dataset.storage import Storage
-from verifyplan.frames.load import FILES_FOR_PROGRESS_BAR, Failure, error_table, read_files, refuse
+from verifyplan.frames.load import FILES_FOR_PROGRESS_BAR, error_table, refuse
+from verifyplan.frames.run_files import read_files
 from verifyplan.frames.runset import RunSet, concat
 from verifyplan.progress import progress as progress_bar
 from verifyplan.text import counted

@@ -1,0 +1,175 @@
+"""Read run files, logs and artifacts, into the tables of all their runs (rule E4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.errors import InputError, Problem, TableError
+from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, size_of
+from verifyplan.frames.artifact_files import ArtifactFile, Failure, read_artifacts
+from verifyplan.frames.artifact_tables import Tables
+from verifyplan.frames.columns import FIRST_TABLES, typed
+from verifyplan.frames.run_tables import log_rows
+from verifyplan.frames.runset import Rows, RunSet, assemble
+from verifyplan.runlog.reader import parse_log
+
+MAX_FILE_BYTES = 512 * 2**20
+"""A run file that is larger is refused; no run comes near it."""
+
+BYTES_AT_A_TIME = 32 * 2**20
+"""So many bytes of artifacts are made into tables together: more would take more memory, and no less time."""
+
+_MARKS = {ARTIFACT: (b"schemaVersion",), LOG: (b"run-started", b'"digest"')}
+"""What the bytes of every run file hold, damaged ones too; a file in a folder that has none of it is no run."""
+
+T = TypeVar("T")
+
+
+class FilesRead(NamedTuple):
+    """The runs of some files, and what is wrong with the files that gave none, or not all."""
+
+    runs: RunSet
+    """The tables of all runs that could be read, in the order of their files."""
+    failures: list[Failure]
+    """The path and the error of each damaged file; of one that breaks rule B9 and nothing else, the run is read."""
+    foreign: list[Failure]
+    """The path and the error of each file that is clearly of something else."""
+
+
+def read_files(files: Iterable[RunFile], step: Callable[[], None] = lambda: None) -> FilesRead:
+    """Return the runs of some files as tables; `step` is called after each file. TableError where two have one id."""
+    failures: list[Failure] = []
+    foreign: list[Failure] = []
+    reading = _Reading(failures)
+    order: dict[str, int] = {}
+    for file in files:
+        order[file.path] = len(order)
+        data = attempt(partial(_content, file, foreign), file.path, failures)
+        if data is not None:
+            reading.add(file, data)
+        step()
+    runs = reading.runs()
+    failures.sort(key=lambda failure: order[failure[0]])
+    return FilesRead(runs, failures, foreign)
+
+
+def attempt(read: Callable[[], T], path: str, failures: list[Failure]) -> T | None:
+    """Return what `read` returns; None, and a failure of the path, where it raises InputError."""
+    try:
+        return read()
+    except InputError as error:
+        failures.append((path, error))
+        return None
+
+
+class _Reading:
+    """The runs of files as they are read: artifacts some megabytes at a time, so that few of them are in memory."""
+
+    def __init__(self, failures: list[Failure]) -> None:
+        self._failures = failures
+        self._order: dict[str, int] = {}
+        self._logs: list[tuple[str, Rows]] = []
+        self._artifacts: list[ArtifactFile] = []
+        self._waiting_bytes = 0
+        self._tables: list[Tables] = []
+
+    def add(self, file: RunFile, data: bytes) -> None:
+        """Add a run; what is wrong with its file becomes a failure, now or later."""
+        run_id = file.run_id
+        self._order[run_id] = len(self._order)
+        if file.path.endswith(LOG):
+            rows = attempt(partial(_log_rows, data, run_id, file.path), file.path, self._failures)
+            self._logs += [(file.path, rows)] if rows is not None else []
+            return
+        self._artifacts.append(ArtifactFile(data, run_id, file.path))
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes > BYTES_AT_A_TIME:
+            self._read_artifacts()
+
+    def _read_artifacts(self) -> None:
+        self._tables.append(read_artifacts(self._artifacts, self._failures))
+        self._artifacts, self._waiting_bytes = [], 0
+
+    def runs(self) -> RunSet:
+        """Return all runs, in the order of their files; TableError where two have one id."""
+        if self._artifacts:
+            self._read_artifacts()
+        logs = _assembled(self._logs, self._failures)
+        if not self._tables:
+            return logs
+        parts = [*self._tables, {name: getattr(logs, name) for name in FIRST_TABLES}] if len(logs) else self._tables
+        tables = {name: pd.concat([part[name] for part in parts], ignore_index=True) for name in FIRST_TABLES}
+        tables["runs"] = typed("runs", tables["runs"])  # no other key can repeat
+        if len(logs):
+            tables = {name: self._ordered(table) for name, table in tables.items()}
+        return replace(logs, **tables)
+
+    def _ordered(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows in the order of the files, those of a run as they are."""
+        codes, run_ids = pd.factorize(table["run_id"])
+        positions = np.array([self._order[run_id] for run_id in run_ids], dtype=np.int64)[codes]
+        return table.take(np.argsort(positions, kind="stable")).reset_index(drop=True)
+
+
+def _log_rows(data: bytes, run_id: str, path: str) -> Rows:
+    return log_rows(parse_log(data, path).records, run_id, path)
+
+
+def _assembled(parts: Sequence[tuple[str, Rows]], failures: list[Failure]) -> RunSet:
+    """Return the rows of logs as tables; files whose rows do not fit by themselves are failures, and left out."""
+    try:
+        return assemble(rows for _, rows in parts)
+    except TableError:
+        whole = [(path, rows) for path, rows in parts if attempt(partial(_fits, rows, path), path, failures)]
+    return assemble(rows for _, rows in whole)  # raises where two files are one run: no file is wrong by itself
+
+
+def _fits(rows: Rows, path: str) -> bool:
+    try:
+        assemble([rows])
+    except TableError as error:
+        raise TableError(Problem(f"{path}: {p.place}", p.message, p.fix) for p in error.problems) from None
+    return True
+
+
+def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:
+    """Return the bytes of a run file; None where it is of something else, InputError where it cannot be read."""
+    suffix = Path(file.path).suffix
+    if suffix not in _MARKS:
+        kind = suffix or "file without suffix"
+        fix = (
+            "load a .json artifact or a .jsonl run log, or a folder of saved tables; "
+            "read votes in CSV or Parquet by pandas, and give the table to from_table (any labels) "
+            "or from_votes (verdicts)"
+        )
+        raise InputError(Problem(file.path, f"a {kind} is no run", fix))
+    data = _bytes(file)
+    if file.named or any(mark in data for mark in _MARKS[suffix]) or not data.strip():
+        return data
+    lacks = "schemaVersion" if suffix == ARTIFACT else "run-started event"
+    fix = "nothing, if it is of another program; else name the file itself to see what is wrong with it"
+    foreign.append((file.path, InputError(Problem(file.path, f"is no run, as it has no {lacks}: passed over", fix))))
+    return None
+
+
+def _bytes(file: RunFile) -> bytes:
+    try:
+        size = size_of(file)
+        if size is None:  # a dead link, or a pipe that would be waited for without end
+            raise InputError(Problem(file.path, "is no file that can be read", "remove it, or name another"))
+        if size > MAX_FILE_BYTES:
+            megabytes = f"{size / 2**20:,.0f} MB, and {MAX_FILE_BYTES / 2**20:,.0f} MB are allowed"
+            fix = "remove it, or name the run files alone"
+            raise InputError(Problem(file.path, f"is too large for a run: {megabytes}", fix))
+        data: bytes = file.system.cat_file(file.path)
+    except OSError as error:
+        message = f"cannot be read ({error.strerror or error})"
+        raise InputError(Problem(file.path, message, "check the file and your rights")) from None
+    return data
