@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.chosen_rules import chosen_rules
-from verifyplan.analysis.judgement import bases_matter, judgement
+from verifyplan.analysis.judgement import bases_matter, counts_suffice, judgement
+from verifyplan.analysis.packed_classes import PackedClasses, packed_classes
 from verifyplan.analysis.tally import Bools, CodedVotes, Ints, code_votes
 from verifyplan.analysis.voters import Voters, voters_of_votes
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
@@ -72,9 +74,39 @@ def classify(
     chosen = chosen_rules(rules, mode, max_rounds, missing_basis, modes=MODES)
     if chosen.mode is None:
         raise SettingsError(Problem("mode", "is missing, and the rules name none", f"use {one_of(MODES)}"))
+    max_rounds = chosen.max_rounds or DEFAULT_ROUNDS
+    if counts_suffice(chosen):
+        bounds = partial(judge_table, mode=chosen.mode, max_rounds=max_rounds, rules=chosen)
+        packed = packed_classes(votes, chosen.mode, chosen, max_rounds, bounds)
+        if packed is not None:
+            return _table(votes, packed)
+    return judge_table(votes, chosen.mode, max_rounds, chosen)
+
+
+def judge_table(votes: pd.DataFrame, mode: Mode, max_rounds: int, rules: VotingRules) -> pd.DataFrame:
+    """Return what `classify` does, from votes as they are coded one by one."""
     cast = code_votes(votes)
-    allowed = np.full(len(cast.findings), chosen.max_rounds or DEFAULT_ROUNDS, dtype=np.int64)
-    return judge(votes, cast, chosen.mode, allowed, chosen)
+    return judge(votes, cast, mode, np.full(len(cast.findings), max_rounds, dtype=np.int64), rules)
+
+
+def _table(votes: pd.DataFrame, packed: PackedClasses) -> pd.DataFrame:
+    """Return the result of `classify`, from decisions by packed tallies."""
+    key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
+    columns: dict[str, Any] = {name: votes[name].iloc[packed.first].reset_index(drop=True) for name in key}
+    columns |= {
+        "classification": _classes(packed.classification, CLASS_TYPE),
+        "decided_round": packed.round.astype(np.int64),
+        "rule": _classes(packed.rule, RULE_TYPE),
+        "censored": packed.censored,
+        "filled_bases": packed.filled_bases.astype(np.int64),
+        "low": _classes(packed.low, CLASS_TYPE),
+        "high": _classes(packed.high, CLASS_TYPE),
+    }
+    return pd.DataFrame(columns, copy=False)
+
+
+def _classes(codes: Any, dtype: pd.CategoricalDtype) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, dtype=dtype)
 
 
 def judge(

@@ -1,0 +1,159 @@
+"""Classification by packed words, compiled or not, gives what votes one by one give, and refuses what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+import verifyplan as vp
+from tests.analysis.ballot_tables import frame, tables
+from verifyplan.analysis import compiled_tallies, packed_tallies
+from verifyplan.analysis.chosen_rules import chosen_rules
+from verifyplan.analysis.classify import judge_table
+from verifyplan.analysis.narrow_codes import vote_codes
+from verifyplan.analysis.packed_tallies import NotPackedError, packing_of
+from verifyplan.errors import TableError
+from verifyplan.protocol.vote import BASES, MODES, VERDICTS
+from verifyplan.rules.classification import Tally
+
+NAMES = ["run_id", "finding_id", "worker", "verdict", "disagree_basis"]
+
+by_counts = st.fixed_dictionaries(
+    {},
+    optional={
+        "majority": st.sampled_from(["1/3", "1/2", "2/3"]),
+        "aggregate": st.sampled_from(["rules", "majority", "unanimous", "any-refute", "first-round"]),
+        "pruning": st.sampled_from(["queue", "none"]),
+        "missing_basis": st.sampled_from(["infer", *BASES]),
+    },
+)
+kinds_of_column = st.sampled_from(["str", "category", "object", "integers", "wrong way round"])
+
+
+def as_kind(table: pd.DataFrame, kind: str) -> pd.DataFrame:
+    if kind == "integers":
+        codes = {name: pd.factorize(table[name], sort=True)[0] * 3 - 4 for name in ("run_id", "finding_id", "worker")}
+        return table.astype(dict.fromkeys(["verdict", "disagree_basis"], "category")).assign(**codes)
+    if kind == "wrong way round":  # categories in no order, some of them unused
+
+        def backwards(values: pd.Series) -> pd.Categorical:
+            extra = [] if values.name in ("verdict", "disagree_basis") else ["nobody"]
+            return pd.Categorical(values, categories=[*sorted(values.dropna().unique(), reverse=True), *extra])
+
+        return table.assign(**{name: backwards(table[name]) for name in NAMES})
+    return table.astype(dict.fromkeys(NAMES, kind))
+
+
+@settings(max_examples=40, phases=[Phase.generate])
+@given(tables, st.sampled_from(MODES), by_counts, st.integers(1, 4), kinds_of_column, st.randoms(), st.booleans())
+def test_packed_compiled_and_single_votes_give_the_same(findings, mode, fields, max_rounds, kind, random, shuffled):
+    rows = list(range(len(frame(findings))))
+    if shuffled:
+        random.shuffle(rows)
+    table = as_kind(frame(findings).iloc[rows].reset_index(drop=True), kind)
+    rules = chosen_rules({"mode": mode, "max_rounds": max_rounds} | fields, None, None, "infer")
+    expected = judge_table(table, mode, max_rounds, rules)
+    for compiled in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("MIN_VOTES", "MIN_VOTES_LOADED"):
+                patch.setattr(compiled_tallies, name, 0 if compiled else 2**62)
+            patch.setattr(packed_tallies, "BLOCK_VOTES", 3)
+            got = vp.classify(table, rules=rules)
+        pd.testing.assert_frame_equal(got, expected)
+
+
+def many(n_findings: int, n_workers: int = 5, n_rounds: int = 1, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    keys = pd.MultiIndex.from_product([range(n_findings), range(1, n_rounds + 1), range(n_workers)]).to_frame(
+        index=False
+    )
+    keys.columns = ["finding_id", "round", "worker"]
+    verdict = rng.choice(VERDICTS, len(keys))
+    basis = np.where(verdict == "disagree", rng.choice([*BASES, None], len(keys)), None)
+    return keys.assign(run_id=keys["finding_id"] // 50, verdict=verdict, disagree_basis=basis)
+
+
+@pytest.mark.parametrize("n_workers", [2, 15, 36, 37, 70])
+def test_panels_of_any_size_are_classified_alike(n_workers):
+    table = many(40, n_workers)
+    rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
+    pd.testing.assert_frame_equal(
+        vp.classify(table, rules=rules, max_rounds=1), judge_table(table, "adversarial", 1, rules)
+    )
+
+
+def test_a_word_has_room_for_so_many_workers():
+    assert packing_of(vote_codes(many(2, 36)), missing_as="burden-not-met").words.dtype == np.uint64
+    assert packing_of(vote_codes(many(2, 5)), missing_as="burden-not-met").words.dtype == np.uint32
+    with pytest.raises(NotPackedError):
+        packing_of(vote_codes(many(2, 45)), missing_as="burden-not-met")
+
+
+def test_words_hold_the_tally_of_a_round():
+    packing = packing_of(vote_codes(many(3, 4)), missing_as="burden-not-met")
+    counts = Tally(*(np.array(each) for each in ([4, 0, 1], [0, 2, 1], [0, 1, 1], [0, 1, 1])))
+    packed = sum(count * packing.radix**place for place, count in enumerate(counts))
+    for expected, got in zip(counts, packing.tally(packed), strict=True):
+        assert got.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("order", ["by finding", "shuffled"])
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_many_findings_in_many_blocks(order, rounds, monkeypatch):
+    monkeypatch.setattr(packed_tallies, "BLOCK_VOTES", 1000)
+    table = many(500, n_rounds=rounds)
+    if order == "shuffled":
+        table = table.sample(frac=1, random_state=1)
+    for mode in MODES:
+        rules = chosen_rules({"mode": mode}, None, None, "infer")
+        pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, mode, 3, rules))
+
+
+def test_explanations_fill_in_bases_in_any_block(monkeypatch):
+    monkeypatch.setattr(packed_tallies, "BLOCK_VOTES", 70)
+    table = many(100).assign(explanation=lambda table: np.where(table["worker"] % 2, "see m.py:4", "no"))
+    rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
+    pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
+
+
+def test_discoverers_votes_are_not_tallied():
+    table = many(60, n_rounds=2).assign(is_origin=lambda table: table["worker"].eq(table["finding_id"] % 5))
+    rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
+    pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
+
+
+def break_repeat(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([table, table.iloc[[7]]], ignore_index=True)
+
+
+def break_gap(table: pd.DataFrame) -> pd.DataFrame:
+    return table[~(table["finding_id"].eq(3) & table["round"].eq(1))]
+
+
+def break_worker(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(worker=table["worker"].astype("object").where(table.index != 5, None))
+
+
+def break_round(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(round=table["round"].where(table.index != 5, 0))
+
+
+def break_verdict(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(verdict=table["verdict"].where(table.index != 5, "perhaps"))
+
+
+@pytest.mark.parametrize("damage", [break_repeat, break_gap, break_worker, break_round, break_verdict])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_damaged_tables_are_refused_in_the_same_words(damage, compiled, monkeypatch):
+    table = damage(many(20, n_rounds=2))
+    for name in ("MIN_VOTES", "MIN_VOTES_LOADED"):
+        monkeypatch.setattr(compiled_tallies, name, 0 if compiled else 2**62)
+    rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
+    with pytest.raises(TableError) as expected:
+        judge_table(table, "adversarial", 3, rules)
+    with pytest.raises(TableError) as got:
+        vp.classify(table, mode="adversarial")
+    assert str(got.value) == str(expected.value)

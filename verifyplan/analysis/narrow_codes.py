@@ -1,0 +1,195 @@
+"""Read the columns of a table of votes as codes as narrow as they come: categories and integers are not copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from verifyplan.frames.vote_checks import NEEDED
+from verifyplan.protocol.vote import BASES, VERDICTS
+
+Array = npt.NDArray[Any]
+
+MAX_ROUND = 2**31
+"""Rounds are numbers below this."""
+
+MAX_KEY = 2**62
+"""Numbers of findings are below this."""
+
+MAX_WORDS = 16
+"""A column of verdicts or bases has at most so many different values, used or not."""
+
+MIN_THREADED_VOTES = 100_000
+"""Texts of tables with so many votes are read by several threads."""
+
+
+class Codes(NamedTuple):
+    """A column as integers from `low` on; a missing value is -1, below it."""
+
+    codes: Array
+    """One integer a row."""
+    low: int
+    """The lowest code of a value."""
+    span: int
+    """How many codes there can be from the lowest on."""
+    names: Any = None
+    """The values that the codes mean, an array; None where the column holds integers itself."""
+
+
+class VoteCodes(NamedTuple):
+    """A table of votes as codes; arrays have one entry a vote. Nothing is missing but bases."""
+
+    key: tuple[Codes, ...]
+    """The columns that name a finding."""
+    rounds: Array
+    """The round of each vote, from 1."""
+    n_rounds: int
+    """The highest round."""
+    worker: Codes
+    """Who votes."""
+    verdict: Array
+    """The place of each verdict in `verdicts`."""
+    verdicts: tuple[str, ...]
+    """The verdicts that the column may hold."""
+    basis: Array
+    """The place of each basis in `bases`; -1 where there is none."""
+    bases: tuple[str, ...]
+    """All bases, in the order of the column."""
+    is_origin: Array | None
+    """Whether the vote is the discoverer's own; None where the table does not say."""
+
+    @property
+    def kinds(self) -> tuple[tuple[Any, Any], ...]:
+        """The combinations of verdict and basis, in the order in which `indices` numbers them."""
+        return tuple((verdict, basis) for verdict in self.verdicts for basis in (None, *self.bases))
+
+    def indices(self, rows: slice) -> Array:
+        """Return the number of each vote's combination of worker and kind; a discoverer's are after all others."""
+        n_kinds, n_workers = len(self.kinds), self.worker.span
+        size = n_kinds * n_workers * (1 if self.is_origin is None else 2)
+        kind: Any = np.uint8 if size <= 2**8 else np.uint16
+        worker = self.worker.codes[rows]
+        index: Any = (worker - self.worker.low if self.worker.low else worker).astype(kind)
+        index *= kind(n_kinds)
+        verdict = self.verdict[rows].astype(kind)
+        verdict *= kind(len(self.bases) + 1)
+        index += verdict
+        index += self.basis[rows].astype(kind)  # of a missing one 2**8 - 1 or 2**16 - 1 ...
+        index += kind(1)  # ... and now 0
+        if self.is_origin is not None:
+            index += self.is_origin[rows].astype(kind) * kind(n_kinds * n_workers)
+        return np.asarray(index)
+
+    def missing(self, rows: slice) -> Array | None:
+        """Return which votes are disagrees of others than the discoverer without a basis; None where no vote is."""
+        if "disagree" not in self.verdicts:
+            return None
+        missing = (self.verdict[rows] == self.verdicts.index("disagree")) & (self.basis[rows] < 0)
+        if self.is_origin is not None:
+            missing &= ~self.is_origin[rows]
+        return missing if missing.any() else None
+
+
+def vote_codes(votes: pd.DataFrame) -> VoteCodes | None:
+    """Return a table of votes as codes; None where a column is absent, or holds what cannot be classified."""
+    if any(name not in votes for name in NEEDED) or not votes.columns.is_unique or not len(votes):
+        return None
+    key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
+    rounds = _rounds(votes["round"])
+    if rounds is None:
+        return None
+    names = [*key, "worker", "verdict", "disagree_basis"]
+    read = dict(zip(names, _read(votes[name] for name in names), strict=True))
+    verdict, basis = read["verdict"], read["disagree_basis"]
+    verdicts, bases = _words(verdict), _words(basis)
+    if verdicts is None or bases is None or not set(verdicts) <= set(VERDICTS) or not set(bases) <= set(BASES):
+        return None
+    if any(read[name].names is not None and int(read[name].codes.min()) < 0 for name in (*key, "worker", "verdict")):
+        return None
+    origin = votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else None
+    return VoteCodes(
+        key=tuple(read[name] for name in key),
+        rounds=rounds,
+        n_rounds=int(rounds.max()),
+        worker=read["worker"],
+        verdict=verdict.codes,
+        verdicts=verdicts,
+        basis=basis.codes,
+        bases=(*bases, *(name for name in BASES if name not in bases)),
+        is_origin=origin if origin is not None and origin.any() else None,
+    )
+
+
+def _words(column: Codes) -> tuple[Any, ...] | None:
+    """Return the few values of a column; None where there are too many, or none that could be words."""
+    if column.names is None or column.span > MAX_WORDS:
+        return None
+    return tuple(column.names.to_pylist() if isinstance(column.names, pa.Array) else column.names)
+
+
+def _rounds(values: pd.Series[Any]) -> Array | None:
+    """Return rounds as integers; None where one of them is no round."""
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu":
+        rounds: Array = values.to_numpy()
+    else:
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
+        if not ((numbers >= 1) & (numbers < MAX_ROUND) & (numbers == np.floor(numbers))).all():
+            return None
+        rounds = numbers.astype(np.int32)
+    return rounds if int(rounds.min()) >= 1 and int(rounds.max()) < MAX_ROUND else None
+
+
+def _read(columns: Iterable[pd.Series[Any]]) -> list[Codes]:
+    """Return columns as codes; many texts by several threads, since Arrow lets others run."""
+    several = list(columns)
+    if len(several[0]) < MIN_THREADED_VOTES or not any(isinstance(each.dtype, pd.StringDtype) for each in several):
+        return [codes_of(each) for each in several]
+    with ThreadPoolExecutor() as threads:
+        return list(threads.map(codes_of, several))
+
+
+def codes_of(values: pd.Series[Any]) -> Codes:
+    """Return a column as codes: of categories and integers their own, else numbered in order of appearance.
+
+    >>> codes_of(pd.Series(["b", "a", None, "b"], dtype="category"))
+    Codes(codes=array([ 1,  0, -1,  1], dtype=int8), low=0, span=2, names=Index(['a', 'b'], dtype='str'))
+    >>> codes_of(pd.Series([7, 9, 7]))
+    Codes(codes=array([7, 9, 7]), low=7, span=3, names=None)
+    """
+    array = values.array
+    if isinstance(array, pd.Categorical):
+        return _named(array.codes, array.categories)
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
+        integers = values.to_numpy()
+        low, high = int(integers.min()), int(integers.max())
+        if high < 2**63:
+            return Codes(integers, low, high - low + 1)
+    if isinstance(values.dtype, pd.StringDtype):
+        return _of_texts(pa.array(values))
+    codes, names = pd.factorize(values)
+    return _named(codes, names)
+
+
+def _named(codes: Array, names: Any) -> Codes:
+    return Codes(codes, 0, len(names), names)
+
+
+def _of_texts(texts: Any) -> Codes:
+    """Return texts as codes; where they repeat row after row, only the first of each such run is looked at."""
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    repeats = len(texts) - 1 - (pc.sum(pc.not_equal(texts[1:], texts[:-1])).as_py() or 0)
+    if 2 * repeats < len(texts):
+        encoded, lengths = pc.dictionary_encode(texts), None
+    else:
+        runs = pc.run_end_encode(texts)
+        encoded, lengths = pc.dictionary_encode(runs.values), np.diff(np.asarray(runs.run_ends), prepend=0)
+    names = encoded.dictionary
+    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int8 if len(names) < 2**7 else np.int32)
+    return _named(codes if lengths is None else codes.repeat(lengths), names)
