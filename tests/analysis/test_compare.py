@@ -322,6 +322,8 @@ def test_a_table_of_unknown_mode_is_told_where_it_is_read_as_recorded():
     (note,) = [note for note in notes if "is not recorded" in note]
     assert note.startswith("The mode of 2 runs of recorded is not recorded: the votes are judged as collaborative.")
     assert not [note for note in vp.compare(imported(None), resamples=20).notes if "is not recorded" in note]
+    one_set = vp.compare(imported(None), rules=["majority", "two-thirds", "unanimous"], resamples=20).notes
+    assert len([note for note in one_set if "is not recorded" in note]) == 1, "said once of one set"
 
 
 def test_a_recorded_class_that_the_votes_do_not_give_is_a_note():

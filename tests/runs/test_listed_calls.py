@@ -117,6 +117,18 @@ def test_a_finding_that_was_joined_is_asked_about_under_the_id_of_the_group():
     assert [item.finding_id for item in backend.requests[0].items] == ["F-1"]
 
 
+def test_calls_about_findings_that_are_joined_say_so():
+    same = {"summary": "claim F-1", "evidence": "m.py:1"}
+    found = [finding("F-1", **same), finding("F-9", "bob", **same)]
+    rows = [{"finding_id": name, "round": 1, "worker": "cy"} for name in ("F-1", "F-9")]
+    with pytest.raises(InputError) as caught:
+        run_of({}, found, "ann bob cy", matcher="claim", only=rows)
+    assert str(caught.value) == (
+        "only: lists 2 findings that are joined as one, such as 'F-1' and 'F-9'. "
+        "Fix: give each finding a summary of its own, or matcher=None to join none."
+    )
+
+
 def test_all_problems_of_the_table_are_told_at_once():
     rows = [
         {"finding_id": "F-4", "round": 1, "worker": "bob"},

@@ -138,9 +138,9 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         yield from _notes_on_set(condition.frames, where)
         if condition.frames.findings["classification"].notna().any():
             yield from _notes_on_recorded_classes(condition.replayed.replay(VotingRules()), where)
-    for condition in conditions:
-        unknown = int(condition.frames.runs["mode"].isna().sum())
-        if condition.rules.mode is None and unknown:
+    of_run = [condition for condition in conditions if condition.rules.mode is None]
+    for condition in {id(condition.replayed): condition for condition in of_run}.values():
+        if unknown := int(condition.frames.runs["mode"].isna().sum()):
             where = f" of {condition.name}" if len(by_set) > 1 else ""
             yield (
                 f"The mode of {counted(unknown, 'run')}{where} is not recorded: the votes are judged as collaborative. "

@@ -213,6 +213,29 @@ def test_missing_usage_is_said():
     assert "no rule has both the quality and the cost in dollars: there is no frontier" in search.notes
 
 
+def test_a_table_of_votes_has_no_calls_and_a_worker_without_votes_is_named():
+    search = vp.search_rules(good_and_bad(), {"workers": [["ann"], ["anne"]]})
+    assert "no vote of anne is recorded (did you mean 'ann'?)" in "".join(search.notes)
+    assert any(note.startswith("no run recorded its calls: one is counted for each run") for note in search.notes)
+    by_votes = vp.search_rules(good_and_bad(), {"workers": [["ann"]]}, cost="votes").notes
+    assert not any("no vote of" in note or "no run recorded" in note for note in by_votes)
+    assert not any(
+        "no run recorded" in note for note in vp.search_rules("stdlib-claims/adversarial", ["majority"]).notes
+    )
+
+
+def test_votes_that_were_added_are_said_to_be_no_sample_as_long_as_others_are_missing():
+    runs = good_and_bad()
+    added = replace(runs, runs=runs.runs.assign(added_votes=[3, *[0] * (len(runs.runs) - 1)]))
+    is_said = [
+        any(note.startswith("3 votes were added on findings that somebody chose") for note in notes)
+        for rules in ({"max_rounds": [1]}, {"workers": [["zed", "bob"]]})
+        for search in (vp.search_rules(added, rules, quality="accuracy", cost="votes"),)
+        for notes in (str(search).replace("note: ", "").splitlines(), search.recommend().notes)
+    ]
+    assert is_said == [False, False, True, True]
+
+
 def test_the_table_has_the_columns_that_its_documentation_explains():
     columns = [column.name for column in RESULT_TABLES["search_rules"]]
     values = {name: [None, *choices] for name, choices in FIELDS.items() if name not in ("lost_votes", "weights")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,8 @@ class RuleSearch:
     """What a reader must know: censored findings, missing usage, rules that were merged."""
     synthetic: bool = False
     """True where findings or votes were generated, not observed."""
+    n_added: int = 0
+    """The votes among these that supplementary runs added, on findings that somebody chose."""
     _outcomes: RuleOutcomes | None = field(default=None, repr=False, compare=False)
     """What each rule made of every finding."""
 
@@ -69,7 +71,8 @@ class RuleSearch:
 
         Raises SettingsError where no rule costs as little, or no cost is known.
         """
-        return recommend(self._fit, self.table, self.rules, self.quality, self.cost, max_cost, self.synthetic)
+        made = recommend(self._fit, self.table, self.rules, self.quality, self.cost, max_cost, self.synthetic)
+        return replace(made, notes=(*made.notes, *self._note_on_added()))
 
     def settle(self, n: int) -> pd.DataFrame:
         """Return the `n` votes never cast that would narrow the bounds of the frontier most, as a plan of a live run.
@@ -86,6 +89,14 @@ class RuleSearch:
         """Return the chart of quality against cost, with the options of all charts; see `charts.rule_search`."""
         draw: Any = public_value("charts", "rule_search")
         return draw(self, **options)
+
+    def _note_on_added(self) -> Iterator[str]:
+        """Yield that values rest on findings that were chosen, where votes were added and others are still missing."""
+        if self.n_added and bool(self.table["censored"].gt(0).any()):
+            yield (
+                f"{counted(self.n_added, 'vote')} were added on findings that somebody chose: until no bound is open, "
+                "values, intervals and p are of no sample; read low_bound and high_bound"
+            )
 
     @property
     def _judged(self) -> RuleOutcomes:
@@ -114,14 +125,15 @@ class RuleSearch:
         yield f"frontier, from cheap to dear: {counted(len(frontier), 'rule')}"
         shown = frontier.index if len(frontier) <= _SHOWN_RULES else [*frontier.index[:3], *frontier.index[-3:]]
         yield from (f"  {self._words(row)}: {space_words(self.rules[row])}" for row in shown)
-        yield from (f"note: {note}" for note in self.notes)
+        yield from (f"note: {note}" for note in (*self.notes, *self._note_on_added()))
 
     def _words(self, position: int) -> str:
         """Return the quality of a rule with its interval, its bounds where votes are missing, and its cost."""
         row: dict[Any, Any] = self.table.loc[position].to_dict()
         bounds = f", {share_range(row['low_bound'], row['high_bound'])}" if row["low_bound"] < row["high_bound"] else ""
         value = share_words(row["value"], row["low"], row["high"], int(row["n"]))
-        return f"{value}{bounds} for {row[self.cost]:,.6g} {self.cost}"
+        unit = self.cost.removesuffix("s") if row[self.cost] == 1 else self.cost
+        return f"{value}{bounds} for {row[self.cost]:,.6g} {unit}"
 
     def _repr_html_(self) -> str:
         """Return the search for a notebook; every text is shown as text."""

@@ -20,7 +20,7 @@ from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.progress import progress
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.text import counted, did_you_mean, short_repr
+from verifyplan.text import counted, did_you_mean, listed, short_repr
 
 OUTCOMES_WITHOUT_PROGRESS = 50_000_000
 """A bar is shown where rules x findings are more: some two seconds."""
@@ -75,6 +75,7 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     rules = tuple(outcomes.rules[k] for k in kept)
     table = _table(rules, judged, cost, quality_cells(quality).sign)
     table["is_today"] = [each == todays_rules(runs) for each in rules]
+    n_added = int(runs.runs["added_votes"].fillna(0).sum())
     return RuleSearch(
         table=table,
         quality=quality,
@@ -82,7 +83,8 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
         rules=rules,
         n_findings=int((outcomes.truth < 2).sum()),
         n_runs=int(outcomes.findings["run_id"].nunique()),
-        notes=tuple(_notes(runs, table, len(outcomes.rules), cost)),
+        n_added=n_added,
+        notes=tuple(_notes(runs, rules, table, len(outcomes.rules), cost)),
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
         _outcomes=outcomes.take(kept),
     )
@@ -148,7 +150,9 @@ def _on_frontier(value: pd.Series[Any], cost: pd.Series[Any]) -> list[bool]:
     return on_frontier
 
 
-def _notes(runs: RunSet, table: pd.DataFrame, n_rules: int, cost: str) -> Iterator[str]:
+def _notes(
+    runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_rules: int, cost: str
+) -> Iterator[str]:
     """Yield what a reader of the table must know."""
     if bool(runs.runs["synthetic"].eq(True).any()):
         yield "synthetic: findings or votes were generated, not observed"
@@ -159,6 +163,15 @@ def _notes(runs: RunSet, table: pd.DataFrame, n_rules: int, cost: str) -> Iterat
         yield (
             f"of {counted(censored, 'rule')} the quality depends on votes that were never cast, at most on "
             f"{counted(int(table['censored'].max()), 'finding')}: see low_bound and high_bound"
+        )
+    voters = set(runs.votes["worker"])
+    if absent := sorted({name for each in rules for name in each.workers or ()} - voters):
+        near = did_you_mean(absent[0], voters)
+        yield f"no vote of {listed(absent)} is recorded{near}: rules that name them rest on votes that were never cast"
+    if cost == "calls" and runs.dispatches.empty:
+        yield (
+            "no run recorded its calls: one is counted for each run, round and worker; where every vote was a call of "
+            "its own, search by cost='votes'"
         )
     unknown = [name for name in ("tokens", "dollars") if table[name].isna().any()]
     if unknown:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event_run import CrossInputs, ListedCall
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.runs.read_findings import RowSource, read_rows
-from verifyplan.text import did_you_mean, short_repr
+from verifyplan.text import counted, did_you_mean, short_repr
 
 COLUMNS = ("finding_id", "round", "worker")
 
@@ -26,27 +25,38 @@ def with_listed_calls(inputs: CrossInputs, source: RowSource, matcher: Matcher |
     place, rows = read_rows(source, "only", COLUMNS)
     known = _Known.of(inputs, matcher)
     problems = _problems_of_run(inputs, place)
-    calls: list[ListedCall] = []
+    calls: dict[ListedCall, list[str]] = {}
     for position, row in enumerate(rows):
         found = known.problems(row)
         problems += [Problem(f"{place}[{position}]{where}", message, fix) for where, message, fix in found]
         if not found:
             number = int(float(str(row["round"])))
-            calls.append(ListedCall(finding_id=known.ids[str(row["finding_id"])], round=number, worker=row["worker"]))
-    for call, times in Counter(calls).items():
-        if times > 1:
-            message = f"asks {call.worker!r} about {call.finding_id!r} in round {call.round} {times} times"
-            problems.append(Problem(place, message, "keep one of these rows"))
+            call = ListedCall(finding_id=known.ids[str(row["finding_id"])], round=number, worker=row["worker"])
+            calls.setdefault(call, []).append(str(row["finding_id"]))
+    problems += [_repeated(place, call, ids) for call, ids in calls.items() if len(ids) > 1]
     runs = list(dict.fromkeys(str(row["run_id"]) for row in rows if isinstance(row, Mapping) and _has(row, "run_id")))
     if len(runs) > 1:
         fix = "make a run of each: for run_id, rows in table.groupby('run_id')"
         problems.append(Problem(f"{place}.run_id", f"names {len(runs)} runs, such as {runs[0]!r} and {runs[1]!r}", fix))
     if not rows:
-        problems.append(Problem(place, "has no row, so that nothing would be asked", "list calls, or leave it out"))
+        fix = "list calls, or leave it out; settle(n) plans none where no bound of the frontier is open"
+        problems.append(Problem(place, "has no row, so that nothing would be asked", fix))
     if problems:
         raise InputError(problems)
     rules = inputs.rules.model_copy(update={"stop": "round"})  # the list says who is asked
     return inputs.model_copy(update={"rules": rules, "only": tuple(calls), "supplements": runs[0] if runs else None})
+
+
+def _repeated(place: str, call: ListedCall, ids: Sequence[str]) -> Problem:
+    """Return why a call is listed several times: rows are repeated, or findings were joined (rule B2)."""
+    joined = list(dict.fromkeys(ids))
+    if len(joined) > 1:
+        message = (
+            f"lists {counted(len(joined), 'finding')} that are joined as one, such as {joined[0]!r} and {joined[1]!r}"
+        )
+        return Problem(place, message, "give each finding a summary of its own, or matcher=None to join none")
+    message = f"asks {call.worker!r} about {call.finding_id!r} in round {call.round} {len(ids)} times"
+    return Problem(place, message, "keep one of these rows")
 
 
 def _problems_of_run(inputs: CrossInputs, place: str) -> list[Problem]:
