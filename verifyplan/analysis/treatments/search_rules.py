@@ -150,9 +150,7 @@ def _on_frontier(value: pd.Series[Any], cost: pd.Series[Any]) -> list[bool]:
     return on_frontier
 
 
-def _notes(
-    runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_rules: int, cost: str
-) -> Iterator[str]:
+def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_rules: int, cost: str) -> Iterator[str]:
     """Yield what a reader of the table must know."""
     if bool(runs.runs["synthetic"].eq(True).any()):
         yield "synthetic: findings or votes were generated, not observed"
