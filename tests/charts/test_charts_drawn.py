@@ -134,6 +134,20 @@ def test_truth_metrics_show_no_line_where_there_is_no_interval(comparison, compa
     assert not [label for label in page.values("aria-label") if label.startswith("low: ")]
 
 
+def test_truth_metrics_draw_what_votes_never_cast_leave_open():
+    rules = {"as run": {}, "third round": {"max_rounds": 3}}
+    comparison = vp.compare("stdlib-claims/adversarial", rules=rules, resamples=10)
+    figure = truth_metrics(comparison, labels={"third round": "three"})
+    wide = comparison.bounds.query("metric == 'recall' and condition == 'third round'").iloc[0]
+    drawn = {(row[0], row[1]): row[2:] for row in rows_of(figure, "label", "metric", "low_bound", "high_bound")}
+    assert drawn["three", "recall"] == pytest.approx((wide["low_bound"], wide["high_bound"]))
+    assert drawn["as run", "recall"] == (None, None)
+    assert "Bars: the range that votes allow which a condition asks for and were never cast." in figure.caption
+    assert "three: recall 87.2 %, n = 360, by votes never cast 87.2\N{EN DASH}93.9 %" in figure.description
+    closed = truth_metrics(vp.compare("llmbar/plain", resamples=10))
+    assert "never cast" not in closed.caption + closed.description
+
+
 def test_truth_metrics_without_truth_says_so(comparison_of):
     with pytest.raises(InputError, match="no finding's truth is known"):
         truth_metrics(comparison_of(truth=None))

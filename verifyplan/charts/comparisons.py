@@ -41,6 +41,15 @@ class LabelledComparison:
         return None if self.comparison.truth is None else self._labelled(self.comparison.truth)
 
     @property
+    def bounds(self) -> pd.DataFrame | None:
+        """The bounds of metrics that votes leave open which were never cast; None where none does."""
+        bounds = self.comparison.bounds
+        is_open = None if bounds is None else bounds["low_bound"] < bounds["high_bound"]
+        if bounds is None or is_open is None or not is_open.any():
+            return None
+        return self._labelled(bounds.loc[is_open, ["condition", "metric", "low_bound", "high_bound"]])
+
+    @property
     def transitions(self) -> pd.DataFrame:
         """The transitions of the comparison; SettingsError, under its own names, unless it has two conditions."""
         counts, (first, second) = self.comparison.transitions, self.labels
