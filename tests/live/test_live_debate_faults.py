@@ -101,7 +101,7 @@ def test_a_call_that_gives_no_answer_ends_the_debate_and_is_not_made_again(call,
 
 
 def test_a_silence_ends_the_debate():
-    run, server = debated(CONVERGED, {"t1/verify/t1": hangs()}, timeout=0.5)
+    run, server = debated(CONVERGED, {"t1/verify/t1": hangs()}, timeout=3)
     assert failed_at(run, "t1/verify", "timeout").status == "timeout"
     assert times(server)["t1/verify/t1"] == 1
 
