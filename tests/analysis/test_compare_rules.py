@@ -87,7 +87,7 @@ def test_several_sets_take_rules_each_or_one_for_all():
         (3, "rules: must be two rules or more, got 3"),
         (["unanimous"], "rules: must name at least two conditions, got 1"),
         ({"refutes": "sticky", "quorum": 2}, "rules: names fields ('refutes', 'quorum') and not conditions"),
-        ({"a": "unanimous", "b": {"quorum": "x"}}, "rules['b']: quorum: must be a number of votes, or a share"),
+        ({"a": "unanimous", "b": {"quorum": "x"}}, "rules['b'].quorum: must be a number of votes, or a share"),
         ({"a": "unanimous", "": "majority"}, "rules: a condition must have a printable text as its name, got ''"),
     ],
     ids=str,

@@ -156,7 +156,7 @@ def test_filled_bases_are_counted_among_the_votes_that_the_rules_ask_for():
             {"missing_basis": "burden-not-met", "rules": {"missing_basis": "counter-evidence"}},
             "missing_basis: is 'burden-not-met', and rules say 'counter-evidence'",
         ),
-        ({"rules": {"quorum": "x"}}, "quorum: must be a number of votes, or a share such as '2/3', got 'x'"),
+        ({"rules": {"quorum": "x"}}, "rules.quorum: must be a number of votes, or a share such as '2/3', got 'x'"),
         ({"rules": 3}, "rules: 3 is neither rules nor the name of a preset"),
     ],
     ids=str,

@@ -78,6 +78,6 @@ def test_everything_that_is_wrong_is_said_at_once():
         "max_active: must be an integer, got 2.5",
         "displacement: must be true or false, got 'yes'",
         "consensus_forbids: must be a list, got 'all'",
-        "revise_from: must be at least 1, got 0",
+        "revise_from: must be an integer of at least 1, got 0",
         "polcy: is no field of these rules (did you mean 'policy'?)",
     ]

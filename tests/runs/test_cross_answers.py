@@ -133,7 +133,9 @@ def test_a_disagree_without_basis_counts_with_the_one_of_the_setting_and_is_mark
 
 
 def test_a_run_that_could_only_raise_at_a_missing_basis_is_refused_before_any_call():
-    with pytest.raises(SettingsError, match="missing_basis: must be one of these, got 'raise'"):
+    with pytest.raises(
+        SettingsError, match="missing_basis: must be one of 'infer', 'counter-evidence', 'burden-not-met', got 'raise'"
+    ):
         run_of({}, missing_basis="raise")
 
 

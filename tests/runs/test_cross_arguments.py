@@ -137,7 +137,10 @@ def test_parameters_that_cannot_be_settings():
     refused("max_rounds: is 2, but settings has 'maxRounds': 1", max_rounds=2, settings={"maxRounds": 1})
     refused("verification: 'lightweight' cannot serve", mode="adversarial", verification="lightweight")
     refused("gating: needs a plan body, and there are no plan_items", gating=False, task_type=PLAN)
-    refused("missing_basis: must be one of these, got 'raise'", missing_basis="raise")
+    refused(
+        "missing_basis: must be one of 'infer', 'counter-evidence', 'burden-not-met', got 'raise'",
+        missing_basis="raise",
+    )
 
 
 def test_help_shows_the_parameters_and_what_comes_back():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.errors import Problem, Problems, SettingsError, one_of
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.vote import MISSING_BASES, MODES
 from verifyplan.protocol.voting_rules import VotingRules
@@ -36,29 +36,33 @@ def chosen_rules(
     missing_basis: str = "infer",
     *,
     modes: tuple[str, ...] = (*MODES, RECORDED),
+    name: str = "rules",
 ) -> VotingRules:
     """Return the rules that the arguments of an analysis choose; `recorded` is no mode of rules: each run has its own.
 
-    Raises SettingsError, listing all that is wrong, for values that are unknown, and where `rules` and the short form
-    say two things.
+    `name` is the argument that holds the rules. Raises SettingsError, listing all that is wrong, for values that are
+    unknown, and where `rules` and the short form say two things.
 
     >>> print(chosen_rules("sticky-refutes", max_rounds=1))  # doctest: +ELLIPSIS
     VotingRules(mode=adversarial, max_rounds=1, refutes=sticky) [...]
     """
-    check_settings(modes[0] if mode is None else mode, max_rounds, missing_basis, modes)
-    chosen = VotingRules() if rules is None else read_rules(VotingRules, rules)
+    problems = Problems()
+    problems.of(lambda: check_settings(modes[0] if mode is None else mode, max_rounds, missing_basis, modes))
+    chosen = VotingRules() if rules is None else problems.of(lambda: read_rules(VotingRules, rules, name))
+    if problems or chosen is None:
+        raise problems.error()
     short = {
         "mode": None if mode == RECORDED else mode,
         "max_rounds": None if max_rounds is None else int(max_rounds),
         "missing_basis": missing_basis,
     }
     neutral = VotingRules()
-    said = {name: value for name, value in short.items() if value != getattr(neutral, name)}
-    problems = [
-        Problem(name, f"is {value!r}, and rules say {getattr(chosen, name)!r}", "say it in one place")
-        for name, value in {**said, **({"mode": mode} if mode == RECORDED else {})}.items()
-        if getattr(chosen, name) not in (getattr(neutral, name), value)
+    said = {field: value for field, value in short.items() if value != getattr(neutral, field)}
+    twice = [
+        Problem(field, f"is {value!r}, and {name} say {getattr(chosen, field)!r}", "say it in one place")
+        for field, value in {**said, **({"mode": mode} if mode == RECORDED else {})}.items()
+        if getattr(chosen, field) not in (getattr(neutral, field), value)
     ]
-    if problems:
-        raise SettingsError(problems)
+    if twice:
+        raise SettingsError(twice)
     return chosen.model_copy(update=said)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-from verifyplan.analysis.chosen_rules import chosen_rules
-from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.analysis.chosen_rules import check_settings, chosen_rules
+from verifyplan.errors import Problem, Problems, SettingsError, one_of
 from verifyplan.protocol.rules_value import value_words
+from verifyplan.protocol.vote import MODES
 from verifyplan.protocol.voting_rules import VotingRules
 
 _EXAMPLE = "such as {'as run': VotingRules(), 'sticky': 'sticky-refutes'}, or a list of rules"
@@ -52,16 +54,17 @@ def rules_of_sets(
 def _read(
     entries: Sequence[object], names: Sequence[object] | None, max_rounds: int | None, missing_basis: str
 ) -> list[VotingRules]:
-    read, problems = [], []
-    for place, entry in enumerate(entries):
-        try:
-            read.append(chosen_rules(entry, None, max_rounds, missing_basis))
-        except SettingsError as error:
-            where = f"rules[{names[place] if names else place!r}]"
-            problems += [Problem(f"{where}: {p.place}", p.message, p.fix) for p in error.problems]
+    problems = Problems()
+    problems.of(lambda: check_settings(MODES[0], max_rounds, missing_basis))
     if problems:
-        raise SettingsError(problems)
-    return read
+        max_rounds, missing_basis = None, "infer"
+    read = [
+        problems.of(partial(chosen_rules, entry, None, max_rounds, missing_basis, name=f"rules[{name!r}]"))
+        for name, entry in zip(names or range(len(entries)), entries, strict=True)
+    ]
+    if problems:
+        raise problems.error()
+    return [rules for rules in read if rules is not None]
 
 
 def rule_names(entries: Sequence[object], rules: Sequence[VotingRules]) -> list[str]:

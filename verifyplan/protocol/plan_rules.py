@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import Problem, Problems, SettingsError
 from verifyplan.protocol.records import PlanVerdict
 from verifyplan.protocol.rules_value import Count, RulesValue, plain_integer, read_rules
 
@@ -211,13 +211,16 @@ def stated_rules(rules: object = None, **short: object) -> PlanRules:
     >>> stated_rules("no-panel-power", max_iterations=2).changed
     {'max_iterations': 2, 'consensus_forbids': []}
     """
-    whole = NEUTRAL_RULES if rules is None else read_rules(PlanRules, rules)
-    alone = PlanRules(**{name: value for name, value in short.items() if value is not None})
+    problems = Problems()
+    whole = NEUTRAL_RULES if rules is None else problems.of(lambda: read_rules(PlanRules, rules))
+    alone = problems.of(lambda: PlanRules(**{name: value for name, value in short.items() if value is not None}))
+    if whole is None or alone is None:
+        raise problems.error()
     given, stated = {name: getattr(alone, name) for name, value in short.items() if value is not None}, whole.changed
-    if problems := [
+    if twice := [
         Problem(name, f"is {value!r}, and the rules say {stated[name]!r}", "state it once")
         for name, value in given.items()
         if stated.get(name, value) != value
     ]:
-        raise SettingsError(problems)
+        raise SettingsError(twice)
     return whole.model_copy(update=given)

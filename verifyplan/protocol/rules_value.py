@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError
-from pydantic_core import ErrorDetails
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.files import read_json, write_text
 from verifyplan.protocol.base import Model
+from verifyplan.protocol.validation_problems import validation_problems
 from verifyplan.text import did_you_mean, short_repr
 
 DIGEST_CHARACTERS = 12
@@ -73,7 +72,9 @@ class RulesValue(Model):
             try:
                 super().__init__(**fields)
             except ValidationError as error:
-                raise SettingsError(rule_problems(error, list(type(self).model_fields))) from None
+                fix = "change it, or leave it out for the neutral value"
+                fields = type(self).model_fields
+                raise SettingsError(validation_problems(error, fields, "these rules", fix)) from None
 
     @classmethod
     def presets(cls) -> tuple[str, ...]:
@@ -179,12 +180,18 @@ RulesValueT = TypeVar("RulesValueT", bound=RulesValue)
 def read_rules(kind: type[RulesValueT], rules: object, name: str = "rules") -> RulesValueT:
     """Return rules from a value, the name of a preset, a mapping of fields, or the path of a JSON file.
 
-    Raises SettingsError for anything else, listing all that is wrong.
+    Raises SettingsError for anything else, listing all that is wrong; `name` is the argument that they were given by.
     """
     if isinstance(rules, kind):
         return rules
+    if isinstance(rules, RulesValue):
+        message = f"must be a {kind.__name__}, got a {type(rules).__name__}"
+        raise SettingsError(Problem(name, message, f"give a {kind.__name__}, or one of {one_of(kind.PRESETS)}"))
     if isinstance(rules, Mapping):
-        return kind(**{str(key): value for key, value in rules.items()})
+        try:
+            return kind(**{str(key): value for key, value in rules.items()})
+        except SettingsError as error:
+            raise SettingsError(Problem(f"{name}.{p.place}", p.message, p.fix) for p in error.problems) from None
     if isinstance(rules, str) and rules in kind.PRESETS:
         return kind.preset(rules)
     if isinstance(rules, Path) or (isinstance(rules, str) and (rules.endswith(".json") or Path(rules).is_file())):
@@ -192,42 +199,3 @@ def read_rules(kind: type[RulesValueT], rules: object, name: str = "rules") -> R
     near = did_you_mean(rules, kind.PRESETS) if isinstance(rules, str) else ""
     fix = f"give a {kind.__name__}, a JSON file, or one of {one_of(kind.PRESETS)}"
     raise SettingsError(Problem(name, f"{short_repr(rules)} is neither rules nor the name of a preset{near}", fix))
-
-
-_EXPECTED = {
-    "literal_error": "must be {expected}",
-    "greater_than": "must be above {gt}",
-    "greater_than_equal": "must be at least {ge}",
-    "less_than_equal": "must be at most {le}",
-    "less_than": "must be below {lt}",
-    "value_error": "{error}",
-    "int_type": "must be an integer",
-    "bool_type": "must be true or false",
-    "tuple_type": "must be a list",
-    "dict_type": "must be a mapping",
-    "string_type": "must be a text",
-    "string_too_short": "must not be empty",
-    "string_pattern_mismatch": "must not be blank",
-}
-"""What a field must be, by the type of pydantic's error."""
-
-
-def rule_problems(error: ValidationError, fields: Iterable[str]) -> list[Problem]:
-    """Return one problem for each field that does not fit, with what was received and what is allowed."""
-    names = list(fields)
-    return [_rule_problem(detail, names) for detail in error.errors(include_url=False)]
-
-
-def _rule_problem(detail: ErrorDetails, names: list[str]) -> Problem:
-    parts = [text for part in detail["loc"] if (text := str(part)) and text[0] not in "<["]  # tags, and keys
-    place = ".".join(parts) or "rules"
-    if detail["type"] == "extra_forbidden" and len(parts) > 1:
-        return Problem(place, f"is no field of {parts[0]}", "leave it out")
-    if detail["type"] == "extra_forbidden":
-        return Problem(place, f"is no field of these rules{did_you_mean(place, names)}", f"use {one_of(names)}")
-    form = _EXPECTED.get(detail["type"])
-    limits = {name: str(value) for name, value in detail.get("ctx", {}).items()}
-    expected = form.format(**limits) if form else detail["msg"].replace("Input should be", "must be")
-    expected = re.sub(r"Fraction\((\d+), (\d+)\)", r"\1/\2", expected)
-    message = f"{expected}, got {short_repr(detail['input'])}"
-    return Problem(place, message, "change it, or leave it out for the neutral value")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self, TypedDict, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypedDict, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.plan_rules import PlanRules, Policy
 from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.rules_value import read_rules
+from verifyplan.protocol.validation_problems import validation_problems
 from verifyplan.protocol.vote import Mode, VerificationMode
 from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.text import did_you_mean
 
 BlockedWord = Literal["pause", "continue"]
 OnBlocked = Literal[BlockedWord, "ask"]
@@ -53,7 +56,21 @@ class Limits(Model):
 
 
 class PanelSettings(Model):
-    """The panel that votes on challenges after research (rule A9)."""
+    """The panel that votes on challenges after research (rule A9).
+
+    Raises SettingsError, listing all that is wrong.
+    """
+
+    if not TYPE_CHECKING:  # type checkers take the fields as the arguments
+
+        def __init__(self, /, **fields: Any) -> None:
+            try:
+                super().__init__(**fields)
+            except ValidationError as error:
+                fix = "change it, or leave it out"
+                raise SettingsError(
+                    validation_problems(error, type(self).model_fields, "a panel's settings", fix)
+                ) from None
 
     workers: tuple[str, ...] = Field(default=("panel-1", "panel-2", "panel-3"), description="The roster, in order.")
     mode: Mode = "adversarial"
@@ -73,19 +90,34 @@ class PanelSettings(Model):
         if not isinstance(values, Mapping) or "rules" not in values:
             return values
         rules = values["rules"]  # a text is a preset, never a file: settings are read from logs, too
-        rules = VotingRules.preset(rules) if isinstance(rules, str) else read_rules(VotingRules, rules)
+        if isinstance(rules, str) and rules not in VotingRules.PRESETS:
+            message = f"{rules!r} is no preset{did_you_mean(rules, VotingRules.PRESETS)}"
+            fix = f"use {one_of(VotingRules.PRESETS)}; read a file by VotingRules.load"
+            raise SettingsError(Problem("rules", message, fix))
+        rules = read_rules(VotingRules, rules)
         stated = {name: value for name in ("mode", "max_rounds") if (value := getattr(rules, name)) is not None}
-        for name, value in stated.items():
-            if values.get(name, value) != value:
-                raise ValueError(f"{name} is {values[name]!r}, but the rules have {value!r}; say it once")
+        if twice := [
+            Problem(name, f"is {values[name]!r}, but the rules have {value!r}", "say it once")
+            for name, value in stated.items()
+            if values.get(name, value) != value
+        ]:
+            raise SettingsError(twice)
         return {**values, **stated, "rules": rules.model_copy(update=dict.fromkeys(stated))}
 
     @model_validator(mode="after")
-    def _names_panel(self) -> Self:
-        """Check that the rules name workers of this panel alone."""
-        if absent := self.rules.not_in(self.workers):
-            names = ", ".join(sorted({name for of_field in absent.values() for name in of_field}))
-            raise ValueError(f"the rules name {names}, and the panel is {', '.join(self.workers)}")
+    def _can_follow(self) -> Self:
+        """Check that the rules name workers of this panel alone, and do not refuse votes that come in."""
+        fix = f"name workers of the panel: {', '.join(self.workers) or 'there are none'}"
+        problems = [
+            Problem(f"rules.{field}", f"{name!r} is not a worker of this panel", fix)
+            for field, names in self.rules.not_in(self.workers).items()
+            for name in names
+        ]
+        if self.rules.missing_basis == "raise":
+            message = "a run cannot refuse votes without a basis, got 'raise'"
+            problems.append(Problem("rules.missing_basis", message, "use 'infer', or one of the two bases"))
+        if problems:
+            raise SettingsError(problems)
         return self
 
     @property

@@ -98,8 +98,8 @@ def check_missing_basis(missing_basis: object) -> None:
     """Raise a SettingsError unless a run can fill in missing bases so (rule B4); "raise" is for recorded votes."""
     allowed = [name for name in MISSING_BASES if name != "raise"]
     if missing_basis not in allowed:
-        fix = f"use {one_of(allowed)}; 'raise' is for reading recorded votes, by replay"
-        raise SettingsError(Problem("missing_basis", f"must be one of these, got {missing_basis!r}", fix))
+        fix = "change it; 'raise' is for reading recorded votes, by replay"
+        raise SettingsError(Problem("missing_basis", f"must be one of {one_of(allowed)}, got {missing_basis!r}", fix))
 
 
 def check_timeout(timeout: object) -> None:

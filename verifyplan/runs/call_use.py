@@ -76,6 +76,8 @@ class Case(NamedTuple):
     """Whether every role is called in each iteration, and tools give the most that they can."""
     carried: float
     """The share of a round's findings that are voted on again in the next."""
+    asked: float
+    """The share of the workers that are asked whom a stop within a round may spare."""
     tools: float
     """The share of the tool calls of a role that are made."""
     tools_per_message: int
@@ -89,18 +91,18 @@ class Case(NamedTuple):
 CASES: Mapping[CaseName, Case] = {
     "low": Case(
         meaning="nothing is challenged, one iteration or round, no tool calls, answers that say little",
-        iterations=0.0, challenges=0, exhaustive=False, carried=0.0,
+        iterations=0.0, challenges=0, exhaustive=False, carried=0.0, asked=0.0,
         tools=0.0, tools_per_message=1, length=0.05, thinking=0.0,
     ),
     "expected": Case(
         meaning="half of the iterations, 3 challenges in each, a quarter of the findings voted on again, a third of "
         "the tool calls, answers of typical length",
-        iterations=0.5, challenges=3, exhaustive=False, carried=0.25,
+        iterations=0.5, challenges=3, exhaustive=False, carried=0.25, asked=0.5,
         tools=1 / 3, tools_per_message=2, length=1.0, thinking=0.5,
     ),
     "high": Case(
         meaning="nothing is settled before the last iteration or round, every tool call is made, answers are long",
-        iterations=1.0, challenges=MAX_ACTIVE, exhaustive=True, carried=1.0,
+        iterations=1.0, challenges=MAX_ACTIVE, exhaustive=True, carried=1.0, asked=1.0,
         tools=1.0, tools_per_message=1, length=2.0, thinking=1.0,
     ),
 }  # fmt: skip

@@ -114,7 +114,7 @@ def _named_rules(rules: Mapping[str, RulesArgument] | None) -> dict[str, PlanRul
     expect_mappings(rules=rules)
     problems, named = Problems(), dict[str, PlanRules | None]()
     for name, value in rules.items():
-        read = partial(read_rules, PlanRules, value, f"rules {name!r}")
+        read = partial(read_rules, PlanRules, value, f"rules[{name!r}]")
         named[str(name)] = None if value is None else problems.of(read)
     if not rules:
         problems.append(Problem("rules", "must name rules, got none", "give names and rules, the baseline first"))

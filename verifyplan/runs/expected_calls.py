@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from verifyplan.agents.base import ModelBackend
 from verifyplan.engine.queue import ListedCalls
@@ -15,14 +15,14 @@ from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.event_cross import FindingGrouped
 from verifyplan.protocol.event_run import CrossInputs
-from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.role_call import Role, RoleRequest
 from verifyplan.protocol.settings import PanelSettings, PlanSettings
 from verifyplan.protocol.vote import VERIFICATION_MODE_OF, Mode
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import limits_of
 from verifyplan.rules.grouping import Matcher
-from verifyplan.rules.sizing import team
+from verifyplan.rules.vote_codes import stop_leads
 from verifyplan.runs.call_use import (
     ANSWER_TOKENS,
     CHALLENGE_TOKENS,
@@ -35,10 +35,14 @@ from verifyplan.runs.call_use import (
 )
 from verifyplan.runs.cross.loop import group_events, listed_calls
 from verifyplan.runs.estimated_use import EstimatedUse, use_of_calls
-from verifyplan.runs.plan.loop import SCALED_ROLES
+from verifyplan.runs.plan.loop import SCALED_ROLES, size_of
 
 CHALLENGE = "claim " * (CHALLENGE_TOKENS * CHARACTERS_PER_TOKEN // len("claim "))
 """Stands for the words of a challenge in what a panel reads."""
+
+
+NEUTRAL_RULES = VotingRules()
+"""Those of a plan body: its gate keeps its own (rule B10)."""
 
 
 class PlanCalls:
@@ -47,17 +51,15 @@ class PlanCalls:
     def __init__(self, plan: Plan, repo: str | Path, settings: PlanSettings, backend: ModelBackend) -> None:
         self._plan, self._settings, self._backend = plan, settings, backend
         self._name = Path(plan.path).name or "plan.md"
-        self._assessment = found = assess(plan)
-        trivial = found.trivial and settings.team is None and not settings.plan_check
-        self._team: TeamMode | None = team(
-            found.signs, found.quality, trivial=trivial, team=settings.team, threshold=settings.threshold
-        )
+        self._assessment = assess(plan)
+        self._team = size_of(self._assessment, settings)
         sizes = [file.size for file in Repository.open(repo, plan.text).files.values()]
         self._largest_file = max(sizes, default=0) // CHARACTERS_PER_TOKEN
 
     def iterations(self, case: Case) -> int:
-        """Return how many iterations are made."""
-        return max(1, ceil(case.iterations * self._settings.max_iterations)) if self._team else 0
+        """Return how many iterations are made; the policy `deliberate` goes on as long as anything is open."""
+        share = ceil(case.iterations) if self._settings.policy == "deliberate" else case.iterations
+        return max(1, ceil(share * self._settings.max_iterations)) if self._team else 0
 
     def use(self, case: Case, *, batch: bool) -> EstimatedUse:
         """Return what the run would use."""
@@ -86,13 +88,34 @@ class PlanCalls:
     def _roles_before_panel(self, iteration: int, case: Case) -> Iterator[Role]:
         """Yield the roles of an iteration up to research: who raises challenges, and who looks into them."""
         yield "challenger"
-        if (self._team == "scaled" and iteration == 1) or (iteration > 1 and case.exhaustive):
+        if self._consults(iteration, case):
             yield from SCALED_ROLES
         if case.challenges:
             yield "resolver"
-        if iteration == 1 or case.exhaustive:
+        if iteration == 1 or _runs_later(self._settings.rules.later_research, case):
             yield "surface"
             yield "probe"
+
+    def _consults(self, iteration: int, case: Case) -> bool:
+        """Return whether expert and advocate speak: at first in a scaled team, later as the rules say."""
+        consults = self._settings.rules.later_consults
+        if iteration > 1 and consults != "always":
+            return _runs_later(consults, case)
+        return self._team == "scaled" or (iteration > 1 and case.exhaustive)
+
+    def _challenges(self, iteration: int, case: Case) -> int:
+        """Return how many challenges a panel votes on: those of the case, as far as the caps of the rules admit them.
+
+        A BLOCKING challenge that is promoted out of overflow comes on top of the caps of its iteration.
+        """
+        rules = self._settings.rules
+        most = rules.max_active if case.exhaustive else min(case.challenges, rules.max_active)
+        if iteration > 1 and rules.promote_blocking:
+            return most
+        expert = rules.expert_cap + rules.advocate_cap
+        first = rules.first_challenger_cap + rules.research_cap + (expert if self._consults(1, case) else 0)
+        later = rules.later_challenger_cap + rules.research_cap + expert
+        return min(most, first + (iteration - 1) * later)
 
     def _role_call(self, role: Role, iteration: int, case: Case, record: int) -> CallUse:
         """Return the use of a call: the prompt of a first call, and so many tokens on record."""
@@ -114,7 +137,7 @@ class PlanCalls:
     def _panel(self, iteration: int, case: Case) -> VoteCalls:
         """Return the votes on an iteration's challenges, which are of usual length and cite lines all over the plan."""
         panel = self._settings.panel or PanelSettings()
-        count = case.challenges if self._settings.panel else 0
+        count = self._challenges(iteration, case) if self._settings.panel else 0
         lines = self._plan.text.count("\n") + 1
         items = [
             Item(finding_id=f"C{n + 1}", summary=CHALLENGE, evidence=f"{self._name}:{1 + n * lines // count}")
@@ -125,10 +148,14 @@ class PlanCalls:
             "verification_mode": VERIFICATION_MODE_OF[panel.mode],
             "documents": {self._name: self._plan.text},
         }
-        place, roster = f"i{iteration}/panel/", panel.rules.asked_of(panel.workers)
-        return VoteCalls(
-            place, inputs, roster, panel.max_rounds, panel.items_per_call, items, {}, carries_all=panel.rules.asks_all
-        )
+        roster = panel.rules.asked_of(panel.workers)
+        place = f"i{iteration}/panel/"
+        return VoteCalls(place, inputs, roster, panel.max_rounds, panel.items_per_call, items, {}, panel.rules)
+
+
+def _runs_later(when: Literal["directive", "always", "never"], case: Case) -> bool:
+    """Return whether what rules allow after the first iteration is done: directives come in the exhaustive case."""
+    return when == "always" or (when == "directive" and case.exhaustive)
 
 
 @dataclass(frozen=True)
@@ -145,8 +172,8 @@ class VoteCalls:
     items: Sequence[Item]
     discoverers: Mapping[str, Sequence[str]]
     """Who found an item, and does not vote on it."""
-    carries_all: bool = False
-    """Whether every item is voted on in every round."""
+    rules: VotingRules = NEUTRAL_RULES
+    """What decides, and who is asked when."""
     only: ListedCalls | None = None
     """The only calls that are made."""
 
@@ -158,20 +185,23 @@ class VoteCalls:
                 len({i for (n, _), ids in self.only.items() if n == number for i in ids})
                 for number in range(1, last + 1)
             ]
-        carried = 1.0 if self.carries_all else case.carried
-        sizes = [len(self.items)]
+        carried, sizes = self._carried(case), [len(self.items)]
         while sizes[-1] and len(sizes) <= self.max_rounds:
             sizes.append(round(carried * sizes[-1]))
         return sizes[: self.max_rounds] if sizes[-1] else sizes[:-1]
 
-    def requests(self, case: Case) -> Iterator[WorkerRequest]:
-        """Yield the calls of all rounds; the first items stand for those that are carried.
+    def _carried(self, case: Case) -> float:
+        """Return the share of a round's items that are voted on again: all or none where the rules leave no choice."""
+        rules = self.rules
+        if rules.asks_all or (isinstance(rules.quorum, int) and rules.quorum > len(self.roster)):
+            return 1.0
+        return 0.0 if rules.aggregate in ("any-refute", "first-round") and rules.quorum in (0, 1) else case.carried
 
-        Where the rules stop within a round, all workers are listed: more than are asked.
-        """
+    def requests(self, case: Case) -> Iterator[WorkerRequest]:
+        """Yield the calls of all rounds; the first items stand for those that are carried."""
         for number, size in enumerate(self.rounds(case), 1):
             for worker in self.roster:
-                items = [item for item in self.items[:size] if worker not in self.discoverers.get(item.finding_id, ())]
+                items = [item for item in self.items[:size] if worker in self._asked(item, case)]
                 if self.only is not None:
                     listed = self.only.get((number, worker), ())
                     items = [item for item in self.items if item.finding_id in listed]
@@ -184,6 +214,14 @@ class VoteCalls:
                         items=tuple(items[first : first + step]),
                         **self.inputs,
                     )
+
+    def _asked(self, item: Item, case: Case) -> Sequence[str]:
+        """Return the workers who are asked about an item in a round, in order, until the rules stop."""
+        voters = [worker for worker in self.roster if worker not in self.discoverers.get(item.finding_id, ())]
+        if self.rules.stop == "round":
+            return voters
+        fewest = min(len(voters), *stop_leads(self.rules.stop))
+        return voters[: fewest + ceil(case.asked * (len(voters) - fewest))]
 
     def calls(self, backend: ModelBackend, case: Case) -> Iterator[CallUse]:
         """Yield the use of each call."""
@@ -201,9 +239,7 @@ class CrossCalls:
         disputed = [finding for finding in findings if len(finding.discoverers) < len(roster)]
         plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
         votes = self._votes("", disputed, inputs.mode, block["effectiveMaxRounds"])
-        self._findings = replace(
-            votes, roster=rules.asked_of(roster), carries_all=rules.asks_all, only=listed_calls(inputs)
-        )
+        self._findings = replace(votes, roster=rules.asked_of(roster), rules=rules, only=listed_calls(inputs))
         self._plan_body = self._votes("p/", plan_items, "collaborative", plan_rounds)
 
     def use(self, case: Case, *, batch: bool) -> EstimatedUse:

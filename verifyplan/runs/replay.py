@@ -10,7 +10,7 @@ from typing import Any, TypedDict, Unpack, overload
 import pandas as pd
 
 from verifyplan.engine.calls import CensoredError
-from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError, one_of
+from verifyplan.errors import InputError, Problem, Problems, SettingsError, VerifyplanError, one_of
 from verifyplan.frames.addresses import LOG, find_all, joined
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.load import as_runs
@@ -116,10 +116,13 @@ def replay_run(
     1  plan          PROCEED          PROCEED    False
     """
     options: dict[str, Any] = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
+    problems = Problems()
     if rules is not None:
-        options["rules"] = stated_rules(rules, policy=policy, max_iterations=max_iterations)
+        options["rules"] = problems.of(lambda: stated_rules(rules, policy=policy, max_iterations=max_iterations))
     if panel_rules is not None:
-        options["panel_rules"] = read_rules(VotingRules, panel_rules, "panel_rules")
+        options["panel_rules"] = problems.of(lambda: read_rules(VotingRules, panel_rules, "panel_rules"))
+    if problems:
+        raise problems.error()
     changes = {name: value for name, value in options.items() if value is not None}
     if isinstance(run, Run):
         return _replay(run, changes, matcher)

@@ -173,7 +173,7 @@ def test_what_cannot_be_replayed_is_named_and_nothing_at_all_refused(tmp_path):
 def test_rules_that_are_none_are_refused_all_at_once():
     with pytest.raises(SettingsError) as caught:
         compare_rules(one_significant(), {"a": None, "b": "lenint", "c": {"policy": "strict"}})
-    assert [problem.place for problem in caught.value.problems] == ["rules 'b'", "policy"]
+    assert [problem.place for problem in caught.value.problems] == ["rules['b']", "rules['c'].policy"]
     assert "did you mean 'lenient'?" in str(caught.value)
     with pytest.raises(SettingsError, match="rules: must name rules, got none"):
         compare_rules(one_significant(), {})

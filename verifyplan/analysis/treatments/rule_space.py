@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations, product
 from math import prod
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from verifyplan.analysis.replay import recorded_rules
 from verifyplan.analysis.voters import roster_of
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import Problem, Problems, SettingsError
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.voting_rules import VotingRules
@@ -50,13 +51,23 @@ def read_space(space: object, runs: RunSet) -> tuple[VotingRules, ...]:
     if isinstance(space, Mapping):
         found = _combinations(space)
     elif isinstance(space, Sequence) and not isinstance(space, str):
-        found = [read_rules(VotingRules, rules, f"space[{place}]") for place, rules in enumerate(space)]
+        found = _each_read(space)
     else:
         found = [read_rules(VotingRules, space, "space")]
     if not found or len(found) > MAX_RULES:
         message = f"has {len(found):,} rules, must have from 1 to {MAX_RULES:,}"
         raise SettingsError(Problem("space", message, "name some rules, or None for those that the votes allow"))
     return _each_once([todays_rules(runs), *found])
+
+
+def _each_read(space: Sequence[object]) -> list[VotingRules]:
+    problems = Problems()
+    found = [
+        problems.of(partial(read_rules, VotingRules, rules, f"space[{place}]")) for place, rules in enumerate(space)
+    ]
+    if problems:
+        raise problems.error()
+    return [rules for rules in found if rules is not None]
 
 
 def todays_rules(runs: RunSet) -> VotingRules:

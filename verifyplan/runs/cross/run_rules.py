@@ -27,13 +27,13 @@ def read_run_rules(
     something else than the rules, and `missing_basis="raise"`, which a live run cannot follow.
     """
     chosen, neutral = VotingRules() if rules is None else read_rules(VotingRules, rules), VotingRules()
-    problems = [
+    twice = [
         Problem(name, f"is {value!r}, but the rules have {getattr(chosen, name)!r}", "say it once")
         for name, value in (("mode", mode), ("max_rounds", max_rounds), ("missing_basis", missing_basis))
         if getattr(neutral, name) not in (value, getattr(chosen, name)) and getattr(chosen, name) != value
     ]
-    if problems:
-        raise SettingsError(problems)
+    if twice:
+        raise SettingsError(twice)
     basis = missing_basis if chosen.missing_basis == neutral.missing_basis else chosen.missing_basis
     check_missing_basis(basis)
     return chosen.model_copy(update={"missing_basis": basis})

@@ -13,15 +13,16 @@ from verifyplan.documents.reading.source import read_source
 from verifyplan.engine.calls import Caller, Emitter, UsageLimit
 from verifyplan.engine.queue import QueueItem, QueueLoop
 from verifyplan.engine.run_async import run_async
-from verifyplan.plans.assessment import assess
+from verifyplan.plans.assessment import Assessment, assess
 from verifyplan.plans.plan import parse_plan
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
 from verifyplan.protocol.event_run import PlanOutcome, RunEnded, RunStarted
-from verifyplan.protocol.records import ChallengeState, ContextState, IterationState, RiskState, UnknownState
+from verifyplan.protocol.records import ChallengeState, ContextState, IterationState, RiskState, TeamMode, UnknownState
 from verifyplan.protocol.role_call import ChallengerAnswer, ChallengesAnswer, Role, SynthesizerAnswer
+from verifyplan.protocol.settings import PlanSettings
 from verifyplan.protocol.vote import VERIFICATION_MODE_OF
 from verifyplan.rules.convergence import Ruling, evaluate
 from verifyplan.rules.lifecycle import claim_of
@@ -94,9 +95,7 @@ def assess_plan(run: ActiveRun) -> None:
     settings, inputs = run.settings, run.state.inputs
     plan = parse_plan(inputs.plan_text, inputs.plan_path)
     assessment = assess(plan)
-    signs = assessment.signs
-    small = trivial(signs, assessment.traits, settings.rules)
-    skipped = small and settings.team is None and not settings.plan_check
+    signs, sized = assessment.signs, size_of(assessment, settings)
     run.emit(
         PlanAssessed(
             title=plan.title,
@@ -105,12 +104,12 @@ def assess_plan(run: ActiveRun) -> None:
             ),
             steps=signs.steps,
             quality=assessment.quality,
-            trivial=skipped,
+            trivial=sized is None,
             traits={name: int(value) for name, value in assessment.traits._asdict().items()},
             signs={name: int(value) for name, value in signs._asdict().items()},
             complexity=complexity(signs),
             threshold=settings.threshold,
-            team=team(signs, assessment.quality, trivial=skipped, team=settings.team, rules=settings.rules),
+            team=sized,
             domains=assessment.domains,
             found={
                 sign: tuple(SignFound(word=match.word, line=match.line) for match in matches)
@@ -119,6 +118,13 @@ def assess_plan(run: ActiveRun) -> None:
             notes=plan.notes,
         )
     )
+
+
+def size_of(assessment: Assessment, settings: PlanSettings) -> TeamMode | None:
+    """Return the team that settings give a plan, None for a trivial plan, whose plan check was not asked for."""
+    small = trivial(assessment.signs, assessment.traits, settings.rules)
+    skipped = small and settings.team is None and not settings.plan_check
+    return team(assessment.signs, assessment.quality, trivial=skipped, team=settings.team, rules=settings.rules)
 
 
 async def iterate(run: ActiveRun) -> bool:

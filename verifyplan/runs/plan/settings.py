@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.errors import Problem, Problems, SettingsError, one_of
 from verifyplan.protocol.records import DIMENSIONS
+from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.settings import BLOCKED_WORDS, PanelSettings, PlanSettings
+from verifyplan.protocol.validation_problems import validation_problems
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.rules.scoring import check_weights
 from verifyplan.runs.arguments import read_roster, timeout_problems
@@ -28,32 +32,8 @@ def make_settings(**settings: object) -> PlanSettings:
     return made
 
 
-_EXPECTED = {
-    "literal_error": "{expected}",
-    "greater_than": "a number above {gt}",
-    "greater_than_equal": "an integer of at least {ge}",
-    "less_than_equal": "an integer of at most {le}",
-    "int": "an integer",
-    "float": "a number",
-    "decimal": "a number",
-    "finite": "a finite number",
-    "bool": "True or False",
-    "string": "a text",
-}
-"""What a setting must be, by the type of pydantic's error or the first word of it."""
-
-
-def _misfits(error: ValidationError, *above: str) -> list[Problem]:
-    """Return a problem for each setting that does not fit, in words."""
-    problems = []
-    for detail in error.errors(include_url=False):
-        kind = detail["type"]
-        form = _EXPECTED.get(kind) or _EXPECTED.get(kind.partition("_")[0])
-        expected = form.format(**detail.get("ctx", {})) if form else detail["msg"].removeprefix("Input should be ")
-        message = "is no setting" if kind == "extra_forbidden" else f"must be {expected}, got {detail['input']!r}"
-        place = ".".join(str(part) for part in (*above, *detail["loc"]))
-        problems.append(Problem(place, message, "see the arguments of verify"))
-    return problems
+def _misfits(error: ValidationError) -> list[Problem]:
+    return validation_problems(error, PlanSettings.model_fields, "the settings", "see the arguments of verify")
 
 
 def read_weights(weights: object) -> dict[str, str] | None:
@@ -75,10 +55,7 @@ def read_panel(panel: object) -> PanelSettings | None:
     if panel is None:
         return None
     if isinstance(panel, Mapping):
-        try:
-            panel = PanelSettings.model_validate(dict(panel))
-        except ValidationError as error:
-            raise SettingsError(_misfits(error, "panel")) from None
+        panel = _panel_of(panel)
     fix = "give names of workers, a PanelSettings, or None for no panel"
     names = panel.workers if isinstance(panel, PanelSettings) else panel
     if isinstance(names, str) or not isinstance(names, Sequence) or not names:
@@ -88,6 +65,21 @@ def read_panel(panel: object) -> PanelSettings | None:
     except SettingsError as error:
         raise SettingsError(Problem("panel", problem.message, problem.fix) for problem in error.problems) from None
     return panel if isinstance(panel, PanelSettings) else PanelSettings(workers=workers)
+
+
+def _panel_of(fields: Mapping[Any, Any]) -> PanelSettings:
+    """Return the panel with these settings, whose rules may be a file, too."""
+    problems, values = Problems(), {str(name): value for name, value in fields.items()}
+    if values.get("rules") is not None:
+        read = problems.of(lambda: read_rules(VotingRules, values["rules"], "panel.rules"))
+        values["rules"] = read or VotingRules()
+    try:
+        made = PanelSettings(**values)
+    except SettingsError as error:
+        problems += [Problem(f"panel.{problem.place}", problem.message, problem.fix) for problem in error.problems]
+    if problems:
+        raise problems.error()
+    return made
 
 
 def check_on_blocked(on_blocked: object) -> None:
