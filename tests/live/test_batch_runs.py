@@ -82,7 +82,7 @@ def test_plans_come_to_what_they_come_to_one_by_one(plans, tmp_path):
     assert [one for one in server.refused if "scripted" not in one] == []
     sent = items(server, tmp_path)
     assert len(sent) == len(set(sent))
-    assert max(len(one.params) for one in server.batches) >= 3  # calls of one run, and of several; on an idle machine six
+    assert max(len(one.params) for one in server.batches) >= 3  # of one run, and of several; six on an idle machine
     for run in batch:
         assert replay_run(run).same
         told = [event.call_id for event in facts(run, "turn-sent")]
