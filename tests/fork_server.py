@@ -1,7 +1,7 @@
-"""A process with one thread that runs the programs of killings, each in a fork of its own.
+"""A process with one thread that has imported what programs need, and forks itself for each that it is asked to run.
 
-To import what they need takes two seconds, and here it is done once. A line on standard input is a request, as JSON:
-the module, its words, and the files that its output goes to; the answer is a line with the exit code.
+To import it takes a process two seconds, and here it is done once. A request comes through a socket (`fork_client.py`);
+the program has the standard files, folder and environment of the client.
 """
 
 from __future__ import annotations
@@ -9,36 +9,84 @@ from __future__ import annotations
 import gc
 import json
 import os
+import select
+import socket
 import sys
 import traceback
+import warnings
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+LIBRARIES = ("altair", "anthropic", "pandas", "pyarrow.parquet", "pydantic", "scipy.stats", "typer", "vl_convert")
 
-def run(request: dict[str, Any]) -> int:
-    """Run one program to its end, and return its exit code."""
-    program = import_module(request["module"])
+
+def command(*words: str) -> None:
+    """Run `verifyplan` with these words, as its script does."""
+    warnings.simplefilter("default")
+    sys.argv = ["verifyplan", *words]
+    import_module("verifyplan.cli").main()
+
+
+def python(code: str) -> None:
+    """Run a program, as `python -W error -c` does."""
+    exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+
+
+def imports(kind: str) -> list[str]:
+    """Return what a server imports: other people's libraries, or all that commands and killings need."""
+    if kind == "libraries":
+        return list(LIBRARIES)
+    listed = import_module("verifyplan.cli.app").COMMANDS.values()
+    return [*LIBRARIES, *sorted({f"verifyplan.cli.{each.module}" for each in listed})]
+
+
+def serve(kind: str, place: str) -> None:
+    """Answer requests until standard input ends."""
+    for name in imports(kind):
+        import_module(name)
     gc.freeze()  # what was imported is looked through for garbage in no fork
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(place)
+        listening.listen()
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
+            connection, _ = listening.accept()
+            if not os.fork():
+                listening.close()
+                answer(connection)
+            connection.close()
+            with suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    continue
+
+
+def answer(connection: socket.socket) -> None:
+    """Run the program of one request to its end, and send its exit code."""
+    data, files, _, _ = socket.recv_fds(connection, 1 << 16, 3)
+    while more := connection.recv(1 << 16):
+        data += more
+    request: dict[str, Any] = json.loads(data)
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
     code = 1
     try:
-        for number, (path, flags) in enumerate(
-            ((os.devnull, os.O_RDONLY), (request["out"], os.O_WRONLY), (request["err"], os.O_WRONLY))
-        ):
-            os.dup2(os.open(path, flags | os.O_CREAT, 0o600), number)
-        program.main(*request["words"])
+        getattr(import_module(request["module"]), request["function"])(*request["words"])
         code = 0
+    except SystemExit as ended:
+        code = int(ended.code or 0)
     except BaseException:
         traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
+        connection.sendall(str(code).encode())
         os._exit(code)
 
 
 if __name__ == "__main__":
-    for line in sys.stdin:
-        sys.stdout.write(f"{run(json.loads(line))}\n")
-        sys.stdout.flush()
+    serve(*sys.argv[1:])

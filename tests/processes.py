@@ -5,14 +5,17 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile, mkdtemp
+from typing import Any, NamedTuple
+
+from tests import fork_client
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,44 +38,56 @@ def process(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any
 def killed(program: str, folder: Path, *words: object) -> dict[str, Any]:
     """What a program of killings found, in a process of its own that has one thread; nothing may be wrong."""
     module = ".".join(Path(program).relative_to(ROOT).with_suffix("").parts)
-    with tempfile.TemporaryDirectory() as place:
-        out, err = Path(place) / "out", Path(place) / "err"
-        code = _FORK_SERVER.run(module, out, err, [str(folder), *map(str, words)])
-        assert code == 0, err.read_text()
-        found: dict[str, Any] = json.loads(out.read_text())
+    done = forked("everything", module, "main", folder, *words)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
     assert found["wrong"] == []
     return found
 
 
-class _ForkServer:
-    """The process of `tests/fork_server.py`, started by the first request; it ends with this process."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def run(self, module: str, out: Path, err: Path, words: list[str]) -> int:
-        """Run a program there; return its exit code."""
-        request = {"module": module, "out": str(out), "err": str(err), "words": words}
-        process = self._process = self._process or self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
+def forked(
+    kind: str,
+    module: str,
+    function: str,
+    *words: object,
+    folder: Path = ROOT,
+    variables: Mapping[str, str] = os.environ,
+) -> subprocess.CompletedProcess[str]:
+    """Run a function of a module to its end, in a fork of a process that has imported "libraries" or "everything"."""
+    given = [str(word) for word in words]
+    with TemporaryFile("w+") as out, TemporaryFile("w+") as err, Path(os.devnull).open() as nothing:
+        files = (nothing.fileno(), out.fileno(), err.fileno())
         try:
-            process.stdin.write(f"{json.dumps(request)}\n")
-            process.stdin.flush()
-            return int(process.stdout.readline())
+            code = fork_client.run(fork_server(kind), module, function, given, str(folder), variables, files)
         except BaseException:  # a test whose time is over: nothing that it started lives on
-            self._process = None
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            os.killpg(_SERVERS.pop(kind).process.pid, signal.SIGKILL)
             raise
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess([module, function, *given], code, out.read(), err.read())
 
-    def _started(self) -> subprocess.Popen[str]:
+
+class _ForkServer(NamedTuple):
+    """A process of `tests/fork_server.py`, and the socket at which it is asked."""
+
+    process: subprocess.Popen[str]
+    place: str
+
+
+_SERVERS: dict[str, _ForkServer] = {}
+
+
+def fork_server(kind: str) -> str:
+    """Return the socket of the server of this kind, which ends with this process and is started by the first call."""
+    if kind not in _SERVERS:
+        place = str(Path(mkdtemp()) / "socket")  # a short path: sockets take no long ones
         process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "tests.fork_server"], cwd=ROOT, env=environment(),
+            [sys.executable, "-W", "error", "-m", "tests.fork_server", kind, place], cwd=ROOT, env=environment(),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, text=True,
         )  # fmt: skip
+        atexit.register(shutil.rmtree, Path(place).parent)
         atexit.register(process.communicate)  # closes its standard input, at which it ends
-        return process
-
-
-_FORK_SERVER = _ForkServer()
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        _SERVERS[kind] = _ForkServer(process, place)
+    return _SERVERS[kind].place

@@ -14,20 +14,22 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import verifyplan as vp
-from tests.processes import process
+from tests.processes import ROOT, forked, process
 from verifyplan.cli.app import COMMANDS, load_command
 
 COMMAND = Path(sys.executable).with_name("verifyplan")
 
 
-def verifyplan(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [str(COMMAND), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=os.environ | {"COLUMNS": "200"})
+def verifyplan(*words: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, which has been imported before."""
+    given: Any = {"folder": cwd, "variables": os.environ | {"COLUMNS": "200"}}
+    done = forked("everything", "tests.fork_server", "command", *words, **given)
     assert "Traceback" not in done.stderr, done.stderr
     return done
 

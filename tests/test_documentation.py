@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -17,11 +18,14 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import fork_client
 from tests.live.anybody import anybody
 from tests.live.scripted_server import ScriptedServer
+from tests.processes import fork_server, forked
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -41,8 +45,12 @@ def checkout(tmp_path) -> Path:
     """A folder that looks like a checkout, in which a test may write."""
     for name in ("data", "notebooks", "README.md"):
         (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "activate").write_text(f'PATH="{BIN}:$PATH"\n')
+    scripts = tmp_path / ".venv" / "bin"
+    scripts.mkdir(parents=True)
+    (scripts / "activate").write_text(f'PATH="{scripts}:{BIN}:$PATH"\n')
+    client = shlex.join([sys.executable, "-IS", fork_client.__file__, fork_server("everything")])
+    (scripts / "verifyplan").write_text(f'#!/bin/sh\nexec {client} "$@"\n')  # the command, imported once for all
+    (scripts / "verifyplan").chmod(0o755)
     return tmp_path
 
 
@@ -61,8 +69,8 @@ def environment(endpoint: ScriptedServer) -> dict[str, str]:
 @pytest.mark.parametrize("page", PYTHON_PAGES)
 def test_python_blocks_run_in_order_in_one_session(page, checkout, endpoint):
     code = "\n".join(blocks(page, "python"))
-    command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, cwd=checkout, env=environment(endpoint), capture_output=True, text=True)
+    given: Any = {"folder": checkout, "variables": environment(endpoint)}
+    done = forked("libraries", "tests.fork_server", "python", code, **given)
     assert done.returncode == 0, done.stderr
     assert bool(endpoint.requests) == ("agents.Anthropic" in code)
 

@@ -1,0 +1,29 @@
+"""Ask a process of `fork_server.py` to run a program; also a script, so that a shell can do so within a moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+
+KILLED = 137
+"""The exit code of a program that ended without one, as shells have it."""
+
+
+def run(place: str, module: str, function: str, words: Sequence[str], folder: str, environment: Mapping[str, str],
+        files: Sequence[int] = (0, 1, 2)) -> int:  # fmt: skip
+    """Run a function of a module there, with these standard files; return its exit code."""
+    request = {"module": module, "function": function, "words": list(words), "folder": folder}
+    data = json.dumps(request | {"environment": dict(environment)}).encode()
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(place)
+        connection.sendall(data[socket.send_fds(connection, [data], list(files)) :])
+        connection.shutdown(socket.SHUT_WR)
+        return int(connection.recv(16) or KILLED)
+
+
+if __name__ == "__main__":  # the socket, then the words of a command
+    folder = os.getcwd()  # noqa: PTH109  (pathlib takes as long to import as all else here)
+    sys.exit(run(sys.argv[1], "tests.fork_server", "command", sys.argv[2:], folder, os.environ))
