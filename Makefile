@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PYTEST := $(BIN)/pytest -p no:cacheprovider -p no:nbval
+BROWSER := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
+unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile the package
 
 .PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-statistics lock clean
 help:                 ## list the targets
@@ -24,29 +27,30 @@ lint: setup           ## style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: browser unit live notebooks lint  ## everything CI runs, the longest first; -j2 runs two at a time
+# In the browser every notebook runs whole; cell by cell it runs where there is no browser, or where time does not matter.
+test: browser unit live $(if $(BROWSER),,notebooks) lint  ## everything CI runs, the longest first; -j2 runs two at a time
 
 test-long: export VERIFYPLAN_TESTS := long
-test-long: test       ## the same with every kill and every random example, not a part of them
+test-long: test notebooks  ## the same with every kill and every random example, not a part of them
 
-unit: unit-runs unit-tables  ## the tests but for those of the browser and of live agents
+unit: unit-tables unit-runs  ## the tests but for those of the browser and of live agents
 
 TABLES := $(addprefix tests/,analysis charts conformance datasets documents frames plans reports repository)
 
 unit-tables: setup    ## that half of them that is about documents, tables, analyses and charts
-	$(BIN)/pytest -p no:cacheprovider $(TABLES)
+	$(PYTEST) $(TABLES)
 
 unit-runs: setup      ## the other half: all the rest, and the examples in docstrings
-	$(BIN)/pytest -p no:cacheprovider --ignore=tests/live $(TABLES:%=--ignore=%)
+	$(PYTEST) --ignore=tests/live $(TABLES:%=--ignore=%)
 
 notebooks: setup      ## every cell of every notebook
 	$(BIN)/pytest --nbval-lax -p no:cacheprovider --nbval-kernel-name python3 notebooks -W default
 
 browser: setup        ## notebooks and widgets in JupyterLab and Voila, in Chromium; pictures in out/browser/
-	$(BIN)/pytest -p no:cacheprovider tests/browser
+	$(PYTEST) tests/browser
 
 live: setup           ## the tests of live agents, batches and leaks, over HTTP on loopback
-	$(BIN)/pytest -p no:cacheprovider tests/live
+	$(PYTEST) tests/live
 
 lab: setup            ## JupyterLab on the notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root) $(LAB_FLAGS)

@@ -111,8 +111,9 @@ def test_make_lab_serves_the_notebooks(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     flags = f"LAB_FLAGS=--no-browser --ServerApp.port={port} --IdentityProvider.token=test"
+    installed = [f"VENV={BIN.parent}", f"--old-file={BIN.parent / '.installed'}"]  # where these tests run, as it is
     with subprocess.Popen(
-        ["make", "lab", flags], cwd=ROOT, env=os.environ | folders, start_new_session=True,
+        ["make", *installed, "lab", flags], cwd=ROOT, env=os.environ | folders, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as server:  # fmt: skip
         try:

@@ -63,5 +63,6 @@ def test_a_bar_that_has_ended_leaves_nothing_on_the_page(voila_page, tmp_path):
 
 
 def test_a_widget_that_the_kernel_has_closed_is_found_once_the_page_has_asked_for_it(voila_page, tmp_path):
-    voila_page.open(notebook(tmp_path, CLOSED)).run_all()
+    voila_page.open(notebook(tmp_path, CLOSED))
+    voila_page.outputs.get_by_text("Error displaying widget").first.wait_for(timeout=60_000)  # at rest before it asks
     assert "page: Error displaying widget: model not found" in voila_page.errors()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 
 from tests.live.anybody import anybody
 from tests.live.scripted_server import ScriptedServer
+from tests.processes import forked
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "60_live_agents.ipynb"
 KEY = "sk-the-key-of-this-notebook"
@@ -21,13 +20,9 @@ def test_the_notebook_asks_the_model_that_is_named(tmp_path):
     cells = [cell.source for cell in nbformat.read(NOTEBOOK, 4).cells if cell.cell_type == "code"]
     with ScriptedServer(anybody, key=KEY) as server:
         named = {"VERIFYPLAN_MODEL": "claude-haiku-5-5", "ANTHROPIC_BASE_URL": server.url}
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", "\n".join(cells)],
-            cwd=tmp_path,
-            env=os.environ | named | {"ANTHROPIC_API_KEY": KEY, "TMPDIR": str(tmp_path)},
-            capture_output=True,
-            text=True,
-        )
+        variables = os.environ | named | {"ANTHROPIC_API_KEY": KEY, "TMPDIR": str(tmp_path)}
+        code = "\n".join(cells)
+        done = forked("libraries", "tests.fork_server", "python", code, folder=tmp_path, variables=variables)
     assert done.returncode == 0, done.stderr
     assert "asking claude-haiku-5-5" in done.stdout
     assert "PROCEED" in done.stdout

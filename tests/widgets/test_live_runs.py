@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.longer import part
 from tests.runlog.conversing import FIRST, SECOND, TalkingBackend
 from tests.runs.plan.planning import PLAN, REPO, script
 from tests.widgets.live_runs import (
@@ -146,7 +147,8 @@ def test_cancelled_at_any_moment_and_resumed_a_run_comes_to_the_same_end(tmp_pat
     undisturbed.wait(SECONDS)
     expected = course(undisturbed.run)
     states = []
-    for number in range(1, len(expected) + 1, 6 if kind == "plan" else 3):
+    numbers = part(range(1, len(expected) + 1), 9 if kind == "plan" else 3)
+    for number in numbers:
         live = cancelled_after(number, lambda sink, number=number: make(tmp_path / str(number), sink=sink))
         states.append(live.wait(SECONDS))
         if live.state == "cancelled":
