@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import verifyplan.agents.anthropic.client  # noqa: F401  (once, not in every process that is forked: it takes a second)
 from tests.forking import dying, in_child, survived
 from tests.live.live_runs import Played, derived, speaking_to, turn_of
 from tests.live.live_scripts import FOUND, ROSTER, VOTES, spoken_script
@@ -25,6 +24,7 @@ from tests.live.scripted_asked import Asked
 from tests.live.scripted_replies import Answer, calls, says, searches, status
 from tests.live.serve import ServedScript
 from tests.runs.plan.planning import PLAN, challenge
+from verifyplan.agents.anthropic import client
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed, TurnReplied, TurnSent
@@ -196,6 +196,7 @@ def main(place: str, kind: str, events: str, *turns: str) -> None:
     """Do what the command line says and print what came of it."""
     folder = Path(place)
     os.fsync = lambda _: None  # a killed process loses nothing that it wrote
+    client.trusted_certificates(None, None)  # once, not in every process that is forked
     (folder / "repository").mkdir()
     (folder / "repository" / "store.py").write_text("import locks\n\nlocks.open('orders')\n")
     (folder / "script.py").write_text(

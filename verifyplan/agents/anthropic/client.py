@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import ssl
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from email.utils import mktime_tz, parsedate_tz
+from functools import cache
 from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -69,6 +72,7 @@ class Endpoint:
             http_client=anthropic.DefaultAsyncHttpxClient(
                 event_hooks={"request": [self._check_origin, pause.before], "response": [pause.after]},
                 follow_redirects=False,
+                verify=trusted_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
             ),
         )
 
@@ -119,6 +123,12 @@ class Endpoint:
             cause = error.__cause__ or error
             raise AgentError(f"the connection failed ({type(cause).__name__}: {cause})") from None
         return raw.http_response.content, raw.retries_taken
+
+
+@cache
+def trusted_certificates(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    """Return whose certificates are trusted, as these variables say; to read them takes long, and once is enough."""
+    return httpx2.create_ssl_context()
 
 
 def _seconds(headers: Mapping[str, str]) -> float:
