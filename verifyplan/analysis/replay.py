@@ -12,6 +12,7 @@ import pandas as pd
 
 from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
+from verifyplan.analysis.parts_to_judge import parts_to_judge
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube
 from verifyplan.analysis.voters import Voters, asks_some, order_of_runs, voters_of_runs
@@ -132,7 +133,13 @@ def replay(
 
 
 def replay_under(runs: RunSet, rules: VotingRules) -> pd.DataFrame:
-    """Return what `replay` does, for rules that are read already."""
+    """Return what `replay` does, for rules that are read already; a dataset is judged part by part."""
+    parts = parts_to_judge(runs, rules)
+    tables = [_replay_part(part, rules) for part in parts]
+    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+
+
+def _replay_part(runs: RunSet, rules: VotingRules) -> pd.DataFrame:
     judged = [part.judged(losses=True) for part in replay_parts(runs, rules)]
     table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
     own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]

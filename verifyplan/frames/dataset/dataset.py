@@ -104,10 +104,13 @@ class Dataset(RunSet):
         source: _Source = self.__dict__["_source"]
         return [part_path(source.storage, part, table) for part in source.parts if part.count(table)]
 
-    def coded_votes(self, *, texts: bool = False) -> pd.DataFrame:
-        """Return the votes of one part with names as categoricals, as they are stored; None of it is cached."""
+    def coded_votes(self, columns: list[str] | None = None, *, texts: bool = False) -> pd.DataFrame:
+        """Return votes as they are stored, with names as categoricals; they are not kept.
+
+        `columns` are those that are read, `explanation` aside, which is read with `texts`.
+        """
         source: _Source = self.__dict__["_source"]
-        frames = [read_coded(source.storage, part, "votes", texts=texts) for part in source.parts]
+        frames = [read_coded(source.storage, part, "votes", columns, texts=texts) for part in source.parts]
         votes = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
         if source.chosen is None:
             return votes

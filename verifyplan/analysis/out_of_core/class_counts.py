@@ -1,0 +1,199 @@
+"""Count the classes of findings over the parts of a dataset, under a mode or any rules (rules B6, R4, E5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from html import escape
+from io import BytesIO
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from verifyplan.analysis.chosen_rules import chosen_rules
+from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, classify
+from verifyplan.analysis.out_of_core.map_parts import map_parts
+from verifyplan.analysis.parts_to_judge import needs_texts, parts_to_judge
+from verifyplan.analysis.replay import ReplayMode, replay_under
+from verifyplan.errors import InputError, Problem
+from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.dataset.dataset import Dataset
+from verifyplan.frames.dataset.storage import Storage
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.protocol.vote import CLASSIFICATIONS, MissingBasis, Mode
+from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.text import counted
+
+_COUNTED_BY = ["classification", "rule", "decided_round", "censored"]
+_VOTES = ["run_id", "iteration", "finding_id", "round", "worker", "verdict", "disagree_basis", "is_origin"]
+
+Address = str | os.PathLike[str]
+
+
+@with_field_docs
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """How many findings of a dataset come to which class, and where their table is if it was written."""
+
+    counts: pd.DataFrame
+    """`classification, rule, decided_round, censored, n`: how many findings are alike in all of these."""
+    n_findings: int
+    """The findings."""
+    n_open: int
+    """Findings whose class votes that were never cast could change: `low` and `high` differ."""
+    digest: str
+    """A digest of the classes of all findings, in their order: equal digests are equal classes."""
+    paths: tuple[str, ...] = ()
+    """The Parquet files of the findings, one a part, in order; none where no `out` was named."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: censored findings, generated data."""
+
+    @property
+    def classes(self) -> pd.Series[Any]:
+        """How many findings each class has, in the order of CLASSIFICATIONS."""
+        sums = self.counts.groupby("classification", observed=False)["n"].sum()
+        return sums.reindex(list(CLASSIFICATIONS), fill_value=0)
+
+    def __str__(self) -> str:
+        """Return the classes with their counts, and the notes."""
+        lines = [counted(self.n_findings, "finding")]
+        lines += [f"{name:>18}: {n:,} (n = {self.n_findings:,})" for name, n in self.classes.items()]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the words and the counts, as text."""
+        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{self.counts.to_html(index=False)}"
+
+
+class _PartCounts(NamedTuple):
+    counts: pd.DataFrame
+    n_open: int
+    digest: bytes
+    path: str
+
+
+def classify_dataset(
+    dataset: Dataset | Address,
+    *,
+    mode: Mode | None = None,
+    rules: object = None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+    client: Any = None,
+    out: Address | None = None,
+) -> ClassCounts:
+    """Return how many findings of a dataset come to which class, by its votes alone (see `classify`).
+
+    Each part is read and classified by itself, so that memory holds a part for each process. Rules that stop within a
+    round ask workers in the order in which they appear in a part.
+
+    Args:
+        dataset: what `load` returns for the folder of a dataset, or its address.
+        mode: see `classify`; likewise `rules`, `max_rounds` and `missing_basis`.
+        rules: see `classify`.
+        max_rounds: see `classify`.
+        missing_basis: see `classify`.
+        client: where parts are classified (see `map_parts`): None for here, a number of processes, or a Dask client.
+        out: a folder, new or empty, for the findings with their classes: a Parquet file for each part.
+
+    Raises:
+        InputError: for what is no dataset, and a folder that holds something.
+        SettingsError, TableError: as `classify`.
+    """
+    opened = _as_dataset(dataset)
+    chosen = chosen_rules(rules, mode, max_rounds, missing_basis)
+    return _counts_of(opened, partial(_classified, rules=chosen), opened.parts, client, out)
+
+
+def replay_dataset(
+    dataset: Dataset | Address,
+    mode: ReplayMode | None = None,
+    *,
+    rules: object = None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+    client: Any = None,
+    out: Address | None = None,
+) -> ClassCounts:
+    """Return how many findings of a dataset come to which class (see `replay`), a part at a time.
+
+    `replay` itself takes a dataset, too, and returns its table; this is for results that do not fit into memory.
+    Arguments and errors are those of `replay` and `classify_dataset`.
+    """
+    opened = _as_dataset(dataset)
+    chosen = chosen_rules(rules, mode, max_rounds, missing_basis)
+    return _counts_of(opened, partial(replay_under, rules=chosen), parts_to_judge(opened, chosen), client, out)
+
+
+def _as_dataset(value: Dataset | Runs) -> Dataset:
+    runs = as_runs(value)
+    if isinstance(runs, Dataset) and runs.parts:
+        return runs
+    fix = "compile the runs first: verifyplan compile DIR --out DATASET"
+    raise InputError(Problem("dataset", f"must be a dataset that is on disk, got {runs!r:.80}", fix))
+
+
+def _classified(part: Dataset, rules: VotingRules) -> pd.DataFrame:
+    votes = part.coded_votes(_VOTES, texts=needs_texts(part, rules))
+    return classify(votes, rules=rules)
+
+
+def _counts_of(
+    dataset: Dataset,
+    table_of: Callable[[Dataset], pd.DataFrame],
+    parts: tuple[Any, ...],
+    client: Any,
+    out: Address | None,
+) -> ClassCounts:
+    """Return the counts of the tables of all parts, added up; the tables are written to `out`."""
+    storage = None if out is None else Storage.at(out)
+    if storage is not None and storage.names():
+        raise InputError(Problem(storage.address, "holds files already", "name a folder that is new or empty"))
+    found = list(map_parts(partial(_count_part, table_of=table_of, storage=storage), parts, client))
+    together = pd.concat([part.counts for part in found], ignore_index=True)
+    counts = together.groupby(_COUNTED_BY, observed=True, sort=True, as_index=False)["n"].sum()
+    n_findings, n_censored = int(counts["n"].sum()), int(counts.loc[counts["censored"], "n"].sum())
+    notes = [f"{n_censored:,} of {counted(n_findings, 'finding')} are censored."] if n_censored else []
+    if any(part.synthetic for part in dataset.statistics):
+        notes.append("Findings or votes were generated, not observed.")
+    return ClassCounts(
+        counts=counts,
+        n_findings=n_findings,
+        n_open=sum(part.n_open for part in found),
+        digest=sha256(b"".join(part.digest for part in found)).hexdigest(),
+        paths=tuple(part.path for part in found if part.path),
+        notes=tuple(notes),
+    )
+
+
+def _count_part(part: Dataset, table_of: Callable[[Dataset], pd.DataFrame], storage: Storage | None) -> _PartCounts:
+    table = table_of(part)
+    path = "" if storage is None else f"{part.statistics[0].name}.parquet"
+    if storage is not None:
+        data = BytesIO()
+        table.to_parquet(data, index=False)
+        storage.write(path, data.getvalue())
+    size = len(CLASSIFICATIONS)
+    classes, rules = (table[name].cat.codes.to_numpy(dtype=np.int64) for name in ("classification", "rule"))
+    rounds, censored = table["decided_round"].to_numpy(dtype=np.int64), table["censored"].to_numpy(dtype=bool)
+    key = ((rounds * len(RULE_TYPE.categories) + rules) * size + classes) * 2 + censored
+    values, n = np.unique(key, return_counts=True)
+    rest, classes_of = values // 2 // size, values // 2 % size
+    counts = pd.DataFrame(
+        {
+            "classification": pd.Categorical.from_codes(classes_of, dtype=CLASS_TYPE),
+            "rule": pd.Categorical.from_codes(rest % len(RULE_TYPE.categories), dtype=RULE_TYPE),
+            "decided_round": rest // len(RULE_TYPE.categories),
+            "censored": values % 2 == 1,
+            "n": n,
+        }
+    )
+    n_open = int((table["low"].cat.codes.to_numpy() != table["high"].cat.codes.to_numpy()).sum())
+    digest = sha256(key.astype("<i8").tobytes()).digest()
+    return _PartCounts(counts, n_open, digest, "" if storage is None else storage.path(path))

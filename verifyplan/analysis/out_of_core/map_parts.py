@@ -1,0 +1,81 @@
+"""Call a function for each part of a dataset: in this process, in several, or on a cluster (rule E5)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+from verifyplan.errors import InputError, Problem
+from verifyplan.frames.dataset.dataset import Dataset
+from verifyplan.text import counted
+
+T = TypeVar("T")
+
+MAX_DEATHS = 3
+"""A part whose process has ended so often is given up."""
+
+_WAITING_FOR_A_PROCESS = 2
+
+
+def map_parts(function: Callable[[Dataset], T], parts: Sequence[Dataset], client: Any = None) -> Iterator[T]:
+    """Yield what a function returns for each part, in the order of the parts.
+
+    A process that dies, as one that is killed for its memory, costs the parts that it had begun: another takes them.
+
+    Args:
+        function: a function of a dataset of one part, defined in a module where it goes to other processes.
+        parts: the parts, as from `Dataset.parts`.
+        client: None calls it here; a number calls it in so many processes; a `distributed.Client` calls it on the
+            workers of a Dask cluster, where this library is installed and the dataset's address can be read.
+
+    Raises:
+        InputError: for any other client; and where a part has ended its process three times.
+    """
+    if client is None or (isinstance(client, int) and client == 1):
+        yield from map(function, parts)
+    elif isinstance(client, int) and client > 1:
+        yield from _in_processes(function, parts, client)
+    elif hasattr(client, "ncores") and hasattr(client, "submit"):
+        submit = partial(client.submit, function, pure=False)
+        yield from _in_order(submit, parts, _WAITING_FOR_A_PROCESS * max(sum(client.ncores().values()), 1))
+    else:
+        fix = "give None, a number of processes from 1, or a distributed.Client"
+        raise InputError(Problem("client", f"{client!r:.80} cannot be given parts", fix))
+
+
+def _in_order(submit: Callable[[Dataset], Any], parts: Sequence[Dataset], window: int) -> Iterator[Any]:
+    """Yield results in order; only so many parts are begun before the first of them is done."""
+    waiting: deque[Any] = deque()
+    for part in parts:
+        if len(waiting) == window:
+            yield waiting.popleft().result()
+        waiting.append(submit(part))
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _in_processes(function: Callable[[Dataset], T], parts: Sequence[Dataset], n: int) -> Iterator[T]:
+    """Yield results in order from a pool of processes; one that has broken is made anew, with what it had not done."""
+    done, deaths = 0, 0
+    while done < len(parts):
+        with ProcessPoolExecutor(n, mp_context=get_context("spawn")) as pool:
+            results = _in_order(partial(pool.submit, function), parts[done:], _WAITING_FOR_A_PROCESS * n)
+            try:
+                for result in results:
+                    yield result
+                    done, deaths = done + 1, 0
+            except BrokenProcessPool:
+                deaths += 1
+                if deaths < MAX_DEATHS:
+                    continue
+                message = f"ended its process {counted(deaths, 'time')} (out of memory?)"
+                fix = "use fewer processes, or compile with smaller parts"
+                raise InputError(Problem(repr(parts[done]), message, fix)) from None
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise

@@ -1,0 +1,40 @@
+"""Say in which parts recorded votes are judged, and which of these need the words of their votes (rules B7, E5)."""
+
+from __future__ import annotations
+
+from verifyplan.frames.dataset.dataset import Dataset
+from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.voting_rules import VotingRules
+
+
+def parts_to_judge(runs: RunSet, rules: VotingRules) -> tuple[RunSet, ...]:
+    """Return the parts of a dataset, or runs that are in memory as their only part, to be judged one by one.
+
+    Rules that stop within a round ask workers in an order that depends on all runs, which are then one part.
+
+    >>> len(parts_to_judge(RunSet(), VotingRules()))
+    1
+    """
+    parts = runs.parts if isinstance(runs, Dataset) else ()
+    if not parts or not isinstance(runs, Dataset) or _stop(runs, rules):
+        return (runs,)
+    return tuple(part if needs_texts(part, rules) else part.without_texts() for part in parts)
+
+
+def needs_texts(part: Dataset, rules: VotingRules) -> bool:
+    """Return whether the explanations of votes decide: what they cite makes a basis, or makes one count."""
+    if _recorded(part, rules):
+        return True
+    infers = rules.missing_basis == "infer" and rules.mode != "collaborative"
+    return rules.uncited != "keep" or (infers and any(each.missing_bases for each in part.statistics))
+
+
+def _stop(runs: Dataset, rules: VotingRules) -> bool:
+    return rules.stop != "round" or any('"stop"' in text for text in _recorded(runs, rules))
+
+
+def _recorded(runs: Dataset, rules: VotingRules) -> list[str]:
+    """Return the rules that runs recorded, as JSON, where these can decide; neutral ones aside."""
+    if set(rules.changed) - {"max_rounds", "missing_basis"}:
+        return []
+    return [text for text in runs.runs["rules"].dropna().unique() if text != "{}"]
