@@ -13,7 +13,7 @@ from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.runset import RunSet
 
 
-def dataset_of(runs: RunSet, folder: Path, runs_a_part: int = 1) -> Dataset:
+def dataset_of(runs: RunSet, folder: Path | str, runs_a_part: int = 1) -> Dataset:
     """Write runs as a dataset with so many runs in a part, in their order."""
     storage = Storage.at(folder)
     ids = list(runs.runs["run_id"])
@@ -25,4 +25,6 @@ def dataset_of(runs: RunSet, folder: Path, runs_a_part: int = 1) -> Dataset:
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of findings sorted by its key."""
-    return table.sort_values([name for name in ("run_id", "iteration", "finding_id") if name in table], ignore_index=True)
+    return table.sort_values(
+        [name for name in ("run_id", "iteration", "finding_id") if name in table], ignore_index=True
+    )

@@ -1,0 +1,103 @@
+"""Findings are classified part by part as they are in memory, one by one and counted (rules B6, R4, E5)."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import verifyplan as vp
+from tests.analysis.ballot_tables import frame, tables
+from tests.analysis.out_of_core.datasets import dataset_of, in_order
+from tests.longer import examples
+from verifyplan.analysis.out_of_core.class_counts import classify_dataset, replay_dataset
+from verifyplan.errors import InputError, SettingsError
+from verifyplan.frames.dataset.dataset import Dataset
+
+RULES = [
+    {"mode": "collaborative"},
+    {"mode": "adversarial"},
+    {"mode": "adversarial", "missing_basis": "counter-evidence", "max_rounds": 2},
+    {"mode": "adversarial", "refutes": "sticky"},
+    {"mode": "adversarial", "uncited": "as-burden"},
+    {"mode": "adversarial", "workers": ["a", "b"]},
+    {"mode": "adversarial", "stop": {"margin": 1}},
+    {"mode": "adversarial", "aggregate": "dawid-skene"},
+]
+FOLDERS = count()
+CLAIMS = "stdlib-claims/adversarial"
+
+
+def stored(runs) -> Dataset:
+    return dataset_of(runs, f"memory://counted/{next(FOLDERS)}")
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(findings=tables, rules=st.sampled_from(RULES))
+def test_a_dataset_is_classified_as_its_votes_in_memory(findings, rules):
+    votes = frame(findings).drop(columns="is_origin").sort_values("run_id", kind="stable", ignore_index=True)
+    runs = vp.from_votes(
+        votes,
+        item="finding_id",
+        worker="worker",
+        verdict="verdict",
+        basis="disagree_basis",
+        explanation="explanation",
+        run="run_id",
+        round="round",
+    )
+    dataset = stored(runs)
+    pd.testing.assert_frame_equal(vp.replay(dataset, rules=rules), vp.replay(runs, rules=rules))
+    done = replay_dataset(dataset, rules=rules, out=f"memory://counted/{next(FOLDERS)}")
+    expected = vp.replay(runs, rules=rules)
+    assert done.classes.to_dict() == expected["classification"].value_counts().to_dict()
+    assert int(done.counts["n"].sum()) == done.n_findings == len(expected)
+    if "stop" not in rules:  # a table alone does not tell in which order workers are asked
+        classified = classify_dataset(dataset, rules=rules)
+        alone = vp.classify(runs.votes, rules=rules)
+        assert classified.classes.to_dict() == alone["classification"].value_counts().to_dict()
+
+
+@pytest.mark.parametrize("rules", [{}, *RULES, {"uncited": "as-burden"}], ids=str)
+def test_real_runs_are_replayed_as_in_memory(rules):
+    runs = vp.datasets.runs(CLAIMS)
+    dataset = dataset_of(runs, f"memory://counted/{next(FOLDERS)}", runs_a_part=5)
+    pd.testing.assert_frame_equal(vp.replay(dataset, rules=rules), vp.replay(runs, rules=rules))
+
+
+def test_tables_of_findings_are_written_a_file_a_part(tmp_path):
+    runs = vp.datasets.runs(CLAIMS)
+    done = replay_dataset(stored(runs), "adversarial", out=tmp_path / "classes")
+    assert len(done.paths) == 12
+    written = pd.concat(map(pd.read_parquet, done.paths), ignore_index=True)
+    expected = vp.replay(runs, "adversarial")
+    for name in ("run_id", "finding_id", "classification", "rule", "decided_round", "censored", "low", "high"):
+        assert in_order(written)[name].tolist() == in_order(expected)[name].tolist()
+
+
+def test_a_folder_with_files_is_not_written_into(tmp_path):
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(InputError, match="holds files already"):
+        replay_dataset(stored(vp.datasets.runs(CLAIMS)), out=tmp_path)
+
+
+def test_words_say_the_classes_and_what_a_reader_must_know():
+    done = replay_dataset(stored(vp.datasets.runs(CLAIMS)), max_rounds=3)
+    lines = str(done).split("\n")
+    assert lines[0] == "720 findings"
+    assert any("are censored" in line for line in lines)
+    assert lines[-1] == "note: Findings or votes were generated, not observed."
+    assert "<table" in done._repr_html_()
+
+
+def test_runs_in_memory_are_no_dataset():
+    with pytest.raises(InputError, match="must be a dataset that is on disk"):
+        classify_dataset(vp.datasets.runs("contract"), mode="adversarial")
+
+
+def test_rules_are_checked_as_ever():
+    with pytest.raises(SettingsError, match="'hostile' is unknown"):
+        replay_dataset(stored(vp.datasets.runs("contract")), "hostile")
