@@ -40,6 +40,7 @@ from .charts.export import export_set as export_set
 from .frames.add_votes import add_votes as add_votes
 from .frames.artifact import read_artifact as read_artifact
 from .frames.artifact import write_artifact as write_artifact
+from .frames.dataset.compile import compile_dataset as compile_dataset
 from .frames.from_inspect import from_inspect as from_inspect
 from .frames.from_table import from_table as from_table
 from .frames.load import load as load

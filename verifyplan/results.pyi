@@ -4,6 +4,7 @@ from .analysis.aggregation.aggregation import Aggregation as Aggregation
 from .analysis.comparison import Comparison as Comparison
 from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation
+from .analysis.out_of_core.class_counts import ClassCounts as ClassCounts
 from .analysis.panels.flips_result import Flips as Flips
 from .analysis.panels.influence_result import Influence as Influence
 from .analysis.panels.panel_result import PanelWorth as PanelWorth
@@ -19,6 +20,7 @@ from .analysis.treatments.stopping_result import Stopping as Stopping
 from .analysis.vacuity_result import Vacuity as Vacuity
 from .analysis.weights.weight_fit import WeightFit as WeightFit
 from .charts.figure import Figure as Figure
+from .frames.dataset.compile import Compiled as Compiled
 from .frames.panel_votes import PanelVotes as PanelVotes
 from .runs.batch.result import BatchRuns as BatchRuns
 from .runs.cross.run import CrossRun as CrossRun

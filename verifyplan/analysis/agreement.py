@@ -33,7 +33,8 @@ from verifyplan.text import counted, is_or_are
 LABELS = tuple(verdict for verdict in VERDICTS if verdict != "verification-error")
 """The verdicts that are opinions, in order: agree, supplement, disagree."""
 
-_COLUMNS = ["measure", "worker_a", "worker_b", "value", "low", "high", "n", "note"]
+AGREEMENT_COLUMNS = ["measure", "worker_a", "worker_b", "value", "low", "high", "n", "note"]
+"""The columns of a table of agreement."""
 
 
 def agreement(
@@ -91,7 +92,7 @@ def agreement(
     said = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
     rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters, said)]
     rows += _of_pairs(matrix, votes, clusters)
-    table = pd.DataFrame(rows, columns=_COLUMNS).astype({"worker_a": "str", "worker_b": "str", "note": "str"})
+    table = pd.DataFrame(rows, columns=AGREEMENT_COLUMNS).astype({"worker_a": "str", "worker_b": "str", "note": "str"})
     table.attrs["synthetic"] = votes.synthetic
     return table
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import pandas as pd
 
+from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import bounds_table, notes_on_bounds
 from verifyplan.analysis.comparison_notes import notes_on_findings, notes_on_intervals, notes_on_runs
@@ -109,8 +111,52 @@ def compare_conditions(
 def _comparison_of(
     conditions: Sequence[Condition], findings: pd.DataFrame, left_out: Sequence[str], resamples: int, seed: int
 ) -> Comparison:
-    """Return the comparison over paired findings: every other condition is compared with the baseline."""
+    """Return the comparison over paired findings, and what is known of the runs."""
     names = tuple(condition.name for condition in conditions)
+    figures = figures_of(findings, names, resamples, seed)
+    notes = [
+        *left_out,
+        *notes_on_findings(findings, conditions),
+        *notes_on_bounds(figures.bounds),
+        *notes_on_runs(conditions),
+        *notes_on_intervals(figures.summary, figures.clusters),
+        *notes_on_tests(figures.tests),
+    ]
+    return Comparison(
+        conditions=names,
+        findings=findings,
+        mix=figures.mix,
+        truth=figures.truth,
+        summary=figures.summary,
+        bounds=figures.bounds,
+        tests=figures.tests,
+        agreement=by_condition({condition.name: condition.replayed.agreement for condition in conditions}),
+        cost=by_condition({condition.name: condition.replayed.cost for condition in conditions}),
+        n_findings=len(findings),
+        n_runs=figures.clusters[names[0]].n_runs,
+        resampled=figures.unit,
+        synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),
+        notes=tuple(notes),
+        _compare=partial(_between, conditions, findings, left_out, resamples, seed),
+    )
+
+
+class Figures(NamedTuple):
+    """What follows from the classes of paired findings alone; the fields are those of `Comparison`."""
+
+    mix: pd.DataFrame
+    truth: pd.DataFrame | None
+    summary: pd.DataFrame
+    bounds: pd.DataFrame | None
+    tests: pd.DataFrame
+    clusters: dict[str, Clusters]
+    """The clusters of the findings under each condition, the baseline first."""
+    unit: str
+    """What is taken to be independent."""
+
+
+def figures_of(findings: pd.DataFrame, names: Sequence[str], resamples: int, seed: int) -> Figures:
+    """Return the figures of a comparison over paired findings: every other condition is compared with the first."""
     baseline, *others = names
     clusters = paired_clusters(findings, names)
     metrics = {name: metrics_of(findings, name) for name in names}
@@ -121,26 +167,15 @@ def _comparison_of(
         changed = changed_share(findings, baseline, name, both)
         differences[name] = difference_table(metrics[baseline], metrics[name], changed, both)
         tests_of[name] = difference_tests(findings, baseline, name, both, seed, resamples)
-    summary, tests = summary_table(tables, differences), with_holm(_by_condition(tests_of))
     own = {name: clusters[name, name] for name in names}
-    bounds = bounds_table(findings, own)
-    notes = [*left_out, *notes_on_findings(findings, conditions), *notes_on_bounds(bounds), *notes_on_runs(conditions)]
-    return Comparison(
-        conditions=names,
-        findings=findings,
+    return Figures(
         mix=mix_table(tables, findings),
         truth=truth_table(tables) if TRUTH_METRICS[0] in tables[baseline].index else None,
-        summary=summary,
-        bounds=bounds,
-        tests=tests,
-        agreement=_by_condition({condition.name: condition.replayed.agreement for condition in conditions}),
-        cost=_by_condition({condition.name: condition.replayed.cost for condition in conditions}),
-        n_findings=len(findings),
-        n_runs=own[baseline].n_runs,
-        resampled=clusters[baseline, others[0]].unit,
-        synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),
-        notes=(*notes, *notes_on_intervals(summary, own), *notes_on_tests(tests)),
-        _compare=partial(_between, conditions, findings, left_out, resamples, seed),
+        summary=summary_table(tables, differences),
+        bounds=bounds_table(findings, own),
+        tests=with_holm(by_condition(tests_of)),
+        clusters=own,
+        unit=clusters[baseline, others[0]].unit,
     )
 
 
@@ -156,7 +191,7 @@ def _between(
     return _comparison_of([named[name] for name in names], with_changed(findings, names), left_out, resamples, seed)
 
 
-def _by_condition(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def by_condition(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the tables of all conditions as one, with the condition in the first column."""
     parts = [table.assign(condition=name) for name, table in tables.items()]
     return pd.concat(parts, ignore_index=True)[["condition", *parts[0].columns.drop("condition")]]

@@ -39,17 +39,24 @@ def notes_on_findings(findings: pd.DataFrame, conditions: Sequence[Condition]) -
     """
     if findings.empty:
         yield "There are no findings: nothing was compared."
+    later = {condition.name: list(_notes_on_later_votes(findings, condition)) for condition in conditions}
+    yield from notes_on_classes(findings, [condition.name for condition in conditions], later)
+    yield from _notes_on_no_finders(findings, conditions)
+
+
+def notes_on_classes(
+    findings: pd.DataFrame, names: Sequence[str], more: Mapping[str, Sequence[str]] | None = None
+) -> Iterator[str]:
+    """Yield notes on the classes under each condition, with `more` notes behind; what is the same is one note."""
     under: dict[str, list[str]] = defaultdict(list)
-    for condition in conditions:
-        name = condition.name
+    for name in names:
         classes = findings[[f"{column}_{name}" for column in OF_CONDITION]].set_axis(list(OF_CONDITION), axis=1)
         classes = classes.assign(finding_id=findings["finding_id"])
-        for note in (*_notes_on_classes(classes), *_notes_on_later_votes(findings, condition)):
+        for note in (*_notes_on_classes(classes), *(more or {}).get(name, ())):
             under[note].append(name)
-    for note, names in under.items():
-        all_of_many = len(names) == len(conditions) > 2
-        yield f"Under {'every condition' if all_of_many else ' and '.join(names)}, {note}"
-    yield from _notes_on_no_finders(findings, conditions)
+    for note, of in under.items():
+        all_of_many = len(of) == len(names) > 2
+        yield f"Under {'every condition' if all_of_many else ' and '.join(of)}, {note}"
 
 
 def _notes_on_later_votes(findings: pd.DataFrame, condition: Condition) -> Iterator[str]:

@@ -15,10 +15,9 @@ def parts_to_judge(runs: RunSet, rules: VotingRules) -> tuple[RunSet, ...]:
     >>> len(parts_to_judge(RunSet(), VotingRules()))
     1
     """
-    parts = runs.parts if isinstance(runs, Dataset) else ()
-    if not parts or not isinstance(runs, Dataset) or _stop(runs, rules):
+    if not isinstance(runs, Dataset) or len(runs.parts) < 2 or _stop(runs, rules):
         return (runs,)
-    return tuple(part if needs_texts(part, rules) else part.without_texts() for part in parts)
+    return tuple(part if needs_texts(part, rules) else part.without_texts() for part in runs.parts)
 
 
 def needs_texts(part: Dataset, rules: VotingRules) -> bool:

@@ -51,7 +51,7 @@ def test_a_dataset_is_classified_as_its_votes_in_memory(findings, rules):
     )
     dataset = stored(runs)
     pd.testing.assert_frame_equal(vp.replay(dataset, rules=rules), vp.replay(runs, rules=rules))
-    done = replay_dataset(dataset, rules=rules, out=f"memory://counted/{next(FOLDERS)}")
+    done = replay_dataset(dataset, rules=rules, folder=f"memory://counted/{next(FOLDERS)}")
     expected = vp.replay(runs, rules=rules)
     assert done.classes.to_dict() == expected["classification"].value_counts().to_dict()
     assert int(done.counts["n"].sum()) == done.n_findings == len(expected)
@@ -70,7 +70,7 @@ def test_real_runs_are_replayed_as_in_memory(rules):
 
 def test_tables_of_findings_are_written_a_file_a_part(tmp_path):
     runs = vp.datasets.runs(CLAIMS)
-    done = replay_dataset(stored(runs), "adversarial", out=tmp_path / "classes")
+    done = replay_dataset(stored(runs), "adversarial", folder=tmp_path / "classes")
     assert len(done.paths) == 12
     written = pd.concat(map(pd.read_parquet, done.paths), ignore_index=True)
     expected = vp.replay(runs, "adversarial")
@@ -81,7 +81,7 @@ def test_tables_of_findings_are_written_a_file_a_part(tmp_path):
 def test_a_folder_with_files_is_not_written_into(tmp_path):
     (tmp_path / "mine.txt").touch()
     with pytest.raises(InputError, match="holds files already"):
-        replay_dataset(stored(vp.datasets.runs(CLAIMS)), out=tmp_path)
+        replay_dataset(stored(vp.datasets.runs(CLAIMS)), folder=tmp_path)
 
 
 def test_words_say_the_classes_and_what_a_reader_must_know():

@@ -17,8 +17,8 @@ from verifyplan.errors import InputError
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
-    """Twelve runs in as many parts."""
-    return dataset_of(vp.datasets.runs("stdlib-claims/adversarial"), tmp_path_factory.mktemp("set"))
+    """Twelve runs in four parts."""
+    return dataset_of(vp.datasets.runs("stdlib-claims/adversarial"), tmp_path_factory.mktemp("set"), runs_a_part=3)
 
 
 @pytest.fixture(scope="module")

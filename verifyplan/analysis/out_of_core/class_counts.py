@@ -48,7 +48,7 @@ class ClassCounts:
     digest: str
     """A digest of the classes of all findings, in their order: equal digests are equal classes."""
     paths: tuple[str, ...] = ()
-    """The Parquet files of the findings, one a part, in order; none where no `out` was named."""
+    """The Parquet files of the findings, one a part, in order; none where no `folder` was named."""
     notes: tuple[str, ...] = ()
     """What a reader must know: censored findings, generated data."""
 
@@ -86,7 +86,7 @@ def classify_dataset(
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
     client: Any = None,
-    out: Address | None = None,
+    folder: Address | None = None,
 ) -> ClassCounts:
     """Return how many findings of a dataset come to which class, by its votes alone (see `classify`).
 
@@ -100,15 +100,20 @@ def classify_dataset(
         max_rounds: see `classify`.
         missing_basis: see `classify`.
         client: where parts are classified (see `map_parts`): None for here, a number of processes, or a Dask client.
-        out: a folder, new or empty, for the findings with their classes: a Parquet file for each part.
+        folder: a folder, new or empty, for the findings with their classes: a Parquet file for each part.
 
     Raises:
         InputError: for what is no dataset, and a folder that holds something.
         SettingsError, TableError: as `classify`.
+
+    >>> import verifyplan as vp
+    >>> _ = vp.compile_dataset(vp.datasets.path("contract"), "memory://classified")
+    >>> classify_dataset("memory://classified", mode="adversarial").classes["contested"]
+    np.int64(6)
     """
-    opened = _as_dataset(dataset)
+    opened = as_dataset(dataset)
     chosen = chosen_rules(rules, mode, max_rounds, missing_basis)
-    return _counts_of(opened, partial(_classified, rules=chosen), opened.parts, client, out)
+    return _counts_of(opened, partial(_classified, rules=chosen), opened.parts, client, folder)
 
 
 def replay_dataset(
@@ -119,19 +124,31 @@ def replay_dataset(
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
     client: Any = None,
-    out: Address | None = None,
+    folder: Address | None = None,
 ) -> ClassCounts:
     """Return how many findings of a dataset come to which class (see `replay`), a part at a time.
 
     `replay` itself takes a dataset, too, and returns its table; this is for results that do not fit into memory.
     Arguments and errors are those of `replay` and `classify_dataset`.
+
+    >>> import verifyplan as vp
+    >>> _ = vp.compile_dataset(vp.datasets.path("contract"), "memory://replayed")
+    >>> print(replay_dataset("memory://replayed", "adversarial"))
+    27 findings
+        full-consensus: 0 (n = 27)
+     partial-consensus: 14 (n = 27)
+             contested: 6 (n = 27)
+         worker-unique: 7 (n = 27)
+    note: 4 of 27 findings are censored.
+    note: Findings or votes were generated, not observed.
     """
-    opened = _as_dataset(dataset)
+    opened = as_dataset(dataset)
     chosen = chosen_rules(rules, mode, max_rounds, missing_basis)
-    return _counts_of(opened, partial(replay_under, rules=chosen), parts_to_judge(opened, chosen), client, out)
+    return _counts_of(opened, partial(replay_under, rules=chosen), parts_to_judge(opened, chosen), client, folder)
 
 
-def _as_dataset(value: Dataset | Runs) -> Dataset:
+def as_dataset(value: Runs) -> Dataset:
+    """Return a dataset as it is, or the one at an address; InputError for any other runs."""
     runs = as_runs(value)
     if isinstance(runs, Dataset) and runs.parts:
         return runs
@@ -149,15 +166,15 @@ def _counts_of(
     table_of: Callable[[Dataset], pd.DataFrame],
     parts: tuple[Any, ...],
     client: Any,
-    out: Address | None,
+    folder: Address | None,
 ) -> ClassCounts:
-    """Return the counts of the tables of all parts, added up; the tables are written to `out`."""
-    storage = None if out is None else Storage.at(out)
+    """Return the counts of the tables of all parts, added up; the tables are written to `folder`."""
+    storage = None if folder is None else Storage.at(folder)
     if storage is not None and storage.names():
         raise InputError(Problem(storage.address, "holds files already", "name a folder that is new or empty"))
     found = list(map_parts(partial(_count_part, table_of=table_of, storage=storage), parts, client))
     together = pd.concat([part.counts for part in found], ignore_index=True)
-    counts = together.groupby(_COUNTED_BY, observed=True, sort=True, as_index=False)["n"].sum()
+    counts = together.groupby(_COUNTED_BY, observed=True, sort=True)[["n"]].sum().reset_index()
     n_findings, n_censored = int(counts["n"].sum()), int(counts.loc[counts["censored"], "n"].sum())
     notes = [f"{n_censored:,} of {counted(n_findings, 'finding')} are censored."] if n_censored else []
     if any(part.synthetic for part in dataset.statistics):

@@ -35,6 +35,11 @@ def map_parts(function: Callable[[Dataset], T], parts: Sequence[Dataset], client
 
     Raises:
         InputError: for any other client; and where a part has ended its process three times.
+
+    >>> import verifyplan as vp
+    >>> _ = vp.compile_dataset(vp.datasets.path("contract"), "memory://mapped")
+    >>> list(map_parts(len, vp.load("memory://mapped").parts))
+    [15]
     """
     if client is None or (isinstance(client, int) and client == 1):
         yield from map(function, parts)
@@ -64,7 +69,8 @@ def _in_processes(function: Callable[[Dataset], T], parts: Sequence[Dataset], n:
     done, deaths = 0, 0
     while done < len(parts):
         with ProcessPoolExecutor(n, mp_context=get_context("spawn")) as pool:
-            results = _in_order(partial(pool.submit, function), parts[done:], _WAITING_FOR_A_PROCESS * n)
+            submit: Callable[[Dataset], Any] = partial(pool.submit, function)  # type: ignore[call-arg]
+            results = _in_order(submit, parts[done:], _WAITING_FOR_A_PROCESS * n)
             try:
                 for result in results:
                     yield result

@@ -84,8 +84,8 @@ class Compiled:
 
 
 def compile_dataset(
-    runs: Address,
-    out: Address,
+    paths: Address,
+    dataset: Address,
     *,
     strict: bool = True,
     progress: bool | None = None,
@@ -99,8 +99,8 @@ def compile_dataset(
     that compiles into the same folder of this machine is refused; elsewhere nobody looks, so that one at a time must.
 
     Args:
-        runs: a folder, a glob or an fsspec address of run files, as `load` takes it.
-        out: the folder of the dataset, or its fsspec address; it is made.
+        paths: a folder, a glob or an fsspec address of run files, as `load` takes it.
+        dataset: the folder of the dataset, or its fsspec address; it is made.
         strict: whether a damaged file refuses the compile; else it is left out, and `.errors` says why.
         progress: whether to show a bar; by default from 200 files on, where somebody can see it.
         part_votes: the votes after which a part is ended.
@@ -108,8 +108,15 @@ def compile_dataset(
     Raises:
         InputError: listing every problem of every damaged file; where there are no run files; for a folder that was
             compiled from other runs, holds something else, or is being compiled.
+
+    >>> import verifyplan as vp
+    >>> print(compile_dataset(vp.datasets.path("contract"), "memory://compiled"))
+    memory://compiled: 15 runs in 1 part
+    run files: 15 added, 0 changed, 0 removed; 1 part written
+    >>> vp.load("memory://compiled")
+    Dataset(15 runs, 27 findings, 84 votes, 21 rounds, 51 dispatches in 1 part of 'memory://compiled')
     """
-    source, storage = _full(runs), Storage.at(out)
+    source, storage = _full(paths), Storage.at(dataset)
     files = run_files(source)
     _expect_own(storage)
     with storage.locked():

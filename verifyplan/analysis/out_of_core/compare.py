@@ -1,0 +1,162 @@
+"""Compare conditions over the findings of a dataset, whose votes are judged part by part (rules F1, E5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+from pandas.api.types import union_categoricals
+
+from verifyplan.analysis.agreement import AGREEMENT_COLUMNS
+from verifyplan.analysis.compare import by_condition, figures_of
+from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.comparison_bounds import notes_on_bounds
+from verifyplan.analysis.comparison_notes import notes_on_classes, notes_on_intervals
+from verifyplan.analysis.conditions import conditions_of
+from verifyplan.analysis.cost import cost
+from verifyplan.analysis.difference_tests import notes_on_tests
+from verifyplan.analysis.out_of_core.class_counts import Address, as_dataset
+from verifyplan.analysis.out_of_core.map_parts import map_parts
+from verifyplan.analysis.pairing import pair, with_changed
+from verifyplan.analysis.parts_to_judge import needs_texts, parts_to_judge
+from verifyplan.analysis.replay import ReplayMode, Setting, replay_under
+from verifyplan.frames.dataset.dataset import Dataset
+from verifyplan.protocol.vote import MissingBasis
+from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.text import counted, is_or_are
+
+_TEXTS = ["run_id", "finding_id", "summary", "category"]
+
+LEFT_OUT = (
+    "The votes were judged part by part: agreement, and the notes on votes that were not read, are not there; "
+    "compare of a selection has them."
+)
+
+
+class _PartComparison(NamedTuple):
+    findings: pd.DataFrame
+    cost: pd.DataFrame
+    n_unknown: int
+
+
+def compare_dataset(
+    dataset: Dataset | Address,
+    *,
+    modes: Sequence[ReplayMode | Setting] | None = None,
+    rules: object = None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+    resamples: int = 2000,
+    seed: int = 0,
+    client: Any = None,
+) -> Comparison:
+    """Compare conditions over the findings of one dataset, as `compare` does, without its votes in memory.
+
+    The votes of each part are judged by themselves, under all conditions; what is kept is a row a finding with names
+    as categoricals, some 150 bytes for two conditions, from which every figure, interval and test follows as in memory.
+    Agreement is left out, and so are the notes on votes that no class reads.
+
+    Args:
+        dataset: what `load` returns for the folder of a dataset, or its address.
+        modes: see `compare`; likewise `rules`, `max_rounds`, `missing_basis`, `resamples` and `seed`.
+        rules: see `compare`, for one set.
+        max_rounds: see `compare`.
+        missing_basis: see `compare`.
+        resamples: see `compare`.
+        seed: see `compare`.
+        client: where parts are judged (see `map_parts`): None for here, a number of processes, or a Dask client.
+
+    Raises:
+        InputError: for what is no dataset.
+        SettingsError, TableError: as `compare`.
+
+    >>> import verifyplan as vp
+    >>> _ = vp.compile_dataset(vp.datasets.path("contract"), "memory://compared")
+    >>> compare_dataset("memory://compared").in_words("changed")
+    '51.9 % [24.7, 78.0] (n = 27)'
+    """
+    opened = as_dataset(dataset)
+    conditions = conditions_of(opened, None, modes, max_rounds, missing_basis, rules)
+    named = {condition.name: condition.rules for condition in conditions}
+    parts = _parts_for_all(opened, list(named.values()))
+    found = list(map_parts(partial(_part_comparison, rules=named), parts, client))
+    findings = _together([part.findings for part in found])
+    n_unknown = sum(part.n_unknown for part in found)
+    costs = _summed([part.cost for part in found])
+    return _comparison(findings, costs, n_unknown, opened, resamples, seed, tuple(named))
+
+
+def _parts_for_all(dataset: Dataset, rules: Sequence[VotingRules]) -> tuple[Any, ...]:
+    """Return the parts to judge under several rules: all as one where rules need all runs at once."""
+    if any(len(parts_to_judge(dataset, each)) < len(dataset.parts) for each in rules):
+        return (dataset,)
+    return tuple(
+        part if any(needs_texts(part, each) for each in rules) else part.without_texts() for part in dataset.parts
+    )
+
+
+def _part_comparison(part: Dataset, rules: Mapping[str, VotingRules]) -> _PartComparison:
+    tables = {name: replay_under(part, each) for name, each in rules.items()}
+    n = len(next(iter(tables.values())))
+    findings, _ = pair(tables, several_sets=False)
+    small = dict.fromkeys(findings.columns[findings.dtypes == "int64"], "int32")
+    texts = dict.fromkeys(_TEXTS, "category")
+    return _PartComparison(findings.astype({**small, **texts}), cost(part), n - len(findings))
+
+
+def _together(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return tables as one; their categoricals have the categories of all."""
+    columns: dict[str, Any] = {}
+    for name in tables[0]:
+        parts = [table[name] for table in tables]
+        if name in _TEXTS:
+            columns[name] = union_categoricals([part.cat.remove_unused_categories() for part in parts])
+        else:
+            columns[name] = pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(columns)
+
+
+def _summed(costs: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the costs of all parts, added up; a measure that no part knows stays missing."""
+    table = pd.concat(costs).groupby("measure", sort=False)[["value"]].sum(min_count=1).reset_index()
+    return table.assign(n_runs=sum(int(each["n_runs"].iloc[0]) for each in costs))
+
+
+def _comparison(
+    findings: pd.DataFrame,
+    costs: pd.DataFrame,
+    n_unknown: int,
+    dataset: Dataset,
+    resamples: int,
+    seed: int,
+    names: tuple[str, ...],
+) -> Comparison:
+    figures = figures_of(with_changed(findings, names), names, resamples, seed)
+    unknown = f"{counted(n_unknown, 'finding')} {is_or_are(n_unknown)} left out, without votes or a class."
+    notes = [
+        *([unknown] if n_unknown else []),
+        *notes_on_classes(findings, names),
+        *notes_on_bounds(figures.bounds),
+        *notes_on_intervals(figures.summary, figures.clusters),
+        *notes_on_tests(figures.tests),
+        LEFT_OUT,
+    ]
+    return Comparison(
+        conditions=names,
+        findings=with_changed(findings, names),
+        mix=figures.mix,
+        truth=figures.truth,
+        summary=figures.summary,
+        bounds=figures.bounds,
+        tests=figures.tests,
+        agreement=pd.DataFrame(columns=["condition", *AGREEMENT_COLUMNS]),
+        cost=by_condition(dict.fromkeys(names, costs)),
+        n_findings=len(findings),
+        n_runs=figures.clusters[names[0]].n_runs,
+        resampled=figures.unit,
+        synthetic=any(part.synthetic for part in dataset.statistics),
+        notes=tuple(notes),
+        _compare=partial(_comparison, findings, costs, n_unknown, dataset, resamples, seed),
+    )
