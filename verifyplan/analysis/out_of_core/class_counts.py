@@ -200,7 +200,8 @@ def _count_part(part: Dataset, table_of: Callable[[Dataset], pd.DataFrame], stor
     classes, rules = (table[name].cat.codes.to_numpy(dtype=np.int64) for name in ("classification", "rule"))
     rounds, censored = table["decided_round"].to_numpy(dtype=np.int64), table["censored"].to_numpy(dtype=bool)
     key = ((rounds * len(RULE_TYPE.categories) + rules) * size + classes) * 2 + censored
-    values, n = np.unique(key, return_counts=True)
+    found = np.bincount(key)
+    values = np.flatnonzero(found)
     rest, classes_of = values // 2 // size, values // 2 % size
     counts = pd.DataFrame(
         {
@@ -208,7 +209,7 @@ def _count_part(part: Dataset, table_of: Callable[[Dataset], pd.DataFrame], stor
             "rule": pd.Categorical.from_codes(rest % len(RULE_TYPE.categories), dtype=RULE_TYPE),
             "decided_round": rest // len(RULE_TYPE.categories),
             "censored": values % 2 == 1,
-            "n": n,
+            "n": found[values],
         }
     )
     n_open = int((table["low"].cat.codes.to_numpy() != table["high"].cat.codes.to_numpy()).sum())

@@ -109,7 +109,7 @@ def _part_comparison(part: Dataset, rules: Mapping[str, VotingRules]) -> _PartCo
 def _together(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return tables as one; their categoricals have the categories of all."""
     columns: dict[str, Any] = {}
-    for name in tables[0]:
+    for name in map(str, tables[0]):
         parts = [table[name] for table in tables]
         if name in _TEXTS:
             columns[name] = union_categoricals([part.cat.remove_unused_categories() for part in parts])
