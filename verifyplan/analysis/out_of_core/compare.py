@@ -55,7 +55,7 @@ def compare_dataset(
     """Compare conditions over the findings of one dataset, as `compare` does, without its votes in memory.
 
     The votes of each part are judged by themselves, under all conditions; what is kept is a row a finding with names
-    as categoricals, some 150 bytes for two conditions, from which every figure, interval and test follows as in memory.
+    as categoricals, some 100 bytes for two conditions, from which every figure, interval and test follows as in memory.
     Agreement is left out, and so are the notes on votes that no class reads.
 
     Args:

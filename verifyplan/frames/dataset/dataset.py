@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -126,7 +127,8 @@ class Dataset(RunSet):
         if source is None:
             return super().select(chosen)  # type: ignore[return-value]  # in memory: made by `replace`
         wanted = frozenset(self.wanted_runs(chosen))
-        parts = tuple(part for part in source.parts if _may_hold(part, wanted))
+        ids = sorted(wanted)
+        parts = tuple(part for part in source.parts if _may_hold(part, ids))
         return self._from(replace(source, parts=parts, chosen=wanted))
 
     def with_truth(self, truth: Mapping[str, bool] | pd.DataFrame) -> Dataset:
@@ -171,8 +173,10 @@ class Dataset(RunSet):
 _TRUTH = ["finding_id", "truth"]
 
 
-def _may_hold(part: Part, wanted: frozenset[str]) -> bool:
-    return any(part.first_run <= run_id <= part.last_run for run_id in wanted)
+def _may_hold(part: Part, ids: list[str]) -> bool:
+    """Return whether some of the sorted run ids are among those of a part."""
+    place = bisect_left(ids, part.first_run)
+    return place < len(ids) and ids[place] <= part.last_run
 
 
 def _table(source: _Source, name: str) -> pd.DataFrame:
