@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 
 import verifyplan as vp
+from tests.processes import forked
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {"pandas", "numpy", "altair", "ipywidgets", "pyarrow", "pydantic", "anthropic", "statsmodels", "vl_convert"}
@@ -73,7 +74,8 @@ def test_an_analysis_is_reached_by_its_name_also_after_its_module_was_imported()
         "import verifyplan as vp, verifyplan.analysis.compare, verifyplan.analysis.weights\n"
         "for name in vp.analysis.__all__: assert callable(getattr(vp.analysis, name)) == (name != 'weights'), name"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    done = forked("libraries", "tests.fork_server", "python", code)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_function_that_writes_charts_is_named_also_after_it_was_used():
@@ -84,7 +86,7 @@ def test_the_function_that_writes_charts_is_named_also_after_it_was_used():
         "try: vp.charts.export\n"
         "except AttributeError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    done = forked("libraries", "tests.fork_server", "python", code)
     assert done.stdout.strip() == "verifyplan.charts has no 'export'; use verifyplan.export"
 
 
