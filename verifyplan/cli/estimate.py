@@ -51,14 +51,14 @@ def estimate(
 ) -> None:
     """Say what runs would take in calls, tokens and dollars: low, as expected, high. Nothing is sent.
 
-    Options of plan runs are for plans, those of cross runs for findings. No key is needed. The first
-    prompt of each role is worded and counted; what follows are allowances (docs/live-agents.md).
+    Options of plan runs are for plans, those of cross runs for findings; --rules are those of either. No key is
+    needed. The first prompt of each role is worded and counted; what follows are allowances (docs/live-agents.md).
 
     \b
     Examples:
     verifyplan estimate PLAN.md --repo . --model claude-opus-4-5
     verifyplan estimate findings.csv --workers ann,bob,cy --model claude-haiku-4-5 --batch
-    verifyplan estimate plans --model claude-haiku-4-5
+    verifyplan estimate plans --model claude-haiku-4-5 --rules one-pass
     """
     of_plans = _set(max_iterations=max_iterations, policy=policy and policy.value, team=team and team.value)
     of_plans |= _panel(panel, panel_mode, panel_workers)
@@ -68,6 +68,7 @@ def estimate(
         _refuse("findings", of_plans)
         roster = model_roster(workers) if workers is not None or sources != [SETS[1]] else None
     else:
+        of_plans |= _set(rules=of_findings.pop("rules", None))
         _refuse("plans", _set(workers=workers) | of_findings)
         roster = None
     result = vp.estimate(
