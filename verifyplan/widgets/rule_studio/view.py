@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 
@@ -24,8 +24,8 @@ NO_TRUTH = (
 LOOK = """<style>
 .vp-studio-bar { display: inline-block; width: 5em; margin-right: 0.6em; border-bottom: 1px solid #5f6670; }
 .vp-studio-bar > span { display: block; height: 0.8em; min-width: 1px; }
-.vp-studio-share { white-space: nowrap; }
-.vp-studio-share .vp-bounds { font-size: 12px; display: block; }
+.vp-studio-part { white-space: nowrap; }
+.vp-studio .vp-bounds { font-size: 12px; display: block; }
 </style>"""
 
 
@@ -115,26 +115,33 @@ def metrics(result: StudioResult) -> str:
 def _cell(result: StudioResult, side: Side, metric: str, bar: str = "") -> Html:
     """A share with its interval, and below it the ends that votes which were never cast could give it."""
     row, name = result.metrics[metric], result.names[side]
-    value = text(_share(row[name], row[f"{name}_low"], row[f"{name}_high"]))
+    value = _parts(_percent(row[name]) + " %", row[f"{name}_low"], row[f"{name}_high"], _percent)
+    if pd.isna(row[name]):
+        value = DASH
     within = ""
     if side in result.bounds and (ends := result.bounds[side][metric])["n_censored"]:
-        low, high = _percent(ends["low_bound"]), _percent(ends["high_bound"])
-        words = f"bounds {low} to {high} % [{_percent(ends['low'])}, {_percent(ends['high'])}]"
-        within = f'<span class="vp-bounds">{text(words)}</span>'
-    return Html(f'<div class="vp-studio-share">{bar}{value}{within}</div>')
+        words = f"bounds {_percent(ends['low_bound'])} to {_percent(ends['high_bound'])} %"
+        within = f'<span class="vp-bounds">{_parts(words, ends["low"], ends["high"], _percent)}</span>'
+    return Html(f"{bar}{value}{within}")
 
 
-def _share(value: float, low: float, high: float) -> str:
-    return DASH if pd.isna(value) else f"{_percent(value)} % [{_percent(low)}, {_percent(high)}]"
+def _parts(words: str, low: float, high: float, number: Callable[[float], str]) -> Html:
+    """A figure and its interval, between which a line of a narrow table may break, but nowhere else."""
+    parts = (words, f"[{number(low)}, {number(high)}]")
+    return Html(" ".join(f'<span class="vp-studio-part">{text(part)}</span>' for part in parts))
 
 
 def _percent(value: float) -> str:
     return DASH if pd.isna(value) else f"{100 * value:.1f}"
 
 
+def _points(value: float) -> str:
+    return f"{100 * value:+.1f}"
+
+
 def _difference(row: Mapping[str, float]) -> str:
     value, low, high = (row[f"difference{end}"] for end in ("", "_low", "_high"))
-    return DASH if pd.isna(value) else f"{100 * value:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    return DASH if pd.isna(value) else _parts(_points(value), low, high, _points)
 
 
 def notes(result: StudioResult, n_left_out: int) -> str:
