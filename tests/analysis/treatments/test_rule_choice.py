@@ -164,6 +164,7 @@ def test_rules_within_a_cost_are_recommended():
     cheap = search.recommend(max_cost=490)
     assert cheap.cost <= 490 < search.recommend().cost
     assert cheap.n_rules < search.recommend().n_rules == len(search.rules)
+    assert search.recommend(max_cost=np.int64(490)).rules == cheap.rules
     with pytest.raises(SettingsError, match=r"max_cost: no rule costs at most 3 votes\. Fix: .* cheapest is [\d,]+"):
         search.recommend(max_cost=3)
     with pytest.raises(SettingsError, match=r"max_cost: must be a number of votes of at least 0.*, got 'few'"):

@@ -214,7 +214,7 @@ def _checked(max_cost: float | None, costs: Floats, measure: str) -> float:
         raise SettingsError(Problem("cost", message, "search by another cost, such as votes or calls"))
     if max_cost is None:
         return math.inf
-    if isinstance(max_cost, bool) or not isinstance(max_cost, int | float) or not max_cost >= 0:
+    if isinstance(max_cost, bool) or not isinstance(max_cost, int | float | np.number) or not max_cost >= 0:
         message = f"must be a number of {measure} of at least 0, or None for any, got {short_repr(max_cost)}"
         raise SettingsError(Problem("max_cost", message, f"give {measure} such as those of the table"))
     if not (costs <= max_cost).any():

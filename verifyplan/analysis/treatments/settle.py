@@ -34,7 +34,7 @@ def settle(outcomes: RuleOutcomes, frontier: Sequence[int], cells: QualityCells,
 
     Raises SettingsError unless `n` is an integer of at least 1. Source: rule R5.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         message = f"must be a number of votes, an integer of at least 1, got {short_repr(n)}"
         raise SettingsError(Problem("n", message, "give how many votes you would ask for"))
     if not frontier or not outcomes.parts:

@@ -115,9 +115,9 @@ def metrics(result: StudioResult) -> str:
 def _cell(result: StudioResult, side: Side, metric: str, bar: str = "") -> Html:
     """A share with its interval, and below it the ends that votes which were never cast could give it."""
     row, name = result.metrics[metric], result.names[side]
-    value = _parts(_percent(row[name]) + " %", row[f"{name}_low"], row[f"{name}_high"], _percent)
-    if pd.isna(row[name]):
-        value = DASH
+    value: str = DASH
+    if pd.notna(row[name]):
+        value = _parts(f"{_percent(row[name])} %", row[f"{name}_low"], row[f"{name}_high"], _percent)
     within = ""
     if side in result.bounds and (ends := result.bounds[side][metric])["n_censored"]:
         words = f"bounds {_percent(ends['low_bound'])} to {_percent(ends['high_bound'])} %"
