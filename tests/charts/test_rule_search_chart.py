@@ -44,6 +44,13 @@ def test_the_caption_counts_findings_whatever_the_quality_is_taken_of():
     assert "(n = 720 findings)" in search.chart().caption
 
 
+def test_where_every_rule_has_a_name_no_empty_layer_is_drawn():
+    search = vp.search_rules("stdlib-claims/adversarial", [{"workers": ["window"]}], quality="precision", cost="votes")
+    assert (search.table["on_frontier"] | search.table["is_today"]).all()
+    layers = spec(search.chart().chart)["layer"]
+    assert [layer["mark"]["type"] for layer in layers].count("point") == 1
+
+
 def test_bounds_are_bars(search):
     table = search.table.assign(low_bound=search.table["value"] - 0.1)
     marks = [layer["mark"]["type"] for layer in spec(replace(search, table=table).chart().chart)["layer"]]

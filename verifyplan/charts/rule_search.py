@@ -163,10 +163,9 @@ def _draw(rows: pd.DataFrame, plane: Plane, search: RuleSearch) -> alt.LayerChar
     bars = base.mark_rule(strokeWidth=9, opacity=0.28, aria=False)
     whiskers = base.mark_rule(strokeWidth=1.2, opacity=0.45, aria=False)
     dots = base.mark_point(filled=True, opacity=1, size=80, stroke=PAPER, strokeWidth=1)
+    small = alt.Chart(inline(others)).mark_point(filled=True, size=22, opacity=0.45, color=GREY)
     layers = [
-        alt.Chart(inline(others))
-        .mark_point(filled=True, size=22, opacity=0.45, color=GREY)
-        .encode(**at, **hover(FIELDS)),
+        *([small.encode(**at, **hover(FIELDS))] if len(others) else []),  # an empty layer is a picture without a name
         bars.encode(x=x, y=_y("low_bound", plane, search), y2=alt.Y2(field="high_bound"), color=color),
         whiskers.encode(x=x, y=_y("low", plane, search), y2=alt.Y2(field="high"), color=color),
         alt.Chart(inline(frontier))
