@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError, expect, one_of
@@ -13,7 +14,7 @@ from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
-from verifyplan.frames.vote_losses import with_losses
+from verifyplan.frames.vote_losses import with_losses_at
 from verifyplan.protocol.vote import MODES, VERDICTS, Verdict
 from verifyplan.rules.answers import read_basis, read_mode, read_verdict
 from verifyplan.text import counted, did_you_mean
@@ -167,19 +168,42 @@ def _round_limit_problems(max_rounds: object) -> Iterator[Problem]:
 
 def _filled(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.DataFrame:
     """Return the standard columns with defaults, names as text, and words as verdicts and bases."""
-    filled = votes.assign(**{str(name): _as_standard(str(name), votes[name]) for name in votes})
-    if "" in words:
-        filled["verdict"] = filled["verdict"].fillna("")
-    verdicts = filled["verdict"].drop_duplicates().dropna()
-    filled["verdict"] = filled["verdict"].map(
-        {word: words.get(_plain(word)) or read_verdict(word) or (word if word.strip() else None) for word in verdicts}
-    )
-    if "disagree_basis" in filled:
-        bases = filled["disagree_basis"].drop_duplicates().dropna()
-        read = {word: read_basis(word) or word for word in bases if word.strip()}
-        filled["disagree_basis"] = filled["disagree_basis"].map(read)
-    defaults: dict[str, Any] = {"run_id": "votes", "round": 1, "disagree_basis": None, "explanation": None}
-    return filled.assign(**{name: default for name, default in defaults.items() if name not in filled})
+
+    def verdict_of(word: str) -> str | None:
+        return words.get(_plain(word)) or read_verdict(word) or (word if word.strip() else None)
+
+    def basis_of(word: str) -> str | None:
+        return read_basis(word) or word if word.strip() else None
+
+    filled = votes.assign(**{str(name): _as_standard(str(name), votes[name]) for name in votes if name not in _CODED})
+    for name in filled.columns.intersection(_CODED):
+        read = {"verdict": verdict_of, "disagree_basis": basis_of}.get(name)
+        filled[name] = _coded(name, votes[name], read, words.get("") if name == "verdict" else None)
+    defaults: dict[str, Any] = {"round": 1, "explanation": None}
+    filled = filled.assign(**{name: default for name, default in defaults.items() if name not in filled})
+    for name, value in {"run_id": ["votes"], "disagree_basis": []}.items():
+        if name not in filled:
+            filled[name] = pd.Categorical.from_codes(np.full(len(filled), len(value) - 1, dtype=np.int8), value)
+    return filled
+
+
+_CODED = ("run_id", "finding_id", "worker", "verdict", "disagree_basis")
+"""Columns whose values repeat: each different value is read once."""
+
+
+def _coded(
+    name: str, values: pd.Series[Any], read: Callable[[str], str | None] | None, if_missing: str | None
+) -> pd.Categorical:
+    """Return a column as categories in order of appearance: its texts, or what is read in them."""
+    try:
+        codes, distinct = pd.factorize(values)
+    except TypeError:  # lists, which are no names, but have a text
+        codes, distinct = pd.factorize(as_text(values))
+    texts = _as_standard(name, pd.Series(distinct)).astype("object")
+    if read is not None:
+        texts = texts.map(read, na_action="ignore")
+    own, categories = pd.factorize(np.append(texts.to_numpy(dtype="object"), if_missing))  # code -1 is the last
+    return pd.Categorical.from_codes(own[codes], categories=pd.Index(categories, dtype="str"))
 
 
 def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
@@ -202,7 +226,10 @@ def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
 
 def _repeated_votes(votes: pd.DataFrame) -> Iterator[Problem]:
     key = ["run_id", "finding_id", "round", "worker"]
-    again = votes.assign(round=pd.to_numeric(votes["round"])).duplicated(key)
+    rounds, distinct = pd.factorize(pd.to_numeric(votes["round"]))
+    worker = votes["worker"].cat
+    cell = (_findings(votes)[0] * len(distinct) + rounds) * len(worker.categories) + worker.codes.to_numpy()
+    again = pd.Series(cell).duplicated()
     if again.any():
         first = ", ".join(f"{name} {votes.loc[again, name].iloc[0]}" for name in key)
         verb = "repeats" if again.sum() == 1 else "repeat"
@@ -219,14 +246,19 @@ def _repeated_votes(votes: pd.DataFrame) -> Iterator[Problem]:
 def _runset(
     votes: pd.DataFrame, facts: pd.DataFrame, modes: pd.Series[Any], max_rounds: int | None, *, synthetic: bool
 ) -> RunSet:
-    findings = votes.groupby(FINDING, sort=False, observed=True)["round"].max().reset_index(name="n_rounds")
+    finding, first = _findings(votes)
+    n_rounds = np.zeros(len(first), dtype=np.int64)
+    np.maximum.at(n_rounds, finding, votes["round"].to_numpy(dtype=np.int64))
+    findings = votes[FINDING].iloc[first].reset_index(drop=True).assign(n_rounds=n_rounds)
     if len(facts):
         findings = findings.merge(facts, on=FINDING, how="left")
-    named = findings["discoverers"] if "discoverers" in findings else [None] * len(findings)
+    named: Any = findings["discoverers"] if "discoverers" in findings else [None] * len(findings)
+    known = any(isinstance(names, tuple) for names in named)
+    findings["origin_worker"] = [names[0] if isinstance(names, tuple) else None for names in named] if known else None
     findings["discoverers"] = [list(names) if isinstance(names, tuple) else [] for names in named]
-    findings["origin_worker"] = [names[0] if names else None for names in findings["discoverers"]]
     for name in ("ticket_ids", "consensus_workers", "dissenting_workers"):
         findings[name] = [[] for _ in range(len(findings))]
+    findings["run_id"] = findings["run_id"].astype("str")
     rounds = findings.groupby("run_id", sort=False)["n_rounds"].max()
     runs = pd.DataFrame({"run_id": rounds.index, "kind": "votes", "total_rounds": rounds.to_numpy()})
     runs = runs.assign(
@@ -238,12 +270,21 @@ def _runset(
         synthetic=synthetic or None,
     )
     own: Any = False
-    if findings["origin_worker"].notna().any():
+    if known:
         pairs = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
         pairs = pairs.rename(columns={"discoverers": "worker"}).drop_duplicates().assign(own=True)
         own = votes[[*FINDING, "worker"]].merge(pairs, on=[*FINDING, "worker"], how="left")["own"].eq(True).to_numpy()
     uncited = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
     uncited[uncited] = ~cite_places(votes.loc[uncited, "explanation"])
     votes = votes[[*NEEDED, "explanation"]].assign(iteration=0, uncited=uncited, is_origin=own)
-    tables = {"runs": typed("runs", runs), "findings": typed("findings", findings), "votes": typed("votes", votes)}
-    return RunSet(**tables | {"findings": with_losses(**tables)})
+    values = {"runs": runs, "findings": findings, "votes": votes}
+    tables = {name: typed(name, table, keys_checked=True) for name, table in values.items()}
+    return RunSet(**tables | {"findings": with_losses_at(**tables, finding=finding)})
+
+
+def _findings(votes: pd.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the number of each vote's finding, in order of appearance, and the first row of each finding."""
+    run, item = (votes[name].cat for name in FINDING)
+    number, _ = pd.factorize(run.codes.to_numpy(dtype=np.int64) * len(item.categories) + item.codes.to_numpy())
+    highest = np.maximum.accumulate(number) if len(number) else number
+    return number.astype(np.int64), np.flatnonzero(np.diff(highest, prepend=-1))
