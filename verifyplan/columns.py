@@ -130,7 +130,7 @@ def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Pro
     if fits:
         return series
     try:
-        if kind == "names":  # Parquet gives arrays where we gave lists
+        if kind == "names" and set(map(type, series.tolist())) != {list}:  # Parquet gives arrays where we gave lists
             series = series.map(_names, na_action="ignore")
         if kind == "time" and series.dtype == "object":
             series = pd.to_datetime(series, utc=True, format="ISO8601")

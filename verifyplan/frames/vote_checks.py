@@ -125,8 +125,10 @@ def finding_facts(votes: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
 
 def cite_places(explanations: pd.Series[Any]) -> npt.NDArray[np.bool_]:
     """Return whether each explanation cites a place; one that is missing cites none (rule B4)."""
-    texts = explanations.astype("object")
-    return texts.map(lambda text: isinstance(text, str) and cites_location(text)).to_numpy(dtype=bool)
+    cites = explanations.notna().to_numpy(dtype=bool, copy=True)
+    texts = explanations[cites].astype("object")
+    cites[cites] = [isinstance(text, str) and cites_location(text) for text in texts]
+    return cites
 
 
 def _text(values: pd.Series[Any]) -> pd.Series[Any]:

@@ -179,7 +179,7 @@ def _filled(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.DataFrame:
     for name in filled.columns.intersection(_CODED):
         read = {"verdict": verdict_of, "disagree_basis": basis_of}.get(name)
         filled[name] = _coded(name, votes[name], read, words.get("") if name == "verdict" else None)
-    defaults: dict[str, Any] = {"round": 1, "explanation": None}
+    defaults: dict[str, Any] = {"round": 1, "explanation": pd.Series(pd.NA, filled.index, dtype="str")}
     filled = filled.assign(**{name: default for name, default in defaults.items() if name not in filled})
     for name, value in {"run_id": ["votes"], "disagree_basis": []}.items():
         if name not in filled:
@@ -199,7 +199,11 @@ def _coded(
         codes, distinct = pd.factorize(values)
     except TypeError:  # lists, which are no names, but have a text
         codes, distinct = pd.factorize(as_text(values))
-    texts = _as_standard(name, pd.Series(distinct)).astype("object")
+    different = pd.Series(distinct)
+    texts = _as_standard(name, different)
+    if read is None and texts.equals(different):  # they are names as they are, and differ
+        return pd.Categorical.from_codes(codes, categories=pd.Index(texts))
+    texts = texts.astype("object")
     if read is not None:
         texts = texts.map(read, na_action="ignore")
     own, categories = pd.factorize(np.append(texts.to_numpy(dtype="object"), if_missing))  # code -1 is the last
@@ -252,13 +256,14 @@ def _runset(
     findings = votes[FINDING].iloc[first].reset_index(drop=True).assign(n_rounds=n_rounds)
     if len(facts):
         findings = findings.merge(facts, on=FINDING, how="left")
-    named: Any = findings["discoverers"] if "discoverers" in findings else [None] * len(findings)
-    known = any(isinstance(names, tuple) for names in named)
-    findings["origin_worker"] = [names[0] if isinstance(names, tuple) else None for names in named] if known else None
-    findings["discoverers"] = [list(names) if isinstance(names, tuple) else [] for names in named]
-    for name in ("ticket_ids", "consensus_workers", "dissenting_workers"):
+    known = "discoverers" in findings and bool(findings["discoverers"].notna().any())
+    if known:
+        named = [names if isinstance(names, tuple) else () for names in findings["discoverers"]]
+        findings["origin_worker"] = [names[0] if names else None for names in named]
+        findings["discoverers"] = [list(names) for names in named]
+    for name in ("ticket_ids", "consensus_workers", "dissenting_workers", *(() if known else ("discoverers",))):
         findings[name] = [[] for _ in range(len(findings))]
-    findings["run_id"] = findings["run_id"].astype("str")
+    votes, findings = (table.assign(**{name: _texts(table[name]) for name in FINDING}) for table in (votes, findings))
     rounds = findings.groupby("run_id", sort=False)["n_rounds"].max()
     runs = pd.DataFrame({"run_id": rounds.index, "kind": "votes", "total_rounds": rounds.to_numpy()})
     runs = runs.assign(
@@ -276,10 +281,17 @@ def _runset(
         own = votes[[*FINDING, "worker"]].merge(pairs, on=[*FINDING, "worker"], how="left")["own"].eq(True).to_numpy()
     uncited = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
     uncited[uncited] = ~cite_places(votes.loc[uncited, "explanation"])
-    votes = votes[[*NEEDED, "explanation"]].assign(iteration=0, uncited=uncited, is_origin=own)
+    votes = votes[[*NEEDED, "explanation"]].assign(
+        worker=_texts(votes["worker"]), iteration=0, uncited=uncited, is_origin=own
+    )
     values = {"runs": runs, "findings": findings, "votes": votes}
     tables = {name: typed(name, table, keys_checked=True) for name, table in values.items()}
     return RunSet(**tables | {"findings": with_losses_at(**tables, finding=finding)})
+
+
+def _texts(values: pd.Series[Any]) -> Any:
+    """Return categories without missing values as texts."""
+    return values.cat.categories.array.take(values.cat.codes.to_numpy())
 
 
 def _findings(votes: pd.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
