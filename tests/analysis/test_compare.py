@@ -271,7 +271,7 @@ def test_conditions_of_one_set_share_its_replays(monkeypatch):
     replayed = []
     monkeypatch.setattr(
         "verifyplan.analysis.conditions.replay_under",
-        lambda runs, rules: replayed.append(rules) or replay_under(runs, rules),
+        lambda runs, rules, code: replayed.append(rules) or replay_under(runs, rules, code),
     )
     source = ReplayedSet(from_frame(many(2)))
     a, b = Setting("collaborative"), Setting("adversarial")

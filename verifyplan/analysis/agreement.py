@@ -25,7 +25,7 @@ from verifyplan.analysis.clusters import Clusters, clusters_of_units
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
-from verifyplan.frames.panel_votes import PanelVotes, Which, votes_of_runs
+from verifyplan.frames.panel_votes import PanelVotes, Which
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.text import counted, is_or_are
@@ -103,7 +103,7 @@ def _votes_and_scale(
     """Return votes, and the codes of their labels from one end of a scale to the other; none if they have no order."""
     votes = as_panel_votes(data, columns)
     if votes.runs is not None and not isinstance(data, PanelVotes):
-        votes, ordered = _verdicts(votes.runs), ordered or LABELS
+        votes, ordered = _verdicts(votes, votes.runs), ordered or LABELS
     names = [str(name) for name in ordered]
     if names and sorted(names) != sorted(votes.labels):
         fix = f"name each once, from one end of the scale to the other: {one_of(votes.labels)}"
@@ -111,11 +111,12 @@ def _votes_and_scale(
     return votes, [votes.labels.index(name) for name in names]
 
 
-def _verdicts(runs: RunSet) -> PanelVotes:
-    """Return the votes of runs with their verdicts as labels."""
+def _verdicts(votes: PanelVotes, runs: RunSet) -> PanelVotes:
+    """Return the votes of runs, as `votes_of_runs` gives them, with their verdicts as labels."""
     verdicts = runs.votes.loc[~runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool), "verdict"]
-    codes = verdicts.astype("object").map({name: code for code, name in enumerate(LABELS)}).fillna(-1)
-    return replace(votes_of_runs(runs), labels=LABELS, label=codes.to_numpy(dtype=np.int64))
+    codes, words = pd.factorize(verdicts)
+    label = np.array([*(LABELS.index(word) if word in LABELS else -1 for word in words), -1], dtype=np.int64)
+    return replace(votes, labels=LABELS, label=label[codes])
 
 
 def _of_all(
@@ -139,7 +140,8 @@ def _of_pairs(matrix: npt.NDArray[Any], votes: PanelVotes, clusters: Clusters) -
     shared = np.triu(voted.T @ voted, k=1)
     for a, b in np.argwhere(shared > 0):
         both = np.flatnonzero((matrix[:, a] >= 0) & (matrix[:, b] >= 0))
-        figures = cohen_kappa(matrix[both, a], matrix[both, b], len(votes.labels), clusters.take(both))
+        shared_clusters = clusters if len(both) == len(matrix) else clusters.take(both)
+        figures = cohen_kappa(matrix[both, a], matrix[both, b], len(votes.labels), shared_clusters)
         yield "cohen-kappa", votes.workers[a], votes.workers[b], *figures, _why(figures)
 
 

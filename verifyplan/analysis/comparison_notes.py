@@ -62,6 +62,8 @@ def notes_on_classes(
 def _notes_on_later_votes(findings: pd.DataFrame, condition: Condition) -> Iterator[str]:
     """Yield a note where findings have votes that count after the round that decided, as a class does not read them."""
     votes = condition.frames.votes
+    if votes["round"].le(1).all():
+        return
     counts = votes["verdict"].ne("verification-error") & ~votes["is_origin"].fillna(False).astype(bool)
     last = votes[counts.to_numpy(dtype=bool)].groupby(KEY, sort=False, observed=True)["round"].max()
     own_runs = findings.get(f"run_id_{condition.name}", findings["run_id"])

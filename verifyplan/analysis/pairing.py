@@ -10,6 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters, codes
 from verifyplan.analysis.replay import BASIS_COUNTS, DECIDING_VOTES
+from verifyplan.analysis.rows import joined_rows
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.panel_votes import claim_keys
 from verifyplan.frames.vote_losses import LOST
@@ -47,7 +48,7 @@ def pair(tables: Mapping[str, pd.DataFrame], *, several_sets: bool) -> tuple[pd.
         own_run = {} if key == KEY else {"run_id": f"run_id_{name}"}
         columns = dict.fromkeys([*key, *own_run, "summary", "truth", *OF_CONDITION])
         next_table = tables[name][list(columns)].rename(columns=_named(name) | own_run)
-        joined = joined.merge(next_table, on=key, suffixes=("", "_next"), how="inner")
+        joined = joined_rows(joined, next_table, key, suffixes=("", "_next"), how="inner")
         if several_sets:
             _refuse_other_claims(joined, name)
         joined["truth"] = joined["truth"].fillna(joined.pop("truth_next"))
@@ -57,7 +58,10 @@ def pair(tables: Mapping[str, pd.DataFrame], *, several_sets: bool) -> tuple[pd.
         message = f"no finding is in all sets: {ids}"
         raise InputError(Problem("runs", message, "give runs over the same finding ids"))
     notes = []
-    left_out = len(pd.concat([table[key] for table in tables.values()]).drop_duplicates()) - len(joined)
+    sizes = {len(joined), *map(len, tables.values())}  # paired one to one: all of them, if all are as many
+    left_out = 0
+    if len(sizes) > 1:
+        left_out = len(pd.concat([table[key] for table in tables.values()]).drop_duplicates()) - len(joined)
     if left_out:
         notes.append(f"{counted(left_out, 'finding')} {is_or_are(left_out)} left out, as they are not in all sets.")
     unknown = joined[[f"classification_{name}" for name in names]].isna().any(axis=1)
@@ -77,7 +81,7 @@ def with_changed(findings: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Return the columns of some conditions alone, and `changed`: whether a class differs between any two of them."""
     own_runs = [column for name in names if (column := f"run_id_{name}") in findings]
     columns = [*SHARED, *own_runs, *(f"{column}_{name}" for name in names for column in OF_CONDITION)]
-    classes = [findings[f"classification_{name}"].astype("str") for name in names]
+    classes = [findings[f"classification_{name}"].cat.codes for name in names]
     changed = pd.concat([first != second for first, second in pairwise(classes)], axis=1).any(axis=1)
     return findings[columns].assign(changed=changed)
 

@@ -13,6 +13,7 @@ import pandas as pd
 from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
 from verifyplan.analysis.parts_to_judge import parts_to_judge
+from verifyplan.analysis.rows import joined_rows
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube
 from verifyplan.analysis.voters import Voters, asks_some, order_of_runs, voters_of_runs
@@ -132,18 +133,21 @@ def replay(
     return replay_under(as_runs(runs), chosen_rules(rules, mode, max_rounds, missing_basis))
 
 
-def replay_under(runs: RunSet, rules: VotingRules) -> pd.DataFrame:
-    """Return what `replay` does, for rules that are read already; a dataset is judged part by part."""
+def replay_under(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVotes] = code_votes) -> pd.DataFrame:
+    """Return what `replay` does, for rules that are read already; a dataset is judged part by part.
+
+    `code` turns the votes of a set that is judged as a whole into codes.
+    """
     parts = parts_to_judge(runs, rules)
-    tables = [_replay_part(part, rules) for part in parts]
+    tables = [_replay_part(part, rules, code if part is runs else code_votes) for part in parts]
     return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
 
 
-def _replay_part(runs: RunSet, rules: VotingRules) -> pd.DataFrame:
-    judged = [part.judged(losses=True) for part in replay_parts(runs, rules)]
+def _replay_part(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVotes]) -> pd.DataFrame:
+    judged = [part.judged(losses=True) for part in replay_parts(runs, rules, code)]
     table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
     own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
-    out = own.rename(columns={"classification": "recorded"}).merge(table[[*_KEY, *_JUDGED]], on=FINDING, how="left")
+    out = joined_rows(own.rename(columns={"classification": "recorded"}), table[[*_KEY, *_JUDGED]], FINDING)
     out.insert(1, "iteration", out.pop("iteration").fillna(0).astype("int64"))
     return _keep_unvoted(out.assign(recorded=_recorded_classes(out, runs)))
 
@@ -182,7 +186,13 @@ class ReplayPart(NamedTuple):
         return vote_cube(self.votes, self.cast, self.voters(), citations=citations)
 
 
-def replay_parts(runs: RunSet, rules: VotingRules, *, in_order: bool = False) -> list[ReplayPart]:
+Code = Callable[..., CodedVotes]
+"""Turns a table of votes into codes, as `code_votes` does."""
+
+
+def replay_parts(
+    runs: RunSet, rules: VotingRules, code: Code = code_votes, *, in_order: bool = False
+) -> list[ReplayPart]:
     """Return the votes of runs by the mode and the rules that judge them; one part where these are the same for all.
 
     Rules that name nothing but rounds and missing bases leave each run its own: those that it recorded (the column
@@ -198,12 +208,13 @@ def replay_parts(runs: RunSet, rules: VotingRules, *, in_order: bool = False) ->
     stops = in_order or rules.stop != "round" or any('"stop"' in text for text in own.unique())
     orders = order_of_runs(runs) if stops else {}
     order = findings["run_id"].astype("object").map(orders).fillna("") if orders else pd.Series("", findings.index)
-    keys = sorted(set(zip(modes, own, order, strict=True)), key=lambda key: (MODES.index(key[0]), *key[1:]))
+    different = pd.DataFrame({"mode": modes, "own": own, "order": order}).drop_duplicates()
+    keys = sorted(different.itertuples(index=False, name=None), key=lambda key: (MODES.index(key[0]), *key[1:]))
     parts = []
     for mode, recorded, roster in keys:
         chosen = (modes.eq(mode) & own.eq(recorded) & order.eq(roster)).to_numpy()
         of_order = runs.select(findings.loc[chosen, "run_id"].unique()) if orders else runs
-        parts.append(_part(of_order, findings[chosen], mode, _with_rounds(recorded, rules)))
+        parts.append(_part(of_order, findings[chosen], mode, _with_rounds(recorded, rules), code))
     return parts
 
 
@@ -243,12 +254,12 @@ def _recorded_classes(table: pd.DataFrame, runs: RunSet) -> pd.Series:
     return classes["class"].astype("object").fillna(own.astype("object").where(table["iteration"].eq(last)))
 
 
-def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules) -> ReplayPart:
+def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules, code: Code) -> ReplayPart:
     keys = findings[FINDING]
     votes = runs.votes.merge(keys, on=FINDING) if len(keys) < len(runs.findings) else runs.votes
     imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
-    cast = code_votes(votes, gaps_allowed=not imported)
-    rows = cast.findings[_KEY].merge(findings, on=FINDING, how="left")
+    cast = code(votes, gaps_allowed=not imported)
+    rows = joined_rows(cast.findings[_KEY], findings, FINDING)
     known = rows["n_rounds"].where(rows["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
     run_rounds = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
     cast = replace(cast, last_round=np.maximum(cast.last_round, run_rounds))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +12,7 @@ from verifyplan.frames.artifact import check_artifact, parse_artifact
 from verifyplan.frames.artifact_checks import suspects
 from verifyplan.frames.artifact_structs import decode_artifact
 from verifyplan.frames.artifact_tables import ArtifactSource, Tables, artifact_tables, to_tables, votes_of
+from verifyplan.garbage import no_garbage_collection
 
 Failure = tuple[str, InputError]
 """The path of a file, and what is wrong with it."""
@@ -39,20 +38,8 @@ def read_artifacts(files: Sequence[ArtifactFile], failures: list[Failure]) -> Ta
     >>> read_artifacts(files, failures)["runs"]["run_id"].tolist(), [path for path, _ in failures]
     (['a'], ['b.json'])
     """
-    with _no_garbage_collection():
+    with no_garbage_collection():
         return _tables(files, failures)
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Do without the search for cycles, of which there are none, among millions of new values."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _tables(files: Sequence[ArtifactFile], failures: list[Failure]) -> Tables:

@@ -125,7 +125,8 @@ def votes_of_runs(runs: RunSet) -> PanelVotes:
     worker, names = pd.factorize(votes["worker"], sort=True)
     units = pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": facts["truth"]})
     units["truth"] = units["truth"].map({False: "false", True: "true"}).astype("str")
-    label = votes["verdict"].astype("object").map(_LABEL_OF_VERDICT).fillna(-1).to_numpy(dtype=np.int64)
+    verdict, words = pd.factorize(votes["verdict"])
+    label = np.array([*(_LABEL_OF_VERDICT.get(word, -1) for word in words), -1], dtype=np.int64)[verdict]
     return PanelVotes(
         labels=CLAIM_LABELS,
         workers=tuple(map(str, names)),

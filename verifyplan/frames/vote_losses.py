@@ -111,6 +111,8 @@ def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
     width = int(cast["round"].max() or 0) + 1 if len(cast) else 1
     at = cast["iteration"].to_numpy() * width + cast["round"].to_numpy()
     cast = cast[FINDING].assign(at=at, blind=cast["explanation"].str.startswith(NO_LOOK_BEGINNINGS).eq(True))
+    if not cast["blind"].any():
+        return None
     last = cast[cast["at"].eq(cast.groupby(FINDING, sort=False)["at"].transform("max"))]
     blind = last.groupby(FINDING, sort=False)["blind"].all()
     ids = blind.index[blind.to_numpy(dtype=bool)].get_level_values("finding_id")

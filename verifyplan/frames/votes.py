@@ -15,6 +15,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
 from verifyplan.frames.vote_losses import with_losses_at
+from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.vote import MODES, VERDICTS, Verdict
 from verifyplan.rules.answers import read_basis, read_mode, read_verdict
 from verifyplan.text import counted, did_you_mean
@@ -176,15 +177,22 @@ def _filled(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.DataFrame:
         return read_basis(word) or word if word.strip() else None
 
     filled = votes.assign(**{str(name): _as_standard(str(name), votes[name]) for name in votes if name not in _CODED})
-    for name in filled.columns.intersection(_CODED):
+    for name in filled.columns.intersection(list(_CODED)):
         read = {"verdict": verdict_of, "disagree_basis": basis_of}.get(name)
         filled[name] = _coded(name, votes[name], read, words.get("") if name == "verdict" else None)
     defaults: dict[str, Any] = {"round": 1, "explanation": pd.Series(pd.NA, filled.index, dtype="str")}
     filled = filled.assign(**{name: default for name, default in defaults.items() if name not in filled})
-    for name, value in {"run_id": ["votes"], "disagree_basis": []}.items():
-        if name not in filled:
-            filled[name] = pd.Categorical.from_codes(np.full(len(filled), len(value) - 1, dtype=np.int8), value)
+    if "run_id" not in filled:
+        filled["run_id"] = _repeated("votes", len(filled))
+    if "disagree_basis" not in filled:
+        filled["disagree_basis"] = _repeated(None, len(filled))
     return filled
+
+
+def _repeated(text: str | None, n: int) -> pd.Categorical:
+    """Return a column of one text, or of nothing, as categories."""
+    code, texts = (-1, []) if text is None else (0, [text])
+    return pd.Categorical.from_codes(np.full(n, code, dtype=np.int8), categories=pd.Index(texts, dtype="str"))
 
 
 _CODED = ("run_id", "finding_id", "worker", "verdict", "disagree_basis")
@@ -206,7 +214,7 @@ def _coded(
     texts = texts.astype("object")
     if read is not None:
         texts = texts.map(read, na_action="ignore")
-    own, categories = pd.factorize(np.append(texts.to_numpy(dtype="object"), if_missing))  # code -1 is the last
+    own, categories = pd.factorize(np.array([*texts, if_missing], dtype="object"))  # code -1 is the last
     return pd.Categorical.from_codes(own[codes], categories=pd.Index(categories, dtype="str"))
 
 
@@ -261,8 +269,9 @@ def _runset(
         named = [names if isinstance(names, tuple) else () for names in findings["discoverers"]]
         findings["origin_worker"] = [names[0] if names else None for names in named]
         findings["discoverers"] = [list(names) for names in named]
-    for name in ("ticket_ids", "consensus_workers", "dissenting_workers", *(() if known else ("discoverers",))):
-        findings[name] = [[] for _ in range(len(findings))]
+    with no_garbage_collection():
+        for name in ("ticket_ids", "consensus_workers", "dissenting_workers", *(() if known else ("discoverers",))):
+            findings[name] = [[] for _ in range(len(findings))]
     votes, findings = (table.assign(**{name: _texts(table[name]) for name in FINDING}) for table in (votes, findings))
     rounds = findings.groupby("run_id", sort=False)["n_rounds"].max()
     runs = pd.DataFrame({"run_id": rounds.index, "kind": "votes", "total_rounds": rounds.to_numpy()})
