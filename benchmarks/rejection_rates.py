@@ -1,12 +1,14 @@
 """How often tests at 5 % reject where conditions do not differ, by simulation, as in docs/statistics.md.
 
 Run it with `make bench-statistics`. Classes of equal shares under two modes come from `simulated_runs`; runs and modes
-vary together by chance from run to run, so that 5 % are to be rejected and no more.
+vary together by chance from run to run, and claims and modes where claims repeat, so that 5 % are to be rejected and no
+more.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -22,6 +24,24 @@ RUNS = {9: 60, 12: 60, 50: 40}
 """The findings of each run, by the number of runs."""
 RUN_MODE = (0.05, 0.1, 0.2)
 """The share of the variance that is a run's under one mode alone."""
+FEW_RUNS = {3: 60, 6: 20}
+"""Fewer runs, at the middle share."""
+ITEM_MODE = (0.1, 0.2)
+"""The share that is a repeated claim's under one mode alone, beside none or a tenth that is a run's."""
+
+
+def designs() -> Iterator[tuple[dict[str, object], Design]]:
+    """Yield the rows of the table, each with its design."""
+    cells = [(repeated, runs, share, 0.0) for repeated, runs, share in product((False, True), RUNS, RUN_MODE)]
+    cells += [(True, runs, share, item) for runs, share, item in product(RUNS, (0.0, 0.1), ITEM_MODE)]
+    cells += [(repeated, runs, 0.1, 0.0) for repeated, runs in product((False, True), FEW_RUNS)]
+    findings = RUNS | FEW_RUNS
+    for repeated, runs, share, item in cells:
+        design = Design(
+            runs, findings[runs], run_correlation=2 * share, item_correlation=0.4, item_mode=item, repeated=repeated
+        )
+        names = {"run x mode": f"{share:.0%}", "claim x mode": f"{item:.0%}"}
+        yield {"claims": "repeated" if repeated else "fresh", "runs": runs, **names}, design
 
 
 def rejection_rates(design: Design, repetitions: int, seed: int, level: float = 0.05) -> pd.Series:
@@ -43,11 +63,9 @@ def rejection_rates(design: Design, repetitions: int, seed: int, level: float = 
 
 def main(repetitions: int = REPETITIONS) -> None:
     rows = []
-    for repeated, runs, variance in product((False, True), RUNS, RUN_MODE):
-        design = Design(runs, RUNS[runs], run_correlation=2 * variance, item_correlation=0.4, repeated=repeated)
-        cell = {"claims": "repeated" if repeated else "fresh", "runs": runs, "run x mode": f"{variance:.0%}"}
+    for cell, design in designs():
         rows.append({**cell, **(100 * rejection_rates(design, repetitions, SEED)).round(1)})
-        print(*cell.values(), file=sys.stderr)
+        print(*rows[-1].values(), file=sys.stderr)
     error = 100 * np.sqrt(0.05 * 0.95 / repetitions)
     print(f"Rejections at 5 % without any difference, in per cent; {repetitions:,} simulations a row (± {error:.1f})\n")
     table = pd.DataFrame(rows)

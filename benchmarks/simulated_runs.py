@@ -2,11 +2,12 @@
 
 Finding i of run r has, under mode m, a latent difficulty
 
-    z[r,i,m] = sqrt(run) a[r] + sqrt(run_mode) b[r,m] + sqrt(item) c[i] + sqrt(1 - run - run_mode - item) e[r,i,m]
+    z[r,i,m] = sqrt(run) a[r] + sqrt(run_mode) b[r,m] + sqrt(item) c[i] + sqrt(item_mode) d[i,m] + sqrt(rest) e[r,i,m]
 
-with independent standard normal a, b, c, e, so that z is standard normal. The finding is an error under m where z is
-above the quantile of 1 - rate of m: both rates are exact, whatever the correlations are. Fresh claims have a c for each
-run and finding, which only the modes share; repeated claims have the same c in every run.
+with independent standard normal a, b, c, d, e, and shares of variance that add up to 1, so that z is standard normal.
+The finding is an error under m where z is above the quantile of 1 - rate of m: both rates are exact, whatever the
+correlations are. Fresh claims have a c for each run and finding, which only the modes share; repeated claims have the
+same c in every run.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Design:
     """Of two findings of one run under one mode; half of it is the run's, half the run's under that mode."""
     item_correlation: float = 0.4
     """Of one claim with itself: under both modes and, where claims are repeated, in all runs."""
+    item_mode: float = 0.0
+    """The share of a claim under one mode alone, in all runs; 0 leaves what was drawn without it as it was."""
     repeated: bool = False
     """Whether every run has the same claims."""
 
@@ -60,7 +63,7 @@ def latent(design: Design, repetitions: int, seed: int | Sequence[int]) -> Itera
     rng = np.random.default_rng(seed)
     modes, runs, findings = len(design.rates), design.runs, design.findings
     shared = design.run_correlation / 2
-    rest = 1 - design.run_correlation - design.item_correlation
+    rest = 1 - design.run_correlation - design.item_correlation - design.item_mode
     block = max(1, MAX_VALUES // (modes * runs * findings))
     for start in range(0, repetitions, block):
         size = min(block, repetitions - start)
@@ -69,6 +72,8 @@ def latent(design: Design, repetitions: int, seed: int | Sequence[int]) -> Itera
         item = rng.standard_normal((size, 1, 1 if design.repeated else runs, findings))
         own = rng.standard_normal((size, modes, runs, findings))
         z = np.sqrt(shared) * (run + run_mode) + np.sqrt(design.item_correlation) * item + np.sqrt(rest) * own
+        if design.item_mode:
+            z += np.sqrt(design.item_mode) * rng.standard_normal((size, modes, item.shape[2], findings))
         yield z.reshape(size, modes, runs * findings)
 
 

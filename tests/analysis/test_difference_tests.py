@@ -130,20 +130,74 @@ def test_one_run_is_tested_by_claim():
     assert (held["assumes"], held["clusters"], held["p_value"]) == ("independent claims", 12, 2 / 2**8)
 
 
-def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own_and_a_note_says_what_that_costs():
+def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own_and_a_note_says_where_t_is_careful():
     moves = np.random.default_rng(0).integers(0, 4, size=(2, 7 * 8))
     table, _ = findings_of(list(zip(*moves.tolist(), strict=True)))
     _, clusters = by_run(np.zeros((7, 8)), repeated=True)
     tests = with_holm(difference_tests(table, "a", "b", clusters))
     assert tests["assumes"].unique().tolist() == ["independent runs and claims", "independent findings"]
-    assert tests["method"].tolist()[:2] == ["largest t, 2,000 draws", "t"]
+    assert tests["method"].tolist()[:2] == ["studentised sign-flip, all ways"] * 2
     assert tests["clusters"].tolist()[:2] == [7, 7]
-    assert any("they reject in 1 to 6 % of simulations" in note for note in notes_on_tests(tests))
+    assert not list(notes_on_tests(tests))
+    (note,) = notes_on_tests(tests.assign(method="t"))
+    assert "they reject in 1 to 6 % of simulations" in note
+
+
+def test_a_note_says_that_six_clusters_leave_one_p_value_below_5_percent():
+    table, clusters = findings_of([(0, 2)] * 12, run=[0, 1, 2, 3, 4, 5] * 2)
+    tests = with_holm(difference_tests(table, "a", "b", clusters))
+    assert any(
+        "With 6 clusters signs can give one p-value below 5 %, 0.031" in n for n in notes_on_tests(tests)
+    )
 
 
 def test_clusters_that_all_move_alike_over_runs_and_claims_are_as_sure_as_flips_of_the_fewer():
     result = clustered_test(*by_run(np.ones((7, 9), dtype=int), repeated=True))
     assert (result.p_value, result.clusters) == (2 / 2**7, 7)
+
+
+def naive_score(moves: np.ndarray, ways: list[np.ndarray]) -> float:
+    """|S| over its standard error by runs and claims, in loops; as far as can be where there is none."""
+    residuals = moves - moves.mean()
+
+    def summed(code: list) -> float:
+        groups = sorted(set(code))
+        squares = sum(sum(x for x, c in zip(residuals, code, strict=True) if c == g) ** 2 for g in groups)
+        return squares * len(groups) / max(len(groups) - 1, 1)
+
+    alone = [summed(list(way)) for way in ways]
+    variance = max(sum(alone) - summed(list(zip(*ways, strict=True))), *alone)
+    return 0.0 if not moves.sum() else np.inf if variance < 1e-9 else abs(moves.sum()) / np.sqrt(variance)
+
+
+@settings(max_examples=examples(8))
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 6), st.integers(-1, 1)), min_size=25, max_size=42))
+def test_studentised_flips_of_runs_and_claims_are_those_of_loops(rows):
+    rows = sorted({(run, claim): move for run, claim, move in rows}.items())
+    run, claim = (np.unique([key[way] for key, _ in rows], return_inverse=True)[1] for way in range(2))
+    moves, clusters = np.array([move for _, move in rows]), Clusters(run, claim)
+    if sum(not each.is_joint for each in clusters.dimensions) < 2 or not moves.any():
+        return
+    code = min((run, claim), key=lambda each: each.max())
+    ways = [np.array([1, *signs]) for signs in product((1, -1), repeat=code.max())]
+    scores = np.array([naive_score(moves * signs[code], [run, claim]) for signs in ways])
+    result = clustered_test(moves[:, None], clusters)
+    assert result.statistic == pytest.approx(scores[0])
+    if code.max() + 1 >= MIN_CLUSTERS:
+        assert result.p_value == pytest.approx(np.mean(scores >= scores[0] * (1 - 1e-9)))
+
+
+def test_claims_that_move_alike_in_all_runs_are_no_more_evidence_than_their_number():
+    """Without a difference, 20 claims that each favour one mode or the other in 12 runs: runs alone would be sure."""
+    rng = np.random.default_rng(5)
+    p_values, by_runs_alone = [], []
+    for _ in range(80):
+        favoured = rng.choice([-1, 0, 1], size=20)
+        rows, clusters = by_run(np.where(rng.random((12, 20)) < 0.8, favoured, 0), repeated=True)
+        p_values.append(clustered_test(rows, clusters).p_value)
+        by_runs_alone.append(clustered_test(rows, Clusters(clusters.run, np.arange(240))).p_value)
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.125
+    assert np.mean(np.array(by_runs_alone) <= 0.05) > 0.5
 
 
 def test_more_clusters_than_are_flipped_use_t_and_agree_with_a_normal_approximation():
@@ -173,6 +227,7 @@ def test_the_family_of_holm_is_all_tests_by_clusters_of_all_conditions():
 def test_a_note_says_which_p_values_do_not_outlive_their_number():
     table = {
         "test": ["clustered-mcnemar"] * 3,
+        "method": "exact sign-flip",
         "p_value": [0.03, 0.3, 0.4],
         "clusters": 9,
         "assumes": "independent runs",

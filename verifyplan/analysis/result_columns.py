@@ -311,9 +311,11 @@ _TESTS: Columns = (
     Column(
         "method",
         "text",
-        "where p comes from: sign-flips of whole clusters, all of them (exact) or `resamples` drawn; t, or the largest "
-        "of several correlated t, with the variance of runs plus that of claims less that of findings, where claims "
-        "repeat (Cameron, Gelbach and Miller 2011); the exact binomial, or chi-squared; - if nothing moves",
+        "where p comes from: sign-flips of whole clusters, all of them (exact) or `resamples` drawn; where claims "
+        "repeat over runs, flips of the fewer, studentised by the variance of runs plus that of claims less that of "
+        "findings (Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2021); with more than 1,000 clusters, "
+        "300 where claims repeat, t, or the largest of several correlated t; the exact binomial, or chi-squared; - if "
+        "nothing moves",
     ),
     Column(
         "assumes",

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import fsspec
+import msgspec
 import pyarrow as pa
 from pydantic_core import from_json
 
@@ -26,6 +27,24 @@ MAX_MEMBER_BYTES = 2 * 2**30
 _ZSTD = 93  # the number of this compression in zip files, which Python's zipfile cannot read before 3.14
 
 
+class _Score(TypedDict, total=False):
+    value: Any
+    answer: Any
+    explanation: Any
+    metadata: Any
+
+
+class _Scored(TypedDict, total=False):
+    id: Any
+    epoch: Any
+    target: Any
+    scores: dict[str, _Score] | None
+
+
+_SCORED = msgspec.json.Decoder(list[_Scored])
+_ANY = msgspec.json.Decoder()
+
+
 @dataclass(frozen=True)
 class InspectLog:
     """One log: what was evaluated, and its samples as JSON."""
@@ -34,7 +53,7 @@ class InspectLog:
     spec: dict[str, Any]
     """What was evaluated: task, model, scorers, roles of models."""
     samples: list[Sample]
-    """Each sample of each epoch: id, epoch, target, error, scores; texts may be cut to a thousand characters."""
+    """Each sample of each epoch: id, epoch, target, scores; texts may be cut to a thousand characters."""
     whole: Callable[[Sample], Sample]
     """Reads a sample again, uncut."""
 
@@ -109,7 +128,7 @@ def _read_zip(system: Any, path: str) -> InspectLog:
             raise InputError(Problem(path, "is no log of Inspect: it has neither header.json nor a journal", fix))
         spec = _member(stream, members[start], path).get("eval")
         parts = ["summaries.json"] if "summaries.json" in members else journal
-        samples = [sample for name in parts for sample in _samples(path, _member(stream, members[name], path))]
+        samples = [sample for name in parts for sample in _samples(path, _member(stream, members[name], path, _SCORED))]
     if not isinstance(spec, dict):
         raise InputError(Problem(path, f"is damaged: {start} has no 'eval'", "write the log again, or leave it out"))
     return _checked(InspectLog(path, spec, samples, partial(_whole_sample, system, path)))
@@ -126,7 +145,7 @@ def _whole_sample(system: Any, path: str, sample: Sample) -> Sample:
         return whole
 
 
-def _member(stream: Any, info: zipfile.ZipInfo, path: str) -> Any:
+def _member(stream: Any, info: zipfile.ZipInfo, path: str, decoder: msgspec.json.Decoder[Any] = _ANY) -> Any:
     """Return the JSON of a part of a zip file, whose compression may be zstd."""
     if info.file_size > MAX_MEMBER_BYTES:
         fix = "name logs with fewer samples"
@@ -141,7 +160,10 @@ def _member(stream: Any, info: zipfile.ZipInfo, path: str) -> Any:
         data = zlib.decompress(data, wbits=-zlib.MAX_WBITS, bufsize=max(info.file_size, 1))
     if zlib.crc32(data) != info.CRC:
         raise ValueError(f"the checksum of {info.filename} is wrong")
-    return from_json(data)  # as json.loads, and faster
+    try:
+        return decoder.decode(data)
+    except msgspec.MsgspecError:  # NaN, or samples of another form
+        return from_json(data)
 
 
 def _samples(path: str, samples: Any) -> list[Sample]:
