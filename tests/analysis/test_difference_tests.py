@@ -146,9 +146,7 @@ def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own_and_a_note_sa
 def test_a_note_says_that_six_clusters_leave_one_p_value_below_5_percent():
     table, clusters = findings_of([(0, 2)] * 12, run=[0, 1, 2, 3, 4, 5] * 2)
     tests = with_holm(difference_tests(table, "a", "b", clusters))
-    assert any(
-        "With 6 clusters signs can give one p-value below 5 %, 0.031" in n for n in notes_on_tests(tests)
-    )
+    assert any("With 6 clusters signs can give one p-value below 5 %, 0.031" in n for n in notes_on_tests(tests))
 
 
 def test_clusters_that_all_move_alike_over_runs_and_claims_are_as_sure_as_flips_of_the_fewer():
