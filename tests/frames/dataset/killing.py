@@ -68,9 +68,9 @@ def begin(folder: Path) -> Path:
     return work
 
 
-def main() -> None:
+def main(place: str) -> None:
     """Kill and check so many times, at moments spread over the time of a compile."""
-    folder, chance = Path(sys.argv[1]), random.Random(0)
+    folder, chance = Path(place), random.Random(0)
     survived(in_child(partial(prepare, folder / "work")))
     shutil.copytree(folder / "work", folder / "kept")
     work, began = begin(folder), time.perf_counter()
@@ -92,4 +92,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
+import pytest
+
+from tests.frames.dataset import killing
 from tests.processes import killed
+
+pytestmark = pytest.mark.skipif(
+    not (hasattr(os, "fork") and hasattr(signal, "SIGKILL")), reason="processes are forked and killed as on POSIX"
+)
 
 
 def test_a_killed_compile_leaves_a_whole_dataset(tmp_path):
-    found = killed("tests/frames/dataset/killing.py", tmp_path)
+    found = killed(killing.__file__, tmp_path)
     assert found["killed"] > 0
     assert found["old"] > 0
