@@ -186,7 +186,7 @@ class _Writer:
     def flush(self) -> None:
         """Write what is waiting as one part."""
         if self.waiting:
-            runs = concat(self.waiting)
+            runs = concat(self.waiting) if len(self.waiting) > 1 else self.waiting[0]
             part = write_part(self.storage, runs)
             self.parts.append(part)
             self.part_of |= dict.fromkeys(runs.runs["run_id"], part.name)
