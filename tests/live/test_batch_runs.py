@@ -154,11 +154,11 @@ def test_tools_run_here_and_their_results_travel_in_the_next_batch(plans, tmp_pa
 def test_findings_come_to_what_they_come_to_one_by_one(tmp_path, items_per_call):
     given = {"matcher": None, "repo": REPO, "settings": {"adversarial": True, "maxRounds": 2}}
     given |= {"items_per_call": items_per_call}
-    roster = ["ann", "bob", "cy"]
+    roster, patient = ["ann", "bob", "cy"], QUICK | {"settle": 0.6}  # all come to one batch on a busy machine, too
     alone = crossverify(FOUND, roster, backend=ScriptedBackend(VOTES), log_dir=None, progress=False, **given)
     with ScriptedServer(Posted(Played(VOTES), tmp_path)) as server:
         batch = batch_crossverify(
-            FOUND, roster, backend=speaking_to(server), log_dir=tmp_path, repetitions=3, **given, **QUICK
+            FOUND, roster, backend=speaking_to(server), log_dir=tmp_path, repetitions=3, **given, **patient
         )
     assert [derived(run) for run in batch] == [derived(alone)] * 3
     assert [run.status for run in batch] == [alone.status] * 3
