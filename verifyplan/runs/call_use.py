@@ -95,8 +95,9 @@ CASES: Mapping[CaseName, Case] = {
         tools=0.0, tools_per_message=1, length=0.05, thinking=0.0,
     ),
     "expected": Case(
-        meaning="half of the iterations, 3 challenges in each, a quarter of the findings voted on again, a third of "
-        "the tool calls, answers of typical length",
+        meaning="half of the iterations (all by the policy deliberate), 3 challenges in each, a quarter of the "
+        "findings voted on again, half of the workers whom a stop may spare, a third of the tool calls, answers of "
+        "typical length",
         iterations=0.5, challenges=3, exhaustive=False, carried=0.25, asked=0.5,
         tools=1 / 3, tools_per_message=2, length=1.0, thinking=0.5,
     ),

@@ -15,7 +15,7 @@ from verifyplan.plans.plan import Plan
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.event_cross import FindingGrouped
 from verifyplan.protocol.event_run import CrossInputs
-from verifyplan.protocol.role_call import Role, RoleRequest
+from verifyplan.protocol.role_call import Role, RoleRequest, rules_of_role
 from verifyplan.protocol.settings import PanelSettings, PlanSettings
 from verifyplan.protocol.vote import VERIFICATION_MODE_OF, Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -129,6 +129,7 @@ class PlanCalls:
             plan_quality=self._assessment.quality,
             domains=self._assessment.domains,
             may_raise=1,
+            rules=rules_of_role(role, self._settings.rules),
             tools=limits_of(role),
         )
         body = self._backend.first_request(request)
