@@ -418,7 +418,15 @@ def test_items_without_truth_and_lost_votes_are_counted():
     votes.loc[5, "label"] = None
     notes = " ".join(vp.panel(votes).notes)
     assert "1 of 40 items have no known truth and are left out" in notes
-    assert "1 vote of 120 were lost and count nowhere" in notes
+    assert "1 vote of 120 was lost and counts nowhere" in notes
+
+
+def test_items_with_one_vote_say_nothing_of_correlation_and_a_note_says_how_many_do():
+    votes = table(planted(120, 6, 0.3))
+    item, judge = votes["item"].str[1:].astype(int), votes["worker"].factorize()[0]
+    kept = (item + judge) % 6 < np.where(item % 3 > 0, 2, 1)
+    notes = " ".join(vp.panel(votes[kept]).notes)
+    assert "the effective votes are those of the 2.0 votes that the 80 of 120 items with several votes have" in notes
 
 
 def test_open_answers_are_right_or_one_of_the_wrong_ones():

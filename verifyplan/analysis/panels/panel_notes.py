@@ -38,7 +38,8 @@ def notes_on_panel(
     """Yield what limits the figures; `best` is None where no truth is known."""
     lost = int((votes.label < 0).sum())
     if lost:
-        yield f"{counted(lost, 'vote')} of {len(votes):,} were lost and count nowhere"
+        were = "was lost and counts" if lost == 1 else "were lost and count"
+        yield f"{counted(lost, 'vote')} of {len(votes):,} {were} nowhere"
     n_runs = answers.clusters.n_runs
     if n_runs == 1 and votes.runs is not None:
         yield "there is one run: how much a figure changes from run to run cannot be known, and intervals leave it out"
@@ -120,9 +121,11 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.
         yield "no two judges have 10 common items on which both are sometimes wrong: their errors cannot be correlated"
         return
     if found.n_votes != len(answers.workers):
+        items, shared = len(answers.voted), int((answers.voted.sum(axis=1) > 1).sum())
+        which = "an item has" if shared == items else f"the {shared:,} of {items:,} items with several votes have"
         yield (
             f"few judges see the same items: the correlation is that of pairs of votes on one item, and the effective "
-            f"votes are those of the {found.n_votes:.1f} votes that an item has"
+            f"votes are those of the {found.n_votes:.1f} votes that {which}"
         )
     elif undefined > found.n_constant and not found.by_votes:
         yield (
