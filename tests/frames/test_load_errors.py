@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fsspec.implementations.local import LocalFileSystem
 
 from tests.frames.artifacts import as_bytes, sound
 from verifyplan.analysis.replay import replay
 from verifyplan.errors import ArtifactError, InputError, TableError
+from verifyplan.frames import run_files
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import TABLE_NAMES
 
@@ -173,10 +173,10 @@ def test_a_dead_link_and_a_pipe_are_errors_and_nothing_waits(folder):
 
 
 def test_a_file_without_the_right_to_read_is_an_error(folder, monkeypatch):
-    def refuse(_system, path, **_options):
-        raise PermissionError(13, "Permission denied", path)
+    def refuse(file):
+        raise PermissionError(13, "Permission denied", file.path)
 
-    monkeypatch.setattr(LocalFileSystem, "cat_file", refuse)  # root may read every file, whatever its mode
+    monkeypatch.setattr(run_files, "bytes_of", refuse)  # root may read every file, whatever its mode
     with pytest.raises(InputError, match=r"ok\.json: cannot be read \(Permission denied\)\. Fix: check the file"):
         load(folder / "ok.json")
     assert len(load(folder, strict=False).errors) == 4

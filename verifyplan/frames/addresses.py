@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import stat
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -33,18 +34,27 @@ class RunFile(NamedTuple):
     @property
     def run_id(self) -> str:
         """The file's path under the root, without suffix."""
-        return PurePosixPath(_relative(self.path, self.root)).with_suffix("").as_posix()
+        return posixpath.splitext(_relative(self.path, self.root))[0]
 
 
 def size_of(file: RunFile) -> int | None:
     """Return the bytes of a file, 0 where its system does not say; None for what is no file."""
     if isinstance(file.system, LocalFileSystem):
         try:
-            status = Path(file.path).stat()
+            status = os.stat(file.path)  # noqa: PTH116  (ten times as fast, of thousands of files)
         except OSError:
             return None
         return status.st_size if stat.S_ISREG(status.st_mode) else None
     return (file.system.size(file.path) or 0) if file.system.isfile(file.path) else None
+
+
+def bytes_of(file: RunFile) -> bytes:
+    """Return what a file holds; OSError if it cannot be read."""
+    if isinstance(file.system, LocalFileSystem):
+        with open(file.path, "rb") as stream:  # noqa: PTH123  (ten times as fast, of thousands of files)
+            return stream.read()
+    data: bytes = file.system.cat_file(file.path)
+    return data
 
 
 class SavedTables(NamedTuple):
@@ -147,8 +157,12 @@ def joined(located: list[Located]) -> tuple[list[RunFile], list[SavedTables]]:
     if len(roots) > 1:
         common = os.path.commonpath(roots) if len({root.startswith("/") for root in roots}) == 1 else ""
         files = [file._replace(root=common) for file in files]
-    once = {(file.system, file.path): file for file in sorted(files, key=lambda file: file.named)}
-    once = {(file.system, file.path): once[file.system, file.path] for file in files}
+    systems = {id(file.system): file.system for file in files}
+    same = {number: list(systems.values()).index(system) for number, system in systems.items()}
+    keys = [(same[id(file.system)], file.path) for file in files]
+    once: dict[tuple[int, str], RunFile] = {}
+    for key, file in zip(keys, files, strict=True):
+        once[key] = file if file.named or key not in once else once[key]
     exports = {(system, f"{path.removesuffix(LOG)}{ARTIFACT}") for system, path in once if path.endswith(LOG)}
     kept = [file for key, file in once.items() if key not in exports]
     return kept, list(dict.fromkeys(place.saved for place in located if place.saved is not None))

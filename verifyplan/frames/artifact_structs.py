@@ -14,6 +14,7 @@ from operator import or_
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 import msgspec
+import numpy as np
 from annotated_types import Ge, Lt, MinLen
 from msgspec.structs import force_setattr
 from pydantic import BaseModel, Strict
@@ -41,7 +42,7 @@ def decode_artifact(data: bytes) -> Artifact | None:
     """
     try:
         artifact = _decoder(True).decode(data)
-        exact = _ESCAPED_COLON not in data and msgspec.json.encode(artifact).count(b":") == data.count(b":")
+        exact = _ESCAPED_COLON not in data and _colons(msgspec.json.encode(artifact)) == _colons(data)
     except ValueError:  # of its shape, as msgspec has it, or of its letters
         artifact, exact = None, False
     try:
@@ -53,6 +54,11 @@ def decode_artifact(data: bytes) -> Artifact | None:
         return None
     force_setattr(artifact, "config", config)
     return cast(Artifact, artifact)
+
+
+def _colons(data: bytes) -> int:
+    """Return how many colons there are: after every key one, and those in texts."""
+    return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord(":")))  # several times as fast as count
 
 
 @lru_cache(_MAX_CACHED_CONFIGS)

@@ -156,9 +156,9 @@ def _run(source: ArtifactSource, rules: dict[int, Row]) -> Row:
 
 def discoverers(finding: ArtifactFinding) -> list[str]:
     """Return the origin, and those of the consensus who never voted on the finding (rule B9)."""
-    voted = set().union(*(entry.votes for entry in finding.rounds or ()))
-    origin = [finding.originWorker] if finding.originWorker is not None else []
-    return list(dict.fromkeys([*origin, *(name for name in finding.consensusWorkers or () if name not in voted)]))
+    voted = set().union(*[entry.votes for entry in finding.rounds or ()])
+    origin, names = finding.originWorker, dict.fromkeys([finding.originWorker, *(finding.consensusWorkers or ())])
+    return [name for name in names if name is not None and (name == origin or name not in voted)]
 
 
 def _findings(sources: Sequence[ArtifactSource], votes: Votes, run_ids: Any, ids: Any) -> pd.DataFrame:

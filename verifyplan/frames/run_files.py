@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.errors import InputError, Problem, TableError
-from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, size_of
+from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, bytes_of, size_of
 from verifyplan.frames.artifact_files import ArtifactFile, Failure, read_artifacts
 from verifyplan.frames.artifact_tables import Tables
 from verifyplan.frames.columns import FIRST_TABLES, typed
@@ -141,9 +141,9 @@ def _fits(rows: Rows, path: str) -> bool:
 
 def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:
     """Return the bytes of a run file; None where it is of something else, InputError where it cannot be read."""
-    suffix = Path(file.path).suffix
-    if suffix not in _MARKS:
-        kind = suffix or "file without suffix"
+    suffix = LOG if file.path.endswith(LOG) else ARTIFACT
+    if not file.path.endswith(suffix):
+        kind = Path(file.path).suffix or "file without suffix"
         fix = (
             "load a .json artifact or a .jsonl run log, or a folder of saved tables; "
             "read votes in CSV or Parquet by pandas, and give the table to from_table (any labels) "
@@ -168,8 +168,7 @@ def _bytes(file: RunFile) -> bytes:
             megabytes = f"{size / 2**20:,.0f} MB, and {MAX_FILE_BYTES / 2**20:,.0f} MB are allowed"
             fix = "remove it, or name the run files alone"
             raise InputError(Problem(file.path, f"is too large for a run: {megabytes}", fix))
-        data: bytes = file.system.cat_file(file.path)
+        return bytes_of(file)
     except OSError as error:
         message = f"cannot be read ({error.strerror or error})"
         raise InputError(Problem(file.path, message, "check the file and your rights")) from None
-    return data
