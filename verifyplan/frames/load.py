@@ -9,17 +9,16 @@ from functools import partial
 from typing import Protocol, TypeAlias
 
 import pandas as pd
-import pyarrow as pa
 
-from verifyplan.errors import InputError, Problem, TableError, one_of
+from verifyplan.errors import InputError, Problem
 from verifyplan.frames.addresses import SavedTables, find_all, joined
 from verifyplan.frames.artifact_files import Failure
 from verifyplan.frames.bundled import claims, is_bundled, path
 from verifyplan.frames.bundled_votes import runs_of_votes
-from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty, typed
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.run_files import attempt, read_files
-from verifyplan.frames.runset import SAVED, RunSet, concat, no_errors
+from verifyplan.frames.runset import RunSet, concat, no_errors
+from verifyplan.frames.saved_tables import read_tables
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.progress import progress as progress_bar
 
@@ -105,7 +104,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     if len(datasets) == len(located) == 1:
         return datasets[0]
     failures: list[Failure] = []
-    saved = [attempt(partial(read_saved, folder), folder.folder, failures) for folder in folders]
+    saved = [attempt(partial(_saved_runs, folder), folder.folder, failures) for folder in folders]
     sets = [*datasets, *(runs for runs in saved if runs is not None)]
     shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
     with progress_bar("loading runs", len(files), shown) as step:
@@ -117,7 +116,8 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     if strict:
         refuse(failures)
     table = error_table([*failures, *foreign])
-    return replace(concat([*sets, loaded]) if sets else loaded, errors=table)
+    parts = [*sets, *([loaded] if len(loaded) or not sets else [])]
+    return replace(parts[0] if len(parts) == 1 else concat(parts), errors=table)
 
 
 def refuse(failures: Sequence[Failure]) -> None:
@@ -138,42 +138,5 @@ def error_table(failures: Iterable[Failure]) -> pd.DataFrame:
     return pd.DataFrame(errors, dtype="str") if errors else no_errors()
 
 
-def read_saved(saved: SavedTables) -> RunSet:
-    """Return the runs of a folder of saved tables; tables that its version did not have are empty.
-
-    Raises TableError listing every file that is missing, cannot be read or holds what its columns do not allow,
-    and every table with rows of runs that are not in `runs`.
-    """
-    problems: list[Problem] = []
-    runs = _read_table(saved, "runs", problems)
-    declared = runs.attrs.pop(SAVED, FIRST_TABLES) if runs is not None else FIRST_TABLES
-    expected = declared if isinstance(declared, list | tuple) else FIRST_TABLES
-    tables: dict[str, pd.DataFrame] = {}
-    for name in (name for name in TABLES if name != "runs"):
-        absent = name not in expected and not saved.system.exists(saved.path(name))
-        table = empty(name) if absent else _read_table(saved, name, problems)
-        tables |= {name: table} if table is not None else {}
-    if runs is not None and not problems:
-        for name, table in tables.items():
-            strangers = table.loc[~table["run_id"].isin(runs["run_id"]), "run_id"].drop_duplicates()
-            if len(strangers):
-                message = f"has rows of runs that are not in runs.parquet: {one_of(strangers[:3])}"
-                fix = "save all tables of one RunSet into one folder, and nothing else"
-                problems.append(Problem(saved.path(name), message, fix))
-    if problems or runs is None:
-        raise TableError(problems)
-    return RunSet(runs=runs, **tables)
-
-
-def _read_table(saved: SavedTables, name: str, problems: list[Problem]) -> pd.DataFrame | None:
-    path = saved.path(name)
-    try:
-        with saved.system.open(path, "rb") as stream:
-            frame = pd.read_parquet(stream)
-        table = typed(name, frame, path)
-        table.attrs = dict(frame.attrs)
-    except (OSError, pa.ArrowException, ValueError) as error:
-        columns = error.problems if isinstance(error, TableError) else ()
-        problems += columns or [Problem(path, f"cannot be read ({error})", "save the runs again")]
-        return None
-    return table
+def _saved_runs(folder: SavedTables) -> RunSet:
+    return RunSet(**read_tables(folder))

@@ -19,12 +19,11 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.frames.run_notes import note_added, note_supplementary
+from verifyplan.frames.saved_tables import write_tables
 from verifyplan.frames.vote_losses import note_absent_votes, with_losses
 from verifyplan.text import counted, did_you_mean
 
 TABLE_NAMES = tuple(TABLES)
-SAVED = "verifyplan-tables"
-"""Under this name a saved table `runs` says which tables were saved with it."""
 _OVERVIEW_COLUMNS = {
     "every": ("run_id", "kind"),
     "cross": ("mode", "verification_mode", "n_findings", "total_rounds", "final_state"),
@@ -201,14 +200,12 @@ class RunSet:
         return replace(self, findings=pd.concat(parts, ignore_index=True))
 
     def save(self, folder: str | Path) -> Path:
-        """Write the tables as Parquet into a folder, one file each; `load` reads the folder again."""
-        for name in TABLE_NAMES[1:] + TABLE_NAMES[:1]:  # a folder with `runs` is one that has them all
-            frame: pd.DataFrame = getattr(self, name)
-            if name == "runs":
-                frame = frame.copy(deep=False)
-                frame.attrs = {**frame.attrs, SAVED: list(TABLE_NAMES)}
-            with replacing(Path(folder) / f"{name}.parquet") as temporary:
-                frame.to_parquet(temporary, index=False)
+        """Write the tables as Parquet into a folder, one file each; `load` reads the folder again.
+
+        Explanations of votes and contents of messages are in files of their own, which `load` leaves until they are
+        looked at; a set that was loaded so needs its folder until then, and says so if it was saved anew or removed.
+        """
+        write_tables({name: getattr(self, name) for name in TABLE_NAMES}, Path(folder))
         return Path(folder)
 
     def save_csv(self, folder: str | Path) -> Path:
