@@ -61,6 +61,7 @@ data: setup          ## record the bundled fixture sets again
 bench: setup          ## the benchmarks; ratios against named peers
 	$(BIN)/python benchmarks/classify.py
 	$(BIN)/python -m benchmarks.datasets
+	$(BIN)/python -m benchmarks.loading
 	$(BIN)/python -m benchmarks.search_rules
 	$(BIN)/python -m benchmarks.settle
 	$(BIN)/python benchmarks/aggregate.py

@@ -26,7 +26,7 @@ class TextFile:
 class LateTexts(pd.arrays.ArrowStringArray):
     """A column of texts, as pandas has them, whose values are read on first use.
 
-    Its length, its type and copies of it need no values. Whatever is made of them (rows, sums, comparisons) has them.
+    Its length, its type, copies of it and choices of rows need no values; whatever looks at values reads them.
 
     >>> column = LateTexts.of(TextFile(lambda: pa.chunked_array([["a", None]], pa.large_string()), 2))
     >>> len(column), str(column.dtype), column.is_read
@@ -70,6 +70,20 @@ class LateTexts(pd.arrays.ArrowStringArray):
     def view(self, dtype: Any = None) -> Any:
         """Return the same column, or its values as another type."""
         return super().view(dtype) if self._file is None or dtype is not None else type(self).of(self._file)
+
+    def take(self, indices: Any, *, allow_fill: bool = False, fill_value: Any = None) -> Self:
+        """Return the rows at some positions, as late as these are."""
+        file, rows = self._file, np.asarray(indices)
+        inside = rows.dtype.kind == "i" and rows.min(initial=0) >= -int(allow_fill) and rows.max(initial=-1) < len(self)
+        if file is None or not inside or (allow_fill and not pd.isna(fill_value)):
+            return super().take(indices, allow_fill=allow_fill, fill_value=fill_value)
+        return type(self).of(TextFile(lambda: file.texts.take(pa.array(rows, mask=rows < 0)), len(rows)))
+
+    def __getitem__(self, item: Any) -> Any:
+        """Return one text, or the texts of a slice or a mask; those of a slice as late as these are."""
+        if self._file is None or not isinstance(item, slice):
+            return super().__getitem__(item)
+        return self.take(np.arange(len(self))[item])
 
     def __reduce__(self) -> Any:
         """Give the values to another process."""

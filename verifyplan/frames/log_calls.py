@@ -191,7 +191,8 @@ def _faults(log: LogEvents) -> dict[str, str]:
         refused[event.call_id].append(f"{event.field}/{event.position}: {event.reason}")
     faults |= {name: f"{len(why)} of its entries refused, the first at {why[0]}" for name, why in refused.items()}
     faults |= {event.call_id: event.reason for event in log.of(AgentFailed)}
-    requests, outcome = log.of(CallRequested), fold_debate(log.events).outcome
+    requests = log.of(CallRequested)
+    outcome = fold_debate(log.events).outcome if log.started.inputs.kind == "debate" else None
     if requests and outcome is not None and outcome.reason == "AGENT_FAILED":  # the last call is the one that failed
         last = requests[-1].call_id
         faults[last] = outcome.exit_reason.removeprefix(f"{last}: ")

@@ -87,7 +87,7 @@ def _read_table(saved: SavedTables, name: str, problems: list[Problem]) -> pd.Da
     path = saved.path(name)
     try:
         with saved.system.open(path, "rb") as stream:
-            table = pq.read_table(stream)
+            table = pq.ParquetFile(stream).read()
         attrs = json.loads((table.schema.metadata or {}).get(_ATTRS, b"{}"))
         frame = _frame(table, name) if len(table) else table.to_pandas()
         if file := attrs.pop(_TEXT_FILE, None):
@@ -143,7 +143,7 @@ def _texts(saved: SavedTables, path: str, column: str, rows: int) -> pa.ChunkedA
     """Return the texts of a column; TableError where they are gone, or not those of the table's rows."""
     try:
         with saved.system.open(path, "rb") as stream:
-            texts = pq.read_table(stream, columns=[column])[column].cast(pa.large_string())
+            texts = pq.ParquetFile(stream).read([column])[column].cast(pa.large_string())
     except (OSError, pa.ArrowException, KeyError) as error:
         message = f"cannot be read any more ({error})"
         raise TableError(Problem(path, message, "load the folder again: it was saved anew, or removed")) from None
