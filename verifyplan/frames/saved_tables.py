@@ -24,8 +24,8 @@ from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.files import replacing
 from verifyplan.frames.addresses import SavedTables
 from verifyplan.frames.columns import FIRST_TABLES, KEYS, TABLES, empty, typed
-from verifyplan.garbage import no_garbage_collection
 from verifyplan.frames.late_texts import LateTexts, TextFile
+from verifyplan.garbage import no_garbage_collection
 
 TEXTS = {"votes": ["explanation"], "messages": ["content"]}
 """The columns of long texts: of a table of votes they are most of its bytes, and few analyses read them."""
