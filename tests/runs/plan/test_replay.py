@@ -152,7 +152,7 @@ def test_what_was_settled_otherwise_leads_to_requests_that_are_others():
     ("change", "words"),
     [
         ({"policy": "strict"}, "policy: must be 'protocol' or 'deliberate', got 'strict'"),
-        ({"max_iterations": 0}, "max_iterations: must be at least 1, got 0"),
+        ({"max_iterations": 0}, "max_iterations: must be an integer of at least 1, got 0"),
         ({"mode": "loud"}, r"panel\.mode: must be 'collaborative' or 'adversarial', got 'loud'"),
     ],
 )
