@@ -95,15 +95,15 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
 
 def _stopped(base: VotingRules, stops: Mapping[str, object]) -> dict[str, VotingRules]:
     """Return the rules with each stop in place; SettingsError lists all that is wrong."""
-    found, problems = {}, []
+    found, problems = {}, list[Problem]()
     if not isinstance(stops, Mapping) or not stops:
         fix = 'give names with what stops, such as {"margin 2": {"margin": 2}}'
         raise SettingsError(Problem("stops", f"must be a mapping with at least one stop, got {short_repr(stops)}", fix))
     for name, stop in stops.items():
         try:
-            found[str(name)] = _with_stop(base, stop)
+            found[str(name)] = _with_stop(base, stop, f"stops[{name!r}]")
         except SettingsError as error:
-            problems += [Problem(f"stops: {name}: {p.place}", p.message, p.fix) for p in error.problems]
+            problems += error.problems
         if name == ALL_VOTES:
             problems.append(Problem("stops", f"{name!r} names the rules without a stop", "choose another name"))
     if problems:
@@ -111,12 +111,12 @@ def _stopped(base: VotingRules, stops: Mapping[str, object]) -> dict[str, Voting
     return found
 
 
-def _with_stop(base: VotingRules, stop: object) -> VotingRules:
+def _with_stop(base: VotingRules, stop: object, place: str) -> VotingRules:
     if isinstance(stop, MarginStop | SequentialStop) or (
         isinstance(stop, Mapping) and set(stop) <= set(MarginStop.model_fields) | set(SequentialStop.model_fields)
     ):
         stop = {"stop": stop}
-    changes = read_rules(VotingRules, stop)
+    changes = read_rules(VotingRules, stop, place)
     return base.model_copy(update={name: getattr(changes, name) for name in changes.changed})
 
 
