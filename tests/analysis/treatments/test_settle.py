@@ -90,6 +90,17 @@ def test_nothing_is_planned_where_no_bound_is_open():
     assert list(plan)[:4] == VOTE
 
 
+def test_votes_are_planned_for_rules_that_may_be_better_where_no_bound_of_the_frontier_is_open():
+    later = {"max_rounds": 2, "aggregate": "unanimous"}
+    search = vp.search_rules(good_and_bad(), ["majority", later], cost="votes")
+    table = search.table
+    closed = table["low_bound"] == table["high_bound"]
+    assert closed[table["on_frontier"]].all()
+    may_belong = ~closed & (table["high_bound"] > table.loc[table["on_frontier"], "value"].max())
+    assert len(search.settle(5)) == (5 if may_belong.any() else 0)
+    assert may_belong.any()
+
+
 @pytest.mark.parametrize("n", [0, -1, 2.0, True, "all"])
 def test_the_number_of_votes_is_checked(n):
     with pytest.raises(SettingsError, match="n: must be a number of votes, an integer of at least 1, got "):

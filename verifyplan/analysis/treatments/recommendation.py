@@ -121,8 +121,7 @@ class Recommendation:
         if math.isnan(loss.value):
             return "which says nothing of the best of all rules"
         shown = "shown to be below it" if loss.low > 0 else "not shown to be below it"
-        best = share_words(*self.figure("choosing")[:3])
-        return f"the best of all rules {best}: {points_words(-loss.value, -loss.high, -loss.low)}, {shown}"
+        return f"{points_words(-loss.value, -loss.high, -loss.low)} against the best of all rules there, {shown}"
 
     def _against_today(self) -> list[str]:
         gain = self.figure("gain")

@@ -21,7 +21,11 @@ from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
 from verifyplan.lazy_names import public_value
 from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.rules.vote_codes import Ints
 from verifyplan.text import counted
+
+MAX_SETTLED_RULES = 20
+"""Votes are planned for at most so many rules that are not on the frontier."""
 
 _SHOWN_RULES = 6
 """The frontier is printed with at most so many rules."""
@@ -77,13 +81,32 @@ class RuleSearch:
     def settle(self, n: int) -> pd.DataFrame:
         """Return the `n` votes never cast that would narrow the bounds of the frontier most, as a plan of a live run.
 
-        `crossverify(..., only=plan)` makes them and no others; a plan of several runs is divided by its `run_id`.
-        `n` counts votes: a call asks a worker for several of a round. Columns: `documentation("search_rules.settle")`.
+        Where no bound of the frontier is open, the votes are of the rules whose bounds reach above it: up to 20 that
+        reach furthest. `crossverify(..., only=plan)` makes the votes and no others; a plan of several runs is divided
+        by its `run_id`. `n` counts votes: a call asks a worker for several of a round. Columns:
+        `documentation("search_rules.settle")`.
 
         Raises SettingsError unless `n` is an integer of at least 1.
         """
-        frontier = np.flatnonzero(self.table["on_frontier"])
-        return settle(self._judged, frontier.tolist(), quality_cells(self.quality), n)
+        return settle(self._judged, self._open_rules().tolist(), quality_cells(self.quality), n)
+
+    def _open_rules(self) -> Ints:
+        """Return the rules of the frontier, by position; those that may belong to it where no bound of these is open.
+
+        A rule may belong to it if with the best votes it were better than every rule that costs as little.
+        """
+        table, sign = self.table, quality_cells(self.quality).sign
+        on_frontier: Ints = np.flatnonzero(table["on_frontier"])
+        is_open = (table["low_bound"] < table["high_bound"]).to_numpy(dtype=bool)
+        if is_open[on_frontier].any():
+            return on_frontier
+        cost, value = (table[name].to_numpy(dtype=np.float64) for name in (self.cost, "value"))
+        order = np.argsort(cost, kind="stable")
+        best_up_to = np.fmax.accumulate(sign * value[order])
+        reached = best_up_to[np.searchsorted(cost[order], cost, side="right") - 1]
+        above = sign * table["high_bound" if sign > 0 else "low_bound"].to_numpy(dtype=np.float64) - reached
+        may_belong = np.flatnonzero(is_open & (above > 0) & ~np.isnan(cost))
+        return may_belong[np.argsort(-above[may_belong], kind="stable")][:MAX_SETTLED_RULES]
 
     def chart(self, **options: Any) -> Any:
         """Return the chart of quality against cost, with the options of all charts; see `charts.rule_search`."""
