@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 import verifyplan as vp
@@ -52,6 +53,15 @@ def test_stuart_maxwell_and_mcnemar_by_hand():
     assert tests.loc[("held", "mcnemar"), "p_value"] == pytest.approx(2 * sum([1, 10, 45]) / 2**10)  # 2 of 10
     nothing_moves = of_table(np.diag([3, 3, 3, 3]).tolist())
     assert nothing_moves[["statistic", "df", "p_value"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(("lost", "won"), [(0, 1), (3, 3), (12, 12), (2, 22), (13, 12), (25, 25), (4, 40), (300, 240)])
+def test_mcnemar_is_that_of_statsmodels(lost, won):
+    row = results_of([(0, 2)] * lost + [(2, 0)] * won).loc[("held", "mcnemar")]
+    exact = lost + won < 25
+    theirs = mcnemar([[0, lost], [won, 0]], exact=exact)
+    assert row["p_value"] == pytest.approx(theirs.pvalue, rel=1e-12)
+    assert np.isnan(row["statistic"]) if exact else row["statistic"] == pytest.approx(theirs.statistic)
 
 
 def test_stuart_maxwell_of_two_separate_pairs_adds_up():

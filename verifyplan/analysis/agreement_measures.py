@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from verifyplan.analysis.cluster_intervals import clustered_variance
 from verifyplan.analysis.clusters import Clusters
@@ -127,7 +126,7 @@ def with_interval(value: float, residuals: Array, clusters: Clusters, n: int) ->
     variance, freedom = clustered_variance(residuals, clusters)
     if variance <= 1e-12 / len(residuals) ** 2:
         return Measured(value, np.nan, np.nan, n)
-    factor = np.exp(student.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(variance) / (1 - value))
+    factor = np.exp(stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance) / (1 - value))
     return Measured(value, float(max(-1.0, 1 - (1 - value) * factor)), float(1 - (1 - value) / factor), n)
 
 
@@ -155,7 +154,7 @@ def units_needed(rarest: float) -> int:
     81
     """
     spread = 4 * (1 - LEAST_ALPHA) * rarest * (1 - rarest)
-    z = norm.ppf(0.95)
+    z = ndtri(0.95)
     return int(np.ceil(2 * z**2 * ((1 + LEAST_ALPHA) * (3 - LEAST_ALPHA) / spread - LEAST_ALPHA)))
 
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtr
 
 from verifyplan.analysis.cluster_intervals import clustered_variance
 from verifyplan.analysis.clusters import Clusters
@@ -143,10 +142,10 @@ def _largest_t(
     by_way = [_sums(residuals, code) for code in ways]
     if min(variances) <= 1e-12 * len(moves):  # all clusters move alike: as sure as flips of the fewest can make it
         return "exact sign-flip", np.inf, 2.0 / 2.0 ** min(map(len, by_way))
-    tails = student.sf(np.abs(total) / np.sqrt(variances), degrees)
+    tails = stdtr(degrees, -np.abs(total) / np.sqrt(variances))
     if len(total) == 1:
-        return "t", float(norm.isf(tails[0])), float(2 * tails[0])
-    statistic = float(norm.isf(tails).max())  # each t as the z of its own degrees of freedom
+        return "t", float(-ndtri(tails[0])), float(2 * tails[0])
+    statistic = float(-ndtri(tails).min())  # each t as the z of its own degrees of freedom
     covariance = np.sum([sums.T @ sums for sums in by_way], axis=0)
     scales = np.sqrt(np.diag(covariance))
     values, vectors = np.linalg.eigh(covariance / np.outer(scales, scales))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from verifyplan.analysis.cluster_intervals import Interval, clustered_variance
 from verifyplan.analysis.clusters import Clusters
@@ -127,7 +127,7 @@ def effective_votes_interval(found: ErrorCorrelation, clusters: Clusters) -> tup
 def linear_interval(value: float, residuals: Floats, clusters: Clusters) -> Interval:
     """Return the interval of a figure from what each unit adds to its error, clustered as a difference is (rule F1)."""
     variance, degrees = clustered_variance(residuals, clusters)
-    half = float(student.ppf((1 + LEVEL) / 2, degrees)) * float(np.sqrt(variance))
+    half = float(stdtrit(degrees, (1 + LEVEL) / 2)) * float(np.sqrt(variance))
     return Interval(value, value - half, value + half, len(residuals))
 
 

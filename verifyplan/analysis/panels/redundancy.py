@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from verifyplan.analysis.intervals import LEVEL
 from verifyplan.analysis.panels.error_correlation import error_correlation
@@ -82,5 +82,5 @@ def errs_alike(figures: dict[str, Any], votes: LeaveOneOut) -> npt.NDArray[np.bo
         return np.zeros(len(cast.workers), dtype=bool)
     r, n = np.nan_to_num(figures["closest_correlation"]), figures["closest_n"]
     with np.errstate(divide="ignore"):
-        low = np.tanh(np.arctanh(r) - norm.ppf((1 + LEVEL) / 2) / np.sqrt(np.maximum(n - 3, 1)))
+        low = np.tanh(np.arctanh(r) - ndtri((1 + LEVEL) / 2) / np.sqrt(np.maximum(n - 3, 1)))
     return np.asarray((low > MIN_CORRELATION) & (n >= MIN_COMMON) & (errors >= MIN_ERRORS))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from verifyplan.analysis.cluster_intervals import Interval, clustered_variance, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters
@@ -113,7 +113,7 @@ def mean_interval(values: Floats, clusters: Clusters, *, share: bool) -> Interva
         return share_interval(values, np.ones(n), clusters)
     value = float(values.mean())
     variance, degrees = clustered_variance((values - value) / n, clusters)
-    half = float(student.ppf((1 + LEVEL) / 2, degrees)) * float(np.sqrt(variance))
+    half = float(stdtrit(degrees, (1 + LEVEL) / 2)) * float(np.sqrt(variance))
     return Interval(value, value - half, value + half, n)
 
 

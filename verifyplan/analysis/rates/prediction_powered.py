@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from verifyplan.analysis.cluster_intervals import Interval, clustered_variance
 from verifyplan.analysis.intervals import LEVEL
@@ -134,7 +134,7 @@ def _interval(items: JudgedItems, tuning: float) -> tuple[float, float]:
     variance = max(clustered, float(np.sum(residuals**2)))  # labels of a single run would vary not at all
     variance += _CELL_WEIGHT * float(np.sum(((imagined - mean) / n) ** 2))
     _, degrees = clustered_variance(residuals[items.labelled], items.clusters_at(items.labelled))
-    half = float(student.ppf((1 + LEVEL) / 2, degrees)) * float(np.sqrt(variance))
+    half = float(stdtrit(degrees, (1 + LEVEL) / 2)) * float(np.sqrt(variance))
     centre = tuning * float(other.mean()) + float(mean)
     return centre - half, centre + half
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from verifyplan.analysis.cluster_intervals import Interval, clustered_variance, share_interval
 from verifyplan.analysis.intervals import LEVEL
@@ -124,11 +123,11 @@ def _share(items: JudgedItems, rows: Any) -> PanelShare:
     said, clusters = items.prediction[rows], items.clusters_at(rows)
     n, value = len(said), float(said.mean())
     if items.clusters is None:
-        return PanelShare(value, n, float(norm.ppf((1 + LEVEL) / 2)))
+        return PanelShare(value, n, float(ndtri((1 + LEVEL) / 2)))
     variance, degrees = clustered_variance((said - value) / n, clusters)
     n_clusters = clusters.n_runs if clusters.n_runs > 1 else clusters.n_claims
     effective = min(n, value * (1 - value) / variance) if variance > 0 else n_clusters
-    return PanelShare(value, effective, float(student.ppf((1 + LEVEL) / 2, degrees)))
+    return PanelShare(value, effective, float(stdtrit(degrees, (1 + LEVEL) / 2)))
 
 
 def estimate_corrected(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> Estimate | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.comparison import Comparison
@@ -190,7 +190,7 @@ def _fixed(means: Floats, level: float) -> Interval:
     n, value = len(means), float(means.mean())
     if n < 2:
         return Interval(value, np.nan, np.nan, n)
-    half = float(student.ppf((1 + level) / 2, n - 1)) * float(means.std(ddof=1)) / np.sqrt(n)
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * float(means.std(ddof=1)) / np.sqrt(n)
     return Interval(value, value - half, value + half, n)
 
 

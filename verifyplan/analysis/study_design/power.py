@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f as fisher
-from scipy.stats import t as student
+from scipy.special import fdtri, stdtr, stdtrit
 
 from verifyplan.analysis.cluster_intervals import Interval, share_interval
 from verifyplan.analysis.comparison import Comparison
@@ -218,7 +217,7 @@ def intra_run_correlation(differences: RunDifferences) -> Interval:
     size = (n - float(np.sum(sizes**2)) / n) / (n_runs - 1)
     if within == 0:  # the findings of each run all differ alike; where none does at all, nothing is known
         return Interval(1, 0, 1, n_runs) if between > 0 else _ASSUMED_ICC._replace(n=n_runs)
-    tails = fisher.ppf([(1 + LEVEL) / 2, 0.5, (1 - LEVEL) / 2], n_runs - 1, n - n_runs)
+    tails = fdtri(n_runs - 1, n - n_runs, [(1 + LEVEL) / 2, 0.5, (1 - LEVEL) / 2])
     ratios = between / within / np.array([tails[0], 1.0, tails[2]])
     low, value, high = (float(np.clip((ratio - 1) / (ratio + size - 1), 0, 1)) for ratio in ratios)
     return Interval(value, low, high, n_runs)
@@ -246,7 +245,7 @@ def _power(delta: float, variance: np.ndarray, runs: np.ndarray, level: float) -
     """Return how often runs show a difference; without variance always."""
     with np.errstate(divide="ignore"):
         ratio = abs(delta) / np.sqrt(variance / runs)
-    return np.asarray(student.cdf(ratio - student.ppf((1 + level) / 2, runs - 1), runs - 1))
+    return np.asarray(stdtr(runs - 1, ratio - stdtrit(runs - 1, (1 + level) / 2)))
 
 
 def _notes(differences: RunDifferences, discordance: Interval, delta: float) -> Iterator[str]:

@@ -8,8 +8,7 @@ from html import escape
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from verifyplan.analysis.intervals import LEVEL
 from verifyplan.errors import Problem, SettingsError
@@ -148,9 +147,9 @@ def needed_runs(
 ) -> list[int]:
     """Return the runs that show a difference, for each number of findings; at least 2 (see `sample_size`)."""
     ratio = run_variance(delta, discordance, icc, findings) / delta**2
-    least = np.maximum(2, np.floor((norm.ppf((1 + level) / 2) + norm.ppf(power)) ** 2 * ratio)).astype(np.int64)
+    least = np.maximum(2, np.floor((ndtri((1 + level) / 2) + ndtri(power)) ** 2 * ratio)).astype(np.int64)
     runs = least[:, None] + np.arange(_STEPS)
-    quantiles = student.ppf((1 + level) / 2, runs - 1) + student.ppf(power, runs - 1)
+    quantiles = stdtrit(runs - 1, (1 + level) / 2) + stdtrit(runs - 1, power)
     enough = runs >= quantiles**2 * ratio[:, None]
     return [int(each) for each in least + enough.argmax(axis=1)]
 

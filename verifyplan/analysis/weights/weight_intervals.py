@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from verifyplan.analysis.intervals import LEVEL
 from verifyplan.analysis.weights.least_squares import Sample
@@ -32,7 +32,7 @@ def weight_intervals(sample: Sample, weights: Floats) -> tuple[Floats, Floats]:
     slopes = inverse @ (left.T @ centred)
     variance = inverse @ _robust(left, centred - design @ slopes, sample) @ inverse.T
     freedom = max(sample.units - 1 - int(kept.sum()), 1)
-    low, high = _ratio_ends(slopes, variance, float(student.ppf((1 + LEVEL) / 2, freedom)))
+    low, high = _ratio_ends(slopes, variance, float(stdtrit(freedom, (1 + LEVEL) / 2)))
     unknown = (right[~kept] ** 2).sum(axis=0) > _SINGULAR if len(right) == width else np.ones(width, dtype=bool)
     low, high = np.where(unknown, 0.0, low), np.where(unknown, 1.0, high)
     return np.minimum(low, weights), np.maximum(high, weights)
