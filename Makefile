@@ -8,7 +8,7 @@ BROWSER := $(shell command -v chromium || command -v chromium-browser || command
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile the package
 
-.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-statistics lock clean
+.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-statistics lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
@@ -58,17 +58,19 @@ lab: setup            ## JupyterLab on the notebooks
 data: setup          ## record the bundled fixture sets again
 	$(BIN)/python data/record.py
 
-bench: setup          ## the benchmarks; ratios against named peers
-	$(BIN)/python benchmarks/classify.py
-	$(BIN)/python -m benchmarks.datasets
-	$(BIN)/python -m benchmarks.loading
-	$(BIN)/python -m benchmarks.search_rules
-	$(BIN)/python -m benchmarks.settle
-	$(BIN)/python benchmarks/aggregate.py
-	$(BIN)/python benchmarks/large_plan.py
-	$(BIN)/python benchmarks/widgets.py
-	$(BIN)/python benchmarks/live.py
-	$(BIN)/python benchmarks/walks.py
+PEERS := $(VENV)/.peers
+$(PEERS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+bench: $(PEERS)       ## the benchmarks beside named peers; fails where a ratio fell by a fifth (BENCH=classify: that alone)
+	$(BIN)/python -m benchmarks.guard $(BENCH)
+
+bench-large: $(PEERS) ## the same at ten and a hundred million votes, with 10,000 files
+	$(BIN)/python -m benchmarks.guard --large $(BENCH)
+
+bench-table: $(PEERS) ## run the benchmarks, and write benchmarks/figures.csv and the tables of its README anew
+	$(BIN)/python -m benchmarks.guard --write $(BENCH)
 
 bench-statistics: setup  ## how often intervals hold the truth, by simulation: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.interval_coverage
@@ -79,6 +81,7 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.panel_coverage
 	$(BIN)/python -m benchmarks.hidden_votes
 	$(BIN)/python -m benchmarks.rule_choice
+	$(BIN)/python -m benchmarks.settle
 
 interface: setup      ## write the sentences of docs/interface.md as the code has them
 	$(BIN)/python -m tests.interface_page

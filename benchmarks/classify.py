@@ -1,30 +1,39 @@
 """How fast votes are classified, beside the same rule in pandas, polars and DuckDB on the same data, in one run.
 
-Run it with `make bench`, or as `python benchmarks/classify.py 1000000`. Each engine has a process of its own; these
-work one after the other, in turns, so that a busy machine slows all of them alike. All must give the same classes, or
-it stops. A row has median times, their ratios, and the highest memory beyond that of the process with the input.
+Run it with `make bench`, or as `python -m benchmarks.classify 1000000`. All engines must give the same classes, or it
+stops. Then other rules, as multiples of the neutral ones, and `from_votes`, `replay` and `compare`.
 """
 
 from __future__ import annotations
 
-import statistics
-import subprocess
 import sys
-import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import verifyplan as vp
+from benchmarks.figures import MET, YARDSTICK, measured, report, serve_or, timed, within, yardstick
 from verifyplan.analysis import compiled_tallies
 from verifyplan.protocol.vote import BASES, VERDICTS
 
-SIZES, WORKERS, REPEATS = (1_000_000, 10_000_000), 5, 5
+SIZE, WORKERS = 1_000_000, 5
 SHAPES = ("sorted", "integers", "unsorted", "texts")
 ENGINES = ("verifyplan", "compiled", "pandas", "polars", "duckdb")
-GROWTH = (100_000, 1_000_000, 10_000_000)
+PEERS = {"pandas": "pandas groupby", "polars": "polars", "duckdb": "DuckDB"}
+IN_ORDER = {"pandas groupby": 8, "polars": 3}
+AIMS = {
+    "verifyplan": {
+        "sorted": IN_ORDER,
+        "integers": IN_ORDER,
+        "unsorted": {"pandas groupby": 4},
+        "texts": {"pandas groupby": 3},
+    },
+    "compiled": {shape: {"pandas groupby": 8 if shape == "unsorted" else 20} for shape in SHAPES if shape != "texts"}
+    | {"texts": {}},
+}
+"""The least ratios that are aimed at."""
+AIM_SECONDS = {"from_votes": 0.6, "compare": 0.5}
 OTHER_RULES: list[dict[str, object]] = [
     {"majority": "2/3"},
     {"aggregate": "unanimous"},
@@ -137,113 +146,47 @@ def work_of(engine: str, votes: pd.DataFrame) -> Callable[[], dict[str, int]]:
     return lambda: database.sql(DUCKDB).df()["classification"]
 
 
-def memory(name: str) -> int:
-    """Return a figure of this process in bytes, of those that Linux gives."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+def engine(name: str, n: str, shape: str) -> tuple[Callable[[], object], Callable[[object], object]]:
+    """Return the work of an engine, and how many findings of its result have each class."""
+    return work_of(name, make_votes(int(n), shape)), counts
 
 
-def serve(engine: str, n: int, shape: str) -> None:
-    """Make the votes, and work each time that a line comes; print the time, the memory and the classes."""
-    work = work_of(engine, make_votes(n, shape))
-    work()
-    print("ready", flush=True)
-    for _ in sys.stdin:
-        Path("/proc/self/clear_refs").write_text("5")  # the highest memory begins anew
-        before, began = memory("VmRSS"), time.perf_counter()
-        classes = work()
-        seconds = time.perf_counter() - began
-        counts = pd.Series(classes).astype("str").value_counts().sort_index().to_dict()
-        print(seconds, memory("VmHWM") - before, counts, sep="\t", flush=True)
-
-
-def compared(
-    n: int, shape: str, engines: tuple[str, ...] = ENGINES, repeats: int = REPEATS
-) -> dict[str, tuple[float, float]]:
-    """Return the median seconds and the bytes a vote of each engine, each in its process, in turns."""
-    processes = {
-        engine: subprocess.Popen(
-            [sys.executable, __file__, "serve", engine, str(n), shape],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )
-        for engine in engines
-    }  # fmt: skip
-    for process in processes.values():
-        process.stdout.readline()
-    results: dict[str, list[tuple[float, float]]] = {engine: [] for engine in engines}
-    classes = set()
-    for _ in range(repeats):
-        for engine, process in processes.items():
-            process.stdin.write("\n")
-            process.stdin.flush()
-            seconds, most, counts = process.stdout.readline().rstrip().split("\t")
-            results[engine].append((float(seconds), int(most) / n))
-            classes.add(counts)
-    for process in processes.values():
-        process.stdin.close()
-        process.wait()
-    if len(classes) > 1:
-        raise SystemExit(f"the engines give different classes: {classes}")
-    return {
-        engine: (statistics.median(seconds for seconds, _ in rows), max(most for _, most in rows))
-        for engine, rows in results.items()
-    }
+def counts(classes: object) -> dict[str, int]:
+    return pd.Series(classes).astype("str").value_counts().sort_index().to_dict()
 
 
 def print_further(n: int) -> None:
     """Print the time of other rules as a multiple of the neutral ones, and of import, replay and comparison."""
     votes = make_votes(n)
-    neutral = median_seconds(lambda: vp.classify(votes, mode="adversarial", max_rounds=1))
+    neutral = timed(lambda: vp.classify(votes, mode="adversarial", max_rounds=1)).cpu
     for rules in OTHER_RULES:
-        a = median_seconds(lambda rules=rules: vp.classify(votes, mode="adversarial", max_rounds=1, rules=rules))
+        a = timed(lambda rules=rules: vp.classify(votes, mode="adversarial", max_rounds=1, rules=rules)).cpu
         print(f"{', '.join(f'{field} {value}' for field, value in rules.items()):>40}: {a / neutral:.1f}")
-    rounds = median_seconds(lambda: vp.classify(votes, mode="adversarial", max_rounds=3))
+    rounds = timed(lambda: vp.classify(votes, mode="adversarial", max_rounds=3)).cpu
     print(f"{'three rounds, two of them never cast':>40}: {rounds / neutral:.1f}")
     named = {"item": "finding_id", "worker": "worker", "verdict": "verdict", "basis": "disagree_basis", "run": "run_id"}
-    runs = vp.from_votes(votes, **named)
-    for name, work in (
-        ("from_votes", lambda: vp.from_votes(votes, **named)),
-        ("replay", lambda: vp.replay(runs, "adversarial")),
-        ("compare", lambda: vp.compare(runs)),
-    ):
-        print(f"{name} of {n:,} votes: {median_seconds(work):.2f} s", flush=True)
+    runs, stick = vp.from_votes(votes, **named), yardstick()
+    works = {
+        "from_votes": lambda: vp.from_votes(votes, **named),
+        "replay": lambda: vp.replay(runs, "adversarial"),
+        "compare": lambda: vp.compare(runs),
+    }
+    for name, work in works.items():
+        report("classify", name, n, "votes", timed(work, 3), {YARDSTICK: stick} | within(AIM_SECONDS.get(name)), MET)
 
 
-def median_seconds(work: Callable[[], object]) -> float:
-    """Return the median time of three repeats, after one that does not count."""
-    work()
-    times = []
-    for _ in range(3):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return statistics.median(times)
-
-
-def main(sizes: tuple[int, ...] = SIZES) -> None:
-    """Print the table of all sizes and shapes, then how the time grows with the votes."""
-    print(
-        "| votes | shape | "
-        + " | ".join(f"{engine}, s" for engine in ENGINES)
-        + " | pandas / ours | pandas / compiled | polars / ours | bytes a vote, ours |"
-    )
-    print("|" + "---|" * (len(ENGINES) + 6))
+def main() -> None:
+    """Measure every shape at the sizes that were named, then imports and comparisons at the first."""
+    sizes = [int(n) for n in sys.argv[1:]] or [SIZE]
     for n in sizes:
         for shape in SHAPES:
-            found = compared(n, shape)
-            own, compiled, pandas, polars = (found[engine][0] for engine in ENGINES[:4])
-            times = " | ".join(f"{found[engine][0]:.3f}" for engine in ENGINES)
-            ratios = f"{pandas / own:.1f} | {pandas / compiled:.1f} | {polars / own:.1f}"
-            print(f"| {n:,} | {shape} | {times} | {ratios} | {found['verifyplan'][1]:.1f} |", flush=True)
-    grown = [compared(n, "sorted", ("verifyplan",), 3)["verifyplan"][0] for n in GROWTH if n <= max(sizes)]
-    slopes = np.diff(np.log10(grown)) / np.diff(np.log10(GROWTH[: len(grown)]))
-    print("seconds for", ", ".join(f"{n:,} votes: {s:.4f}" for n, s in zip(GROWTH, grown, strict=False)))
-    print("slopes of the logarithms:", ", ".join(f"{slope:.2f}" for slope in slopes))
-    print_further(min(sizes))
+            found = measured("benchmarks.classify", ENGINES, n, shape)
+            peers = {PEERS[name]: found[name] for name in PEERS}
+            for name, label in (("verifyplan", "classify"), ("compiled", "classify, compiled extra")):
+                report("classify", f"{label}, {shape}", n, "votes", found[name], peers, AIMS[name][shape])
+    if sizes[0] <= SIZE:
+        print_further(sizes[0])
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["serve"]:
-        serve(sys.argv[2], int(sys.argv[3]), sys.argv[4])
-    else:
-        main(tuple(map(int, sys.argv[1:])) or SIZES)
+    serve_or(main, engine)
