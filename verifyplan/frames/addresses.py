@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -107,7 +108,7 @@ def _find(address: str) -> Located:
         folder = path.rstrip("/")
         if is_dataset(system, folder):
             return Located([], dataset=address)
-        hits = [hit for hit in sorted(system.find(path)) if hit.endswith((LOG, ARTIFACT))]
+        hits = sorted(hit for hit in _found(system, path) if hit.endswith((LOG, ARTIFACT)))
         saved = SavedTables(system, folder)
         if system.exists(saved.path("runs")):
             return Located(_visible(system, hits, folder), saved)
@@ -119,6 +120,13 @@ def _find(address: str) -> Located:
         kind = "votes" if address in VOTE_TABLES else "runs"
         fix += f"; what is bundled under this name is read by vp.datasets.{kind}({address!r})"
     raise InputError(Problem(address, "is not there", fix))
+
+
+def _found(system: Any, folder: str) -> Iterable[str]:
+    """Return the files in a folder and below; links to folders are not followed."""
+    if not isinstance(system, LocalFileSystem):
+        return list(system.find(folder))
+    return (f"{place.rstrip('/')}/{name}" for place, _, names in os.walk(folder) for name in names)
 
 
 def _local(address: str) -> str:
@@ -136,7 +144,7 @@ def _files(system: Any, hits: list[str], root: str, address: str, hidden: bool =
 
 
 def _visible(system: Any, hits: list[str], root: str, hidden: bool = False) -> list[RunFile]:
-    return [RunFile(system, hit, root) for hit in hits if hidden or not _is_hidden(_relative(hit, root))]
+    return [RunFile(system, hit, root) for hit in hits if hidden or "/." not in f"/{_relative(hit, root)}"]
 
 
 def _relative(path: str, root: str) -> str:

@@ -19,7 +19,7 @@ from verifyplan.frames.dataset.manifest import (
     remove_left_over,
     write_manifest,
 )
-from verifyplan.frames.dataset.part_files import write_part
+from verifyplan.frames.dataset.part_files import memory_of, write_part
 from verifyplan.frames.dataset.sources import (
     Changes,
     Source,
@@ -32,7 +32,7 @@ from verifyplan.frames.dataset.sources import (
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.load import FILES_FOR_PROGRESS_BAR, error_table, refuse
 from verifyplan.frames.run_files import read_files
-from verifyplan.frames.runset import RunSet, concat
+from verifyplan.frames.runset import TABLE_NAMES, RunSet
 from verifyplan.progress import progress as progress_bar
 from verifyplan.text import counted
 
@@ -107,7 +107,7 @@ def compile_dataset(
 
     Raises:
         InputError: listing every problem of every damaged file; where there are no run files; for a folder that was
-            compiled from other runs, holds something else, or is being compiled.
+            compiled from other runs, holds something else, is being compiled, or cannot be written.
 
     >>> import verifyplan as vp
     >>> print(compile_dataset(vp.datasets.path("contract"), "memory://compiled"))
@@ -131,6 +131,8 @@ def compile_dataset(
             try:
                 manifest = _new_manifest(storage, source, old, found, writer, strict=strict, progress=progress)
                 write_manifest(storage, manifest)
+            except OSError as error:
+                raise _unwritable(storage, error) from None
             finally:
                 remove_left_over(storage)
     return Compiled(
@@ -142,6 +144,13 @@ def compile_dataset(
         removed=len(found.gone) - found.n_changed,
         written=len(writer.parts),
         errors=manifest.errors,
+    )
+
+
+def _unwritable(storage: Storage, error: OSError) -> InputError:
+    message = f"cannot be written ({error.strerror or error}); it is as it was before"
+    return InputError(
+        Problem(storage.address, message, "make room, or check the folder and your rights; compile again")
     )
 
 
@@ -175,26 +184,23 @@ class _Writer:
     part_of: dict[str, str] = field(default_factory=dict)
     """The part of each run that was written."""
     waiting: list[RunSet] = field(default_factory=list)
+    waiting_bytes: int = 0
 
     def add(self, runs: RunSet) -> None:
         if len(runs):
             self.waiting.append(runs)
-        memory = sum(int(getattr(each, name).memory_usage(deep=True).sum()) for each in self.waiting for name in _LARGE)
-        if sum(len(each.votes) for each in self.waiting) >= self.part_votes or memory >= PART_BYTES:
+            self.waiting_bytes += sum(memory_of(getattr(runs, name)) for name in TABLE_NAMES)
+        if sum(len(each.votes) for each in self.waiting) >= self.part_votes or self.waiting_bytes >= PART_BYTES:
             self.flush()
 
     def flush(self) -> None:
         """Write what is waiting as one part."""
         if self.waiting:
-            runs = concat(self.waiting) if len(self.waiting) > 1 else self.waiting[0]
-            part = write_part(self.storage, runs)
+            part = write_part(self.storage, *self.waiting)
             self.parts.append(part)
-            self.part_of |= dict.fromkeys(runs.runs["run_id"], part.name)
-            self.waiting = []
-
-
-_LARGE = ("votes", "messages", "calls", "turns", "tools")
-"""The tables that can be large."""
+            for runs in self.waiting:
+                self.part_of |= dict.fromkeys(runs.runs["run_id"], part.name)
+            self.waiting, self.waiting_bytes = [], 0
 
 
 def _new_manifest(
@@ -227,7 +233,7 @@ def _new_manifest(
     damaged = {path for path, _ in failures}
     files = [*found.same, *(each for _, each in found.to_read)]
     rows = [
-        each._replace(part=writer.part_of.get(each.run_id, each.part))
+        Source(*each[:-1], part=writer.part_of[each.run_id]) if each.run_id in writer.part_of else each
         for each in files
         if each.run_id in writer.part_of or each.path not in damaged
     ]
@@ -251,7 +257,7 @@ def _keep_parts(storage: Storage, old: Manifest | None, found: Changes, writer: 
     """
     parts = old.parts if old else ()
     touched = {source.part for source in found.gone}
-    small = [part.name for part in parts if part.count("votes") < writer.part_votes / 2]
+    small = [part.name for part in parts if _is_small(part, writer.part_votes)]
     if len(small) >= MAX_SMALL_PARTS and found.to_read:
         touched |= set(small)
     gone = {source.run_id for source in found.gone}
@@ -261,6 +267,10 @@ def _keep_parts(storage: Storage, old: Manifest | None, found: Changes, writer: 
             ids = [run_id for run_id in runs.runs["run_id"] if run_id not in gone]
             writer.add(runs.select(ids))
     return [part for part in parts if part.name not in touched]
+
+
+def _is_small(part: Part, part_votes: int) -> bool:
+    return part.count("votes") < part_votes / 2 and sum(part.memory.values()) < PART_BYTES / 2
 
 
 def _lasting(old: Manifest | None, same: Iterable[Source]) -> list[dict[str, str]]:

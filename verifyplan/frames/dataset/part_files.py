@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from io import BytesIO
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.columns import TABLES, empty
@@ -22,36 +23,67 @@ TEXTS = {"votes": ["explanation"], "messages": ["content"]}
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id")
 _SMALL = ("iteration", "round")
 _MAX_DICTIONARY_BYTES = 2**27
+"""Names are dictionaries whatever their size; long texts are only as long as that saves something."""
+
 _MAX_WORKERS = 1000
+_ROWS_TO_WEIGH = 1000
 
 
-def write_part(storage: Storage, runs: RunSet) -> Part:
+def write_part(storage: Storage, *sets: RunSet) -> Part:
     """Write the tables of some runs as a new part, and return what the manifest says of it; empty tables get no file.
 
-    Votes are sorted by run, finding and round, each in the order of appearance.
+    Votes are sorted by run, finding and round, each in the order of appearance. No run may be in two of the sets.
     """
     name = secrets.token_hex(8)
-    tables = {table: frame for table in TABLE_NAMES if len(frame := getattr(runs, table))}
-    if "votes" in tables:
-        tables["votes"] = sorted_votes(tables["votes"])
-    for table, frame in tables.items():
+    rows: dict[str, int] = {}
+    memory: dict[str, int] = {}
+    for table, frame in _joined(sets):
+        rows[table], memory[table] = len(frame), memory_of(frame)
         long = [column for column in TEXTS.get(table, ()) if column in frame]
-        _write(storage, _file(name, table), _coded(frame.drop(columns=long)))
+        names = _coded(frame.drop(columns=long))
+        _write(storage, _file(name, table), _arrow(names, table), dictionary_pagesize_limit=_MAX_DICTIONARY_BYTES)
         if long:
-            _write(storage, _file(name, table, texts=True), frame[long])
-    votes = runs.votes
-    disagrees = votes["verdict"].eq("disagree") & votes["disagree_basis"].isna()
+            _write(storage, _file(name, table, texts=True), _arrow(frame[long], table))
+    storage.sync(f"{PARTS}/{name}")
+    run_ids = [run_id for runs in sets for run_id in runs.runs["run_id"]]
+    workers = {str(worker) for runs in sets for worker in runs.votes["worker"].unique()}
     return Part(
         name=name,
-        rows={table: len(frame) for table, frame in tables.items()},
-        memory={table: int(frame.memory_usage(deep=True).sum()) for table, frame in tables.items()},
-        first_run=min(runs.runs["run_id"]),
-        last_run=max(runs.runs["run_id"]),
-        modes=tuple(map(str, runs.runs["mode"].dropna().unique())),
-        workers=tuple(sorted(map(str, votes["worker"].unique()))[:_MAX_WORKERS]),
-        missing_bases=int(disagrees.sum()),
-        synthetic=bool(runs.runs["synthetic"].fillna(False).any()),
+        rows=rows,
+        memory=memory,
+        first_run=min(run_ids),
+        last_run=max(run_ids),
+        modes=tuple(dict.fromkeys(str(mode) for runs in sets for mode in runs.runs["mode"].dropna().unique())),
+        workers=tuple(sorted(workers)[:_MAX_WORKERS]),
+        missing_bases=sum(_missing_bases(runs.votes) for runs in sets),
+        synthetic=any(bool(runs.runs["synthetic"].fillna(False).any()) for runs in sets),
     )
+
+
+def _joined(sets: Sequence[RunSet]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each table that has rows, of all sets; as long as no other is needed, no other is copied."""
+    for table in TABLE_NAMES:
+        frames = [frame for runs in sets if len(frame := getattr(runs, table))]
+        if table == "votes":
+            frames = [sorted_votes(frame) for frame in frames]
+        if frames:
+            yield table, frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def _missing_bases(votes: pd.DataFrame) -> int:
+    return int((votes["verdict"].eq("disagree") & votes["disagree_basis"].isna()).sum())
+
+
+def memory_of(frame: pd.DataFrame) -> int:
+    """Return the bytes of a table in memory; what its lists take is estimated from the first thousand rows.
+
+    >>> memory_of(pd.DataFrame({"round": [1, 2]}))
+    16
+    """
+    lists = [name for name, dtype in frame.dtypes.items() if pd.api.types.is_object_dtype(dtype)]
+    first = frame[lists].head(_ROWS_TO_WEIGH)
+    list_bytes = int(first.memory_usage(index=False, deep=True).sum()) * len(frame) // max(1, len(first))
+    return int(frame.drop(columns=lists).memory_usage(index=False).sum()) + list_bytes
 
 
 def read_table(storage: Storage, part: Part, table: str, *, texts: bool = True) -> pd.DataFrame:
@@ -118,11 +150,19 @@ def _file(part: str, table: str, *, texts: bool = False) -> str:
     return f"{PARTS}/{part}/{table}{'-texts' if texts else ''}.parquet"
 
 
-def _write(storage: Storage, name: str, frame: pd.DataFrame) -> None:
-    data = BytesIO()
+def _arrow(frame: pd.DataFrame, table: str) -> pa.Table:
+    """Return columns of a table for Arrow; lists come last."""
     frame.attrs = {}
-    frame.to_parquet(data, index=False, dictionary_pagesize_limit=_MAX_DICTIONARY_BYTES)
-    storage.write(name, data.getvalue())
+    lists = [column.name for column in TABLES[table] if column.kind == "names" and column.name in frame]
+    arrow = pa.Table.from_pandas(frame.drop(columns=lists), preserve_index=False)
+    for column in lists:  # whose type would be looked for in every row
+        arrow = arrow.append_column(column, pa.array(frame[column], pa.list_(pa.string()), from_pandas=True))
+    return arrow
+
+
+def _write(storage: Storage, name: str, table: pa.Table, **options: Any) -> None:
+    with storage.writing(name) as stream:
+        pq.write_table(table, stream, **options)
 
 
 def _read(storage: Storage, name: str, columns: list[str] | None = None) -> pd.DataFrame:

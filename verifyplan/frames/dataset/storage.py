@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import fsspec
 from filelock import FileLock, Timeout
@@ -65,6 +65,26 @@ class Storage:
             _sync_folder(Path(self.path(name)).parent)
         else:
             self.system.pipe_file(self.path(name), data)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[IO[bytes]]:
+        """Yield a new file, which nothing names yet; on this machine it is on disk when the block ends.
+
+        Its folder is made; `sync` the names in it when the last file is written.
+        """
+        if self.is_local:
+            Path(self.path(name)).parent.mkdir(parents=True, exist_ok=True)
+        with self.system.open(self.path(name), "wb") as stream:
+            yield stream
+            if self.is_local:
+                stream.flush()
+                os.fsync(stream.fileno())
+
+    def sync(self, folder: str) -> None:
+        """Force the names in a folder of the dataset, and its own, to the disk of this machine."""
+        if self.is_local:
+            _sync_folder(Path(self.path(folder)))
+            _sync_folder(Path(self.path(folder)).parent)
 
     def names(self, folder: str = "") -> list[str]:
         """Return the names in the folder, or in a folder in it; none where it is not there."""
