@@ -316,7 +316,7 @@ def test_rules_are_compared_by_names_in_a_list_and_over_sets(cli):
 def test_votes_of_judges_are_explained_without_a_detour(cli, tmp_path):
     (tmp_path / "votes.csv").write_text("claim,judge,says\nc1,a,agree\nc1,b,disagree\n")
     done = cli("explain", tmp_path / "votes.csv", "c1", "--columns", "item=claim,worker=judge,verdict=says")
-    assert "c1 in run votes, read as collaborative (its mode is not recorded): contested" in done.out
+    assert "c1 in run votes, read as collaborative (the table names no mode): contested" in done.out
 
 
 PLAN = """# Rename a function

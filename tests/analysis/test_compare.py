@@ -314,16 +314,16 @@ def test_two_imported_tables_one_of_each_mode_are_compared_as_what_they_are():
     assert comparison.conditions == ("collaborative", "adversarial")
     rules = comparison.findings.groupby("run_id")[["rule_collaborative", "rule_adversarial"]].first()
     assert rules.astype("str").to_numpy().tolist() == [["all-agree", "survived"], ["majority-agree", "hard-refute"]]
-    assert not [note for note in comparison.notes if "is not recorded" in note or "The sets differ" in note]
+    assert not [note for note in comparison.notes if "names no mode" in note or "The sets differ" in note]
 
 
 def test_a_table_of_unknown_mode_is_told_where_it_is_read_as_recorded():
     notes = vp.compare(imported(None, 2), imported("adversarial", 2), resamples=20).notes
-    (note,) = [note for note in notes if "is not recorded" in note]
-    assert note.startswith("The mode of 2 runs of recorded is not recorded: the votes are judged as collaborative.")
-    assert not [note for note in vp.compare(imported(None), resamples=20).notes if "is not recorded" in note]
+    (note,) = [note for note in notes if "names no mode" in note]
+    assert note.startswith("The table of recorded names no mode: read as collaborative.")
+    assert not [note for note in vp.compare(imported(None), resamples=20).notes if "names no mode" in note]
     one_set = vp.compare(imported(None), rules=["majority", "two-thirds", "unanimous"], resamples=20).notes
-    assert len([note for note in one_set if "is not recorded" in note]) == 1, "said once of one set"
+    assert len([note for note in one_set if "names no mode" in note]) == 1, "said once of one set"
 
 
 def test_a_recorded_class_that_the_votes_do_not_give_is_a_note():

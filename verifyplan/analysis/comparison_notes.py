@@ -12,7 +12,7 @@ from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
-from verifyplan.frames.run_notes import note_added, note_supplementary
+from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
@@ -152,12 +152,9 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
             yield from _notes_on_recorded_classes(condition.replayed.replay(VotingRules()), where)
     of_run = [condition for condition in conditions if condition.rules.mode is None]
     for condition in {id(condition.replayed): condition for condition in of_run}.values():
-        if unknown := int(condition.frames.runs["mode"].isna().sum()):
-            where = f" of {condition.name}" if len(by_set) > 1 else ""
-            yield (
-                f"The mode of {counted(unknown, 'run')}{where} is not recorded: the votes are judged as collaborative. "
-                "Name it by from_votes(..., mode=), or by modes=."
-            )
+        where = f" of {condition.name}" if len(by_set) > 1 else ""
+        if unnamed := note_unnamed_mode(condition.frames.runs, where):
+            yield unnamed
     if len(by_set) > 1:
         yield from _notes_on_rules(conditions)
         yield from _notes_on_circumstances(conditions)

@@ -152,7 +152,7 @@ def explain(
     known = chosen.mode or (mode_of if isinstance(mode_of := run.runs["mode"].iloc[0], str) else None)
     read_as = part.mode if part else known or "collaborative"
     set_rules = rules is not None or bool(recorded_rules(alone).any() and held != chosen)
-    label = f"{read_as}{'' if known else ' (its mode is not recorded)'}{rules_words(held) if set_rules else ''}"
+    label = f"{read_as}{'' if known else ' (the table names no mode)'}{rules_words(held) if set_rules else ''}"
     asked = alone.votes if part is None else asked_votes(part, alone.votes)
     text = _words(row, alone.votes, findings.iloc[0], label, held.model_copy(update={"mode": read_as}), asked)
     if part is not None and set_rules:

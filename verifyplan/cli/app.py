@@ -72,7 +72,7 @@ COMMANDS = {
     ),
     "compare": ListedCommand("recorded", "Compare conditions over the same findings and say what differs."),
     "replay": ListedCommand(
-        "recorded",
+        "replay",
         "Judge recorded votes again under other rules; or drive a logged run again, as far as its replies reach.",
     ),
     "explain": ListedCommand(

@@ -1,29 +1,22 @@
-"""`compare`, `explain`, `convert` and `replay`: recorded runs under conditions, one finding in words, all as tables."""
+"""`compare`, `explain` and `convert`: recorded runs under conditions, one finding in words, all as tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, cast
 
 import typer
 
 import verifyplan as vp
+from verifyplan.analysis.replay import ReplayMode
 from verifyplan.cli import options
-from verifyplan.cli.choices import MissingBasisName, ModeName, PolicyName, ReplayModeName
+from verifyplan.cli.choices import MissingBasisName, ModeName, ReplayModeName
 from verifyplan.cli.inputs import is_vote_table, read_runs
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import replacing
 from verifyplan.frames.runset import RunSet
-from verifyplan.runlog.reader import SUFFIX
-from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.plan.run import PlanRun
-from verifyplan.text import counted, filled_words
-
-_ReplayMode = Literal["collaborative", "adversarial", "recorded"]
 
 
 class TableFormat(StrEnum):
@@ -87,7 +80,7 @@ def compare(
         if named
         else _read(runs, truth, table, alone=other is None or not is_vote_table([other])),
         None if other is None else _read([other], truth, replace(table, mode=other_mode)),
-        modes=None if modes is None else cast("list[_ReplayMode]", [name.strip() for name in modes.split(",")]),
+        modes=None if modes is None else cast("list[ReplayMode]", [name.strip() for name in modes.split(",")]),
         rules=_compared_rules(rules or [], several=bool(named) or other is not None),
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
@@ -164,7 +157,7 @@ def explain(
         read_runs([runs], columns=columns, words=verdicts),
         finding,
         run,
-        cast("_ReplayMode | None", mode and mode.value),
+        cast("ReplayMode | None", mode and mode.value),
         rules=rules,
         max_rounds=max_rounds,
         missing_basis=missing_basis.value,
@@ -207,142 +200,4 @@ def convert(
         kept = "read all the same" if row["source"] in set(loaded.runs["source"]) else "left out"
         typer.echo(f"{kept}: {row['place']}: {row['message']}. Fix: {row['fix']}.", err=True)
     if lenient and len(loaded.errors):
-        raise typer.Exit(1)
-
-
-MAX_SHOWN_DIFFERENCES = 20
-"""A run that differs everywhere must not fill the screen."""
-
-
-def replay(
-    runs: options.Runs,
-    mode: Annotated[
-        ReplayModeName | None,
-        typer.Option(
-            help="The mode under which votes are judged; if left out that of --rules, else adversarial, of a plan run "
-            "as it was."
-        ),
-    ] = None,
-    max_rounds: options.ReplayRounds = None,
-    missing_basis: options.MissingBasis = MissingBasisName.infer,
-    columns: options.VoteColumns = None,
-    verdicts: options.VerdictWords = None,
-    rules: options.RulesSource = None,
-    policy: Annotated[PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
-    max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
-    max_turns: Annotated[int | None, typer.Option(min=1, help="Of a debate: another last turn.")] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Drive one logged run again; exit with 1 if its events differ.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write all findings to this .csv or .parquet.")] = None,
-) -> None:
-    """Judge recorded votes again under other rules; or drive a logged run again, as far as its replies reach.
-
-    \b
-    Examples:
-    verifyplan replay runs --mode adversarial --max-rounds 2
-    verifyplan replay runs --rules sticky-refutes
-    verifyplan replay stdlib-claims/collaborative --missing-basis burden-not-met --out replayed.csv
-    verifyplan replay runs/PLAN-001.jsonl --policy deliberate
-    verifyplan replay runs/PLAN-001.jsonl --rules strict-settlement
-    verifyplan replay runs/PLAN-001.jsonl --check
-    """
-    other_policy = policy.value if policy else None
-    changes = {"rules": rules, "policy": other_policy, "max_iterations": max_iterations, "max_turns": max_turns}
-    if check or any((policy, max_iterations, max_turns)) or _is_driven_log(runs):
-        _refuse_set({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
-        _drive(runs, mode, changes, check)
-    else:
-        mode = mode or (None if rules else ReplayModeName.adversarial)
-        _replay_votes(runs, mode, rules, max_rounds, missing_basis, columns, verdicts, out)
-
-
-def _is_driven_log(runs: list[str]) -> bool:
-    path = Path(runs[0])
-    return (
-        len(runs) == 1 and path.suffix == SUFFIX and path.is_file() and isinstance(vp.read_run(path), PlanRun | Debate)
-    )
-
-
-def _refuse_set(options: Mapping[str, object]) -> None:
-    """Raise InputError for options that say how votes are judged, where a logged run is driven again instead."""
-    fix = "leave it out; to read the votes of a plan run's panel, name the folder of the log"
-    if names := [name for name, value in options.items() if value is not None]:
-        raise InputError(Problem(name, "has no meaning where one logged run is driven again", fix) for name in names)
-
-
-def _drive(runs: list[str], mode: ReplayModeName | None, changes: dict[str, Any], check: bool) -> None:
-    if len(runs) != 1 or Path(runs[0]).suffix != SUFFIX:
-        fix = "name one run log (.jsonl), as `verifyplan verify` wrote it"
-        raise InputError(
-            Problem("runs", "--check, --rules, --policy, --max-iterations and --max-turns drive one logged run", fix)
-        )
-    other_mode = None if mode in (None, ReplayModeName.recorded) else mode.value
-    if check and (other_mode or any(changes.values())):
-        fix = "leave out --mode, --rules, --policy, --max-iterations and --max-turns"
-        raise InputError(Problem("--check", "drives the run under its own rules", fix))
-    again = vp.replay_run(
-        Path(runs[0]),
-        **changes,
-        mode=other_mode,  # type: ignore[arg-type]  # recorded, the third mode, is None here
-    )
-    typer.echo(str(again))
-    if check and again.same:
-        typer.echo("the recorded replies give the recorded events again")
-    elif again.same:
-        typer.echo("the same events as recorded")
-    else:
-        typer.echo(f"{counted(len(again.differences), 'event')} of the log came out otherwise")
-        for line in again.differences[:MAX_SHOWN_DIFFERENCES]:
-            typer.echo(f"  {line[:200]}")
-    if check and not again.same:
-        raise typer.Exit(1)
-
-
-def _replay_votes(
-    runs: list[str],
-    mode: ReplayModeName | None,
-    rules: str | None,
-    max_rounds: int | None,
-    missing_basis: MissingBasisName,
-    columns: str | None,
-    verdicts: str | None,
-    out: Path | None,
-) -> None:
-    if out is not None and out.suffix not in (".csv", ".parquet"):
-        fix = "name a .csv or .parquet file"
-        raise InputError(Problem("--out", f"{out.suffix or 'no suffix'!r} is not a known table", fix))
-    table = vp.replay(
-        read_runs(runs, columns=columns, words=verdicts),
-        cast("_ReplayMode | None", mode and mode.value),
-        rules=rules,
-        max_rounds=max_rounds,
-        missing_basis=missing_basis.value,
-    )
-    by = [f"as {mode.value}"] if mode else []
-    by += [f"by {rules}"] if rules else []
-    typer.echo(f"{counted(len(table), 'finding')}, judged {' '.join(by)}")
-    for name, count in table["classification"].value_counts(sort=False).items():
-        typer.echo(f"{name:>18}: {count} (n = {len(table)})")
-    filled, counter, disagrees = (
-        int(table[name].sum()) for name in ("filled_bases", "filled_counter", "disagreements")
-    )
-    bases = filled_words(filled, counter, disagrees) if filled else "no basis had to be filled in"
-    typer.echo(f"{int(table['censored'].sum())} censored; {bases}")
-    if open_classes := int(table["low"].ne(table["high"]).sum()):
-        typer.echo(f"votes never cast could change the class of {counted(open_classes, 'finding')}: see low and high")
-    if out is not None:
-        with replacing(out) as temporary:
-            (table.to_csv if out.suffix == ".csv" else table.to_parquet)(temporary, index=False)
-        typer.echo(f"findings: {out}")
-    differing = table[
-        table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
-    ]
-    if mode is ReplayModeName.recorded and len(differing):
-        first = differing.iloc[0]
-        typer.echo(
-            f"{counted(len(differing), 'recorded class')} differ from what the votes give, the first is "
-            f"{first['finding_id']} of {first['run_id']}: {first['recorded']}, not {first['classification']}",
-            err=True,
-        )
         raise typer.Exit(1)

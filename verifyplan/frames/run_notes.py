@@ -1,4 +1,4 @@
-"""Say of runs what a reader of their classes must know: listed calls alone, votes that were added (rules R4, R5)."""
+"""Say of runs what a reader of their classes must know: no mode, listed calls alone, votes added (rules B7, R4, R5)."""
 
 from __future__ import annotations
 
@@ -28,3 +28,17 @@ def note_added(runs: pd.DataFrame, where: str = "") -> str | None:
         return None
     of = f"{counted(number, 'vote')} of supplementary runs {'was' if number == 1 else 'were'} added"
     return f"{of} to {counted(int(added.gt(0).sum()), 'run')}{where}."
+
+
+def note_unnamed_mode(runs: pd.DataFrame, where: str = "") -> str | None:
+    """Say that votes of a table that names no mode are read as collaborative; None where every run has its mode.
+
+    >>> note_unnamed_mode(pd.DataFrame({"run_id": ["votes"], "kind": ["votes"], "mode": [None]}))
+    'The table names no mode: read as collaborative. If its workers were asked adversarially, name the mode.'
+    """
+    unnamed = runs["kind"].eq("votes") & runs["mode"].isna()
+    if not unnamed.any():
+        return None
+    number = "" if unnamed.all() else f" for {counted(int(unnamed.sum()), 'run')}"
+    words = f"The table{where} names no mode{number}: read as collaborative."
+    return f"{words} If its workers were asked adversarially, name the mode."

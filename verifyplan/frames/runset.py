@@ -18,7 +18,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
-from verifyplan.frames.run_notes import note_added, note_supplementary
+from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.saved_tables import write_tables
 from verifyplan.frames.vote_losses import note_absent_votes, with_losses
 from verifyplan.text import counted, did_you_mean
@@ -102,10 +102,14 @@ class RunSet:
         return f"RunSet({sizes}{f', {len(self.errors)} errors' if len(self.errors) else ''})"
 
     def __str__(self) -> str:
-        """Return the sizes, and notes: findings with fewer votes than judges, supplementary runs, votes added."""
-        absent = note_absent_votes(self.runs, self.findings, self.votes)
-        notes = [note for note in (absent, note_supplementary(self.runs), note_added(self.runs)) if note]
-        return "\n".join([repr(self), *(f"note: {note}" for note in notes)])
+        """Return the sizes, and notes: no mode, findings with few votes, supplementary runs, votes added."""
+        notes = (
+            note_unnamed_mode(self.runs),
+            note_absent_votes(self.runs, self.findings, self.votes),
+            note_supplementary(self.runs),
+            note_added(self.runs),
+        )
+        return "\n".join([repr(self), *(f"note: {note}" for note in notes if note)])
 
     def _repr_html_(self) -> str:
         """Return the sizes, and the first runs; every text is shown as text."""

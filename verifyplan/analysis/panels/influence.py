@@ -28,6 +28,7 @@ from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.frames.run_notes import note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 
 
@@ -99,6 +100,8 @@ def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
     rows = _rows(classes.workers, class_changes(classes), sides)
     findings = _changed_classes(classes)
     notes = ["Later votes of the others stay as they were: without a worker they might have been cast differently."]
+    if setting.mode == "recorded" and (unnamed := note_unnamed_mode(runs.runs)):
+        notes.append(unnamed)
     if n := int(findings["censored"].sum()):
         rest = f"{n:,} of {len(findings):,} changes of class {'rests' if n == 1 else 'rest'}"
         notes.append(f"{rest} on a round that was never run (censored).")

@@ -11,6 +11,7 @@ from verifyplan.analysis.panels.leave_one_out import LeaveOneOut
 from verifyplan.analysis.panels.standing_apart import MIN_UNITS
 from verifyplan.analysis.panels.worker_table import calls_of_workers
 from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.frames.run_notes import note_unnamed_mode
 from verifyplan.text import counted, listed
 
 
@@ -25,9 +26,7 @@ def notes_on_workers(
             f"Neither {votes.labels[0]!r} nor {votes.labels[1]!r} is named positive: .recalls has both; "
             "positive= gives sensitivity and specificity."
         )
-    n_runs = votes.units["run"].nunique()
-    if n_runs == 1 and votes.runs is not None:
-        yield "There is one run: how much a figure changes from run to run cannot be known, and intervals leave it out."
+    yield from _notes_on_runs(votes)
     if len(np.unique(votes.round)) > 1 and at in ("first", "last"):
         other = "last" if at == "first" else "first"
         yield f"There are several rounds: labels are each worker's {at} on an item; at={other!r} takes the {other}."
@@ -49,6 +48,16 @@ def notes_on_workers(
     few = table.loc[table[f"{measure}_n"].lt(MIN_UNITS), "worker"]
     if len(few):
         yield f"Nothing is said of {listed(few)}: fewer than {MIN_UNITS} items."
+
+
+def _notes_on_runs(votes: PanelVotes) -> Iterator[str]:
+    """Yield how classes were read where no mode is named, and that there is one run."""
+    if votes.runs is None:
+        return
+    if unnamed := note_unnamed_mode(votes.runs.runs):
+        yield unnamed
+    if votes.units["run"].nunique() == 1:
+        yield "There is one run: how much a figure changes from run to run cannot be known, and intervals leave it out."
 
 
 def note_on_lone_votes(cast: LeaveOneOut) -> Iterator[str]:

@@ -34,7 +34,9 @@ from verifyplan.analysis.treatments.fragility_tables import (
 )
 from verifyplan.analysis.treatments.recorded_votes import RecordedVotes, recorded_votes, refuse_estimates
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.run_notes import note_unnamed_mode
 from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.vote_codes import AGREE, COUNTER, LOST, UNCITED, Bools, Ints
 from verifyplan.text import counted
 
@@ -67,7 +69,8 @@ def fragility(runs: Runs, rules: object = None) -> Fragility:
     The conclusion of 1 finding rests on 1 vote that failed (for 1 whether it is held)...
     """
     runs = as_runs(runs)
-    recorded = recorded_votes(runs, chosen_rules(rules)).with_classes()
+    chosen = chosen_rules(rules)
+    recorded = recorded_votes(runs, chosen).with_classes()
     for part in recorded.parts:
         refuse_estimates(part.rules, "fragility")
     votes = [part_votes(part) for part in recorded.parts]
@@ -87,7 +90,7 @@ def fragility(runs: Runs, rules: object = None) -> Fragility:
         n_votes=int(sum(int((part.read > LOST).sum()) for part in votes)),
         n_failed=int(sum(int((part.recorded == LOST).sum()) for part in votes)),
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
-        notes=tuple(_notes(runs, changes, recorded)),
+        notes=tuple(_notes(chosen, runs, changes, recorded)),
     )
 
 
@@ -170,7 +173,9 @@ def _workers(
     return change, worker_table(without, voted, classes, recorded.clusters)
 
 
-def _notes(runs: RunSet, changes: list[Change], recorded: RecordedVotes) -> Iterable[str]:
+def _notes(rules: VotingRules, runs: RunSet, changes: list[Change], recorded: RecordedVotes) -> Iterable[str]:
+    if rules.mode is None and (unnamed := note_unnamed_mode(runs.runs)):
+        yield unnamed
     if len(recorded.findings) == 0:
         yield "There are no findings: nothing was judged."
     going_on = np.logical_or.reduce([change.effect.goes_on for change in changes])

@@ -17,6 +17,7 @@ from verifyplan.analysis.treatments.rule_search import RuleSearch
 from verifyplan.analysis.treatments.rule_space import field_text, read_space, todays_rules
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.run_notes import note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.progress import progress
 from verifyplan.protocol.voting_rules import VotingRules
@@ -154,6 +155,8 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
     """Yield what a reader of the table must know."""
     if bool(runs.runs["synthetic"].eq(True).any()):
         yield "synthetic: findings or votes were generated, not observed"
+    if any(each.mode is None for each in rules) and (unnamed := note_unnamed_mode(runs.runs)):
+        yield unnamed
     if n_rules > len(table):
         yield f"{counted(n_rules - len(table), 'rule')} judged every finding like another, at the same cost: merged"
     censored = int(table["censored"].gt(0).sum())

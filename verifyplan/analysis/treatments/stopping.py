@@ -21,6 +21,7 @@ from verifyplan.analysis.treatments.rule_walk import GOES_ON, STATE_BITS
 from verifyplan.analysis.treatments.stopping_result import Stopping
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.run_notes import note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.voting_rules import MarginStop, SequentialStop, VotingRules
@@ -187,6 +188,8 @@ def _notes(runs: RunSet, table: pd.DataFrame, base: VotingRules) -> Iterator[str
     if table["n"].iloc[0] == 0:
         yield "There are no findings: nothing was judged."
         return
+    if base.mode is None and (unnamed := note_unnamed_mode(runs.runs)):
+        yield unnamed
     if table["lead_for"].notna().any():
         yield "A stop within a round asks one worker after the other: fewer votes, but no two workers at once."
     for n, stops in table[table["n_censored"].gt(0)].groupby("n_censored")["stop"]:

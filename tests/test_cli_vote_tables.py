@@ -1,0 +1,67 @@
+"""Tables of votes in the shell and in Python: one reading where no mode is named, and every output says so."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import verifyplan as vp
+
+COLUMNS = "item=claim,worker=judge,verdict=says,truth=truth"
+NO_MODE = "The table names no mode: read as collaborative."
+
+
+@pytest.fixture
+def votes(tmp_path):
+    """A table without modes, of which the modes make different classes: one refutation of three votes on each claim."""
+    says = ["agree", "agree", "disagree"] * 30
+    table = pd.DataFrame({"claim": [f"c{n // 3}" for n in range(90)], "judge": ["a", "b", "c"] * 30, "says": says})
+    table = table.assign(why="see src/a.py:3", truth=[n // 3 % 2 == 0 for n in range(90)])
+    table.to_csv(tmp_path / "votes.csv", index=False)
+    return tmp_path / "votes.csv"
+
+
+def test_without_a_mode_the_shell_and_python_read_collaboratively(cli, votes):
+    done = cli("replay", votes, "--columns", COLUMNS)
+    assert done.out.startswith("30 findings, judged as recorded\n")
+    assert "partial-consensus: 30 (n = 30)" in done.out
+    assert f"note: {NO_MODE}" in done.out
+    runs = vp.from_votes(pd.read_csv(votes), item="claim", worker="judge", verdict="says")
+    assert vp.replay(runs)["classification"].eq("partial-consensus").all()
+
+
+def test_with_a_mode_nothing_is_said(cli, votes):
+    for words in (("--mode", "collaborative"), ("--rules", "adversarial")):
+        assert NO_MODE not in cli("replay", votes, "--columns", COLUMNS, *words).out
+    named = cli("replay", votes, "--columns", f"{COLUMNS},mode=adversarial,explanation=why")
+    assert "contested: 30 (n = 30)" in named.out
+    assert NO_MODE not in named.out
+
+
+def test_every_output_says_that_the_table_names_no_mode(cli, votes):
+    table = pd.read_csv(votes)
+    runs = vp.from_votes(table, item="claim", worker="judge", verdict="says", truth="truth")
+    results = (
+        runs,
+        vp.compare(runs, rules=["majority", "unanimous"], resamples=20),
+        vp.search_rules(runs, ["majority"], cost="votes"),
+        vp.fragility(runs),
+        vp.stopping(runs),
+        vp.workers(runs),
+    )
+    for result in results:
+        assert NO_MODE in str(result), type(result).__name__
+    assert NO_MODE in str(vp.influence(runs))
+    named = vp.from_votes(table, item="claim", worker="judge", verdict="says", truth="truth", mode="adversarial")
+    assert NO_MODE not in str(named)
+    assert NO_MODE not in str(vp.workers(named))
+
+
+def test_a_replay_as_recorded_exits_with_1_where_a_run_recorded_another_class(cli, tmp_path):
+    runs = vp.datasets.runs("stdlib-claims/adversarial").select(["part-01"])
+    runs.findings["classification"] = "contested"
+    runs.save(tmp_path / "saved")
+    done = cli("replay", tmp_path / "saved")
+    assert done.code == 1
+    assert "differ from what the votes give" in done.err
+    assert cli("replay", tmp_path / "saved", "--max-rounds", "1").code == 0
