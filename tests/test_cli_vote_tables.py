@@ -38,7 +38,7 @@ def test_with_a_mode_nothing_is_said(cli, votes):
     assert NO_MODE not in named.out
 
 
-def test_every_output_says_that_the_table_names_no_mode(cli, votes):
+def test_every_output_says_that_the_table_names_no_mode(votes):
     table = pd.read_csv(votes)
     runs = vp.from_votes(table, item="claim", worker="judge", verdict="says", truth="truth")
     results = (

@@ -79,8 +79,20 @@ def test_the_shell_lists_presets_and_shows_fields():
 
 def test_the_shell_says_how_two_rules_differ(tmp_path: Path):
     mine = VotingRules(mode="adversarial", quorum="2/3").save(tmp_path / "mine.json")
-    assert run("diff", "adversarial", str(mine)) == "quorum: 0 -> 2/3\n"
+    assert run("diff", "adversarial", str(mine)) == "quorum: no quorum -> 2/3\n"
     assert run("diff", str(mine), str(mine)) == "the same rules\n"
+    assert run("diff", "protocol", "no-panel-power") == "consensus_forbids: withdrawal, uncited-blocking -> nothing\n"
+
+
+def test_a_neutral_value_has_plain_words_and_another_mode_a_note():
+    lines = run("diff", "adversarial", "margin-2").splitlines()
+    assert lines[:2] == ["mode: adversarial -> as recorded", "stop: no stop -> margin 2"]
+    assert lines[2].startswith("note: in a replay the mode changes only how votes count; a live run")
+    assert run("diff", "unanimous", "majority") == "aggregate: unanimous -> majority\n"
+    shown = run("show", "as-recorded")
+    assert "  mode = as recorded\n" in shown
+    assert "  workers = all workers\n" in shown
+    assert "null" not in shown
 
 
 def test_what_is_wrong_with_rules_is_said_at_once(tmp_path: Path):

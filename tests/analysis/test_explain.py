@@ -119,7 +119,7 @@ def test_fields_that_decide_only_together_are_said_so():
     cast = [(1, "ann", "agree", None), (1, "bob", "disagree", None), (1, "cyd", "disagree", None)]
     runs = rounds(*cast, mode="collaborative")
     text = vp.explain(runs, "F", rules={"stop": {"margin": 1}, "workers": ["ann", "bob"]}).text
-    assert "stop=margin 1 decides: with stop=round it would be contested." in text
+    assert "stop=margin 1 decides: with stop=no stop it would be contested." in text
     both = {"aggregate": "any-refute", "workers": ["cyd", "bob"]}
     text = vp.explain(runs, "F", rules=both).text
     assert "No field of these rules decides by itself; with all of them neutral it would be contested." in text
@@ -128,7 +128,7 @@ def test_fields_that_decide_only_together_are_said_so():
 def test_the_mode_that_decides_is_named_too():
     cast = [(1, "ann", "agree", None), (1, "bob", "disagree", None)]
     text = vp.explain(rounds(*cast, mode="collaborative"), "F", rules="adversarial").text
-    assert "mode=adversarial decides: with mode=that of the run it would be contested." in text
+    assert "mode=adversarial decides: with mode=as recorded it would be contested." in text
 
 
 def test_a_finding_estimated_with_its_run_is_explained_as_it_was_judged():

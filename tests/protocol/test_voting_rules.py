@@ -89,9 +89,9 @@ def test_differences_and_rules_read_well():
     first = vp.VotingRules(stop={"accuracy": "9/10"}, workers=["bob", "ann"])
     second = vp.VotingRules(stop={"margin": 2}, weights={"ann": "1/3"}, max_rounds=2)
     assert first.diff(second).splitlines() == [
-        "max_rounds: none -> 2",
-        "workers: ann, bob -> none",
-        "weights: none -> ann 1/3",
+        "max_rounds: as recorded -> 2",
+        "workers: ann, bob -> all workers",
+        "weights: equal weights -> ann 1/3",
         "stop: accuracy 9/10, false_accept 1/20, false_reject 1/20 -> margin 2",
     ]
     assert str(second) == f"VotingRules(max_rounds=2, weights=ann 1/3, stop=margin 2) [{second.digest}]"

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.judgement import counts_suffice
-from verifyplan.analysis.named_rules import field_words
 from verifyplan.analysis.replay import ReplayPart, last_iteration, replay_parts, replay_under
 from verifyplan.analysis.vote_cube import with_unseen
 from verifyplan.frames.runset import RunSet
@@ -36,8 +35,6 @@ _COUNTS_AS = {
     COUNTER: "counts as counter-evidence",
     UNSEEN: "would be asked, and never was",
 }
-_RUN_ITS_OWN = {"mode": "that of the run", "max_rounds": "those of the run"}
-"""The words for the neutral value of fields that then leave the run its own."""
 
 
 def own_part(run: RunSet, finding_id: str, rules: VotingRules) -> ReplayPart | None:
@@ -71,8 +68,8 @@ def deciding_fields(run: RunSet, row: dict[str, Any], rules: VotingRules) -> Ite
         other = _class_under(run, row, rules.model_copy(update={name: getattr(neutral, name)}))
         if other != now:
             decides = True
-            was = _RUN_ITS_OWN.get(name) or field_words(neutral, name)
-            yield f"  {name}={field_words(rules, name)} decides: with {name}={was} it would be {other}."
+            was = neutral.in_words[name]
+            yield f"  {name}={rules.in_words[name]} decides: with {name}={was} it would be {other}."
     kept = {name: getattr(rules, name) for name in ("mode", "max_rounds", "missing_basis")}
     other = _class_under(run, row, neutral.model_copy(update=kept))
     if not decides and set(rules.changed) - kept.keys() and other != now:
@@ -130,5 +127,5 @@ def range_words(row: dict[str, Any]) -> str:
 
 def rules_words(rules: VotingRules) -> str:
     """Return the fields of rules that are set, the mode aside, as words after a mode; nothing where there are none."""
-    fields = [f"{name}={field_words(rules, name)}" for name in rules.changed if name != "mode"]
+    fields = [f"{name}={rules.in_words[name]}" for name in rules.changed if name != "mode"]
     return f", with {', '.join(fields)}" if fields else ""

@@ -90,15 +90,6 @@ def _name(entry: object, rules: VotingRules, presets: Mapping[VotingRules, str],
     return ", ".join(own) or "neutral"
 
 
-def field_words(rules: VotingRules, name: str) -> str:
-    """Return the value of a field in words.
-
-    >>> field_words(VotingRules(stop={"margin": 2}), "stop"), field_words(VotingRules(), "majority")
-    ('margin 2', '1/2')
-    """
-    return value_words(rules.model_dump(mode="json")[name])
-
-
 def _fields(rules: VotingRules) -> dict[str, str]:
     return {name: value_words(value) for name, value in rules.changed.items()}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,11 @@ from verifyplan.text import did_you_mean
 
 KINDS: dict[str, type[RulesValue]] = {"voting": VotingRules, "plan": PlanRules}
 """The kinds of rules, by the word for them."""
+
+MODE_NOTE = (
+    "note: in a replay the mode changes only how votes count; "
+    "a live run in another mode asks its workers by other prompts, too"
+)
 
 rules = typer.Typer(
     no_args_is_help=True,
@@ -48,15 +52,16 @@ def show(
         for word, kind in KINDS.items():
             typer.echo(f"{kind.__name__} ({word} rules)")
             for preset in kind.presets():
-                changed = ", ".join(f"{field}={_text(value)}" for field, value in kind.preset(preset).changed.items())
+                chosen = kind.preset(preset)
+                changed = ", ".join(f"{field}={chosen.in_words[field]}" for field in chosen.changed)
                 typer.echo(f"  {preset:<20} {changed or 'neutral'}")
         return
     chosen = _read(name)
     typer.echo(f"{type(chosen).__name__}, digest {chosen.digest}")
-    values = chosen.model_dump(mode="json")
+    words = chosen.in_words
     for field, info in type(chosen).model_fields.items():
         mark = "*" if field in chosen.changed else " "
-        typer.echo(f"{mark} {field} = {_text(values[field])}\n      {info.description}")
+        typer.echo(f"{mark} {field} = {words[field]}\n      {info.description}")
     typer.echo("* differs from the neutral value")
 
 
@@ -75,6 +80,8 @@ def diff(
     one = _read(first)
     other = _read(second, type(one))
     typer.echo(one.diff(other) or "the same rules")
+    if isinstance(one, VotingRules) and isinstance(other, VotingRules) and one.mode != other.mode:
+        typer.echo(MODE_NOTE)
 
 
 rules.command(no_args_is_help=True)(search)
@@ -102,7 +109,3 @@ def _of_file(path: str, kinds: list[type[RulesValue]]) -> RulesValue:
         except SettingsError as error:
             errors.append(error)
     raise min(errors, key=lambda error: len(error.problems))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

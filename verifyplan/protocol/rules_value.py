@@ -65,6 +65,8 @@ class RulesValue(Model):
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """The fields that each named preset sets; all others are neutral."""
+    NEUTRAL_WORDS: ClassVar[Mapping[str, str]] = {}
+    """The neutral value in words, of the fields where it does not speak for itself."""
 
     if not TYPE_CHECKING:  # type checkers take the fields as the arguments
 
@@ -101,14 +103,18 @@ class RulesValue(Model):
         neutral = type(self)().model_dump(mode="json")
         return {name: value for name, value in self.model_dump(mode="json").items() if value != neutral[name]}
 
+    @property
+    def in_words(self) -> dict[str, str]:
+        """Every field with its value in words."""
+        changed, values = self.changed, self.model_dump(mode="json")
+        neutral = {name: words for name, words in self.NEUTRAL_WORDS.items() if name not in changed}
+        return {name: neutral.get(name, value_words(value)) for name, value in values.items()}
+
     def diff(self, other: Self) -> str:
         """Say how other rules differ from these, one line a field; empty where they are equal."""
-        mine, theirs = self.model_dump(mode="json"), other.model_dump(mode="json")
-        return "\n".join(
-            f"{name}: {value_words(mine[name])} -> {value_words(theirs[name])}"
-            for name in mine
-            if mine[name] != theirs[name]
-        )
+        mine, theirs = self.in_words, other.in_words
+        values, others = self.model_dump(mode="json"), other.model_dump(mode="json")
+        return "\n".join(f"{name}: {mine[name]} -> {theirs[name]}" for name in values if values[name] != others[name])
 
     def to_json(self) -> str:
         """Return the rules as JSON: the fields that are not neutral, which `from_json` reads."""
@@ -162,15 +168,13 @@ class RulesValue(Model):
 def value_words(value: object) -> str:
     """Return the value of a field, as JSON holds it, in words.
 
-    >>> value_words({"margin": 2}), value_words(["a", "b"]), value_words(None)
-    ('margin 2', 'a, b', 'none')
+    >>> value_words({"margin": 2}), value_words(["a", "b"]), value_words([])
+    ('margin 2', 'a, b', 'nothing')
     """
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {value_words(part)}" for name, part in value.items())
     if isinstance(value, list):
-        return ", ".join(map(value_words, value))
-    if value is None:
-        return "none"
+        return ", ".join(map(value_words, value)) or "nothing"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

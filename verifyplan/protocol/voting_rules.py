@@ -229,6 +229,14 @@ class VotingRules(RulesValue):
         absent = {name: [worker for worker in workers if worker not in roster] for name, workers in named.items()}
         return {name: workers for name, workers in absent.items() if workers}
 
+    NEUTRAL_WORDS: ClassVar[Mapping[str, str]] = {
+        "mode": "as recorded",
+        "max_rounds": "as recorded",
+        "quorum": "no quorum",
+        "workers": "all workers",
+        "weights": "equal weights",
+        "stop": "no stop",
+    }
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "as-recorded": {},
         "adversarial": {"mode": "adversarial"},
