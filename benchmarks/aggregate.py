@@ -1,20 +1,19 @@
 """How fast Dawid-Skene goes over a million votes of five workers, beside crowd-kit's, in one run.
 
-Run it with `make bench`. It prints medians and their ratio; posteriors must be equal to 1e-9, or it stops.
+Run it with `make bench`. Posteriors must be equal to 1e-9, or it stops.
 """
 
 from __future__ import annotations
 
-import statistics
-import time
 import warnings
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from crowdkit.aggregation import DawidSkene, OneCoinDawidSkene
 
 import verifyplan as vp
+from benchmarks.figures import YARDSTICK, once, report, timed, yardstick
 from verifyplan.analysis.aggregation.dawid_skene import dawid_skene
 
 VOTES, WORKERS, ITERATIONS, REPEATS = 1_000_000, 5, 20, 3
@@ -32,38 +31,29 @@ def crowd(votes: int, workers: int, n_workers: int, labels: int) -> pd.DataFrame
     return pd.DataFrame({"task": item, "worker": worker, "label": label})
 
 
-def seconds(work: Callable[[], object], repeats: int) -> tuple[float, object]:
-    """Median wall time, and what the last repeat returned."""
-    taken, result = [], None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = work()
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken), result
-
-
 def main() -> None:
-    """Print both times and their ratio, for both forms, and for a crowd of whom each sees few items."""
+    """Report both forms, and a crowd of whom each sees few items; then `vp.aggregate` of the table whole."""
     warnings.simplefilter("ignore")  # crowd-kit calls pandas in ways that are going to end
-    print(f"{'case':<44}{'crowd-kit':>12}{'verifyplan':>12}{'ratio':>8}")
     for n_workers, labels, iterations, one_coin in ((5, 2, ITERATIONS, False), (500, 4, 5, False), (5, 2, 5, True)):
         table = crowd(VOTES, WORKERS, n_workers, labels)
         theirs = (OneCoinDawidSkene if one_coin else DawidSkene)(n_iter=iterations, tol=ALL_ITERATIONS)
-        slow, expected = seconds(lambda model=theirs, table=table: model.fit_predict_proba(table), 1)
+        slow, expected = once(lambda model=theirs, table=table: model.fit_predict_proba(table))
         columns = [table[name].to_numpy() for name in ("task", "worker", "label")]
         sizes = VOTES // WORKERS, n_workers, labels
         settings = {"iterations": iterations, "tolerance": 0, "one_coin": one_coin}
-        fast, fit = seconds(
-            lambda columns=columns, sizes=sizes, settings=settings: dawid_skene(*columns, *sizes, **settings), REPEATS
-        )
+        work = partial(dawid_skene, *columns, *sizes, **settings)
+        fast, fit = timed(work, REPEATS), work()
         difference = np.abs(expected.sort_index(axis=1).sort_index().to_numpy() - fit.posteriors).max()
         if difference > 1e-9 or fit.iterations != iterations:
             raise SystemExit(f"posteriors differ by {difference}, or {fit.iterations} are not {iterations} iterations")
-        name = f"{'one-coin' if one_coin else 'dawid-skene'}, {n_workers} workers, {labels} labels, {iterations} its"
-        print(f"{name:<44}{slow:>10.2f} s{fast:>10.3f} s{slow / fast:>8.0f}")
+        name = f"{'one-coin ' if one_coin else ''}Dawid-Skene, {n_workers} workers, {labels} labels, {iterations} steps"
+        aims = {"crowd-kit": 20} if iterations == ITERATIONS else {}
+        report("aggregate", name, VOTES, "votes", fast, {"crowd-kit": slow}, aims)
     table = crowd(VOTES, WORKERS, 5, 2).rename(columns={"task": "item"})
-    whole, _ = seconds(lambda: vp.aggregate(table, method="dawid-skene", iterations=ITERATIONS), REPEATS)
-    print(f"vp.aggregate of that table, from columns to notes: {whole:.2f} s")
+    whole = timed(lambda: vp.aggregate(table, method="dawid-skene", iterations=ITERATIONS), REPEATS)
+    report(
+        "aggregate", "vp.aggregate by Dawid-Skene, from table to notes", VOTES, "votes", whole, {YARDSTICK: yardstick()}
+    )
 
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import psutil
 
 import verifyplan as vp
+from benchmarks.figures import YARDSTICK, Measurement, least, once, report, yardstick
 from verifyplan.analysis.out_of_core.class_counts import classify_dataset
 from verifyplan.frames.artifact import write_artifact
 from verifyplan.frames.dataset.compile import compile_dataset
@@ -34,7 +34,8 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS
 
 WORKERS, FINDINGS = 5, 50
-PROCESSES = 2
+PROCESSES, REPEATS = 2, 2
+PEERS, AIMS = ("polars, streaming", "DuckDB"), {"polars, streaming": 3}
 
 
 def make_part(n: int, number: int, storage: Storage) -> Part:
@@ -132,18 +133,8 @@ ENGINES: dict[str, Callable[[str], dict[str, dict[str, int]]]] = {
 }
 
 
-class Measured(NamedTuple):
-    """What an engine takes."""
-
-    seconds: float
-    cpu_seconds: float
-    """Of all processes, as far as they were seen: what is left of the time where other programs are at work."""
-    peak_gb: float
-    counts: dict[str, dict[str, int]]
-
-
-def measured(engine: str, folder: Path) -> Measured:
-    """Return what an engine takes in a process of its own."""
+def seen(engine: str, folder: Path) -> tuple[Measurement, object]:
+    """Return what an engine takes in a process of its own, those that it starts included, and what it counts."""
     command = [sys.executable, "-m", "benchmarks.datasets", "--engine", engine, "--folder", str(folder)]
     process, peak = subprocess.Popen(command, stdout=subprocess.PIPE, text=True), 0
     cpu: dict[int, float] = {}
@@ -159,7 +150,7 @@ def measured(engine: str, folder: Path) -> Measured:
     if process.returncode or process.stdout is None:
         raise SystemExit(f"{engine} failed")
     found = json.loads(process.stdout.read())
-    return Measured(found["seconds"], sum(cpu.values()), peak / 1e9, found["counts"])
+    return Measurement(found["seconds"], sum(cpu.values()), peak / 1e6), found["counts"]
 
 
 def classifying(folder: Path, n_votes: int, n_parts: int) -> None:
@@ -167,14 +158,13 @@ def classifying(folder: Path, n_votes: int, n_parts: int) -> None:
     parts = tuple(make_part(n_votes // n_parts, number, storage) for number in range(n_parts))
     write_manifest(storage, Manifest(source="generated", parts=parts, files=""))
     size = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
-    print(f"{n_votes:,} votes in {n_parts} parts, {size / 1e6:,.0f} MB; both modes, one pass each")
-    results = {engine: measured(engine, folder) for engine in ENGINES}
-    if any(found.counts != results["verifyplan"].counts for found in results.values()):
-        raise SystemExit(f"the engines count other classes: {results}")
-    ours = results["verifyplan"]
-    for engine, found in results.items():
-        times = f"{found.seconds:7.1f} s, {found.cpu_seconds:7.1f} s of CPU, {found.peak_gb:.2f} GB at most"
-        print(f"{engine:>12}: {times}, ratio {found.seconds / ours.seconds:.2f}")
+    print(f"{n_votes:,} votes in {n_parts} parts, {size / 1e6:,.0f} MB")
+    turns = [{engine: seen(engine, folder) for engine in ENGINES} for _ in range(REPEATS)]
+    if any(counts != turns[0]["verifyplan"][1] for turn in turns for _, counts in turn.values()):
+        raise SystemExit(f"the engines count other classes: {turns}")
+    ours, *peers = (least([turn[engine][0] for turn in turns]) for engine in ENGINES)
+    named = dict(zip(PEERS, peers, strict=True))
+    report("datasets", "classify in both modes, from Parquet", n_votes, "votes", ours, named, AIMS)
 
 
 def compiling(folder: Path, n_runs: int) -> None:
@@ -182,14 +172,17 @@ def compiling(folder: Path, n_runs: int) -> None:
     examples = sorted(vp.datasets.path("stdlib-claims/adversarial").rglob("*.json"))
     artifacts = [vp.read_artifact(path) for path in examples[:3]]
     (folder / "runs").mkdir(parents=True)
-    for number in range(n_runs):
-        write_artifact(artifacts[number % 3], folder / f"runs/{number:05d}.json")
-    for what, more in (("first", 0), ("nothing new", 0), (f"{n_runs // 100} more", n_runs // 100)):
-        for number in range(n_runs, n_runs + more):
+    peers = {YARDSTICK: yardstick()}
+    for name, numbers in (
+        ("compile", range(n_runs)),
+        ("compile again, nothing new", range(0)),
+        ("compile again, a hundredth more", range(n_runs, n_runs + n_runs // 100)),
+    ):
+        for number in numbers:
             write_artifact(artifacts[number % 3], folder / f"runs/{number:05d}.json")
-        began = time.perf_counter()
-        done = compile_dataset(folder / "runs", folder / "set", progress=False)
-        print(f"compile of {done.n_runs:,} runs, {what}: {time.perf_counter() - began:.2f} s")
+        spent, _ = once(lambda: compile_dataset(folder / "runs", folder / "set", progress=False))
+        report("datasets", name, n_runs, "runs", spent, peers)
+        peers.setdefault("the first compile", spent)
 
 
 def main() -> None:

@@ -35,7 +35,8 @@ MET = {TIME_AIMED_AT: 1}
 
 Work = Callable[[], object]
 Engine = Callable[..., tuple[Work, Callable[[object], object]]]
-"""Takes the engine's name and texts; makes the data; returns the work, and what must be equal of all results."""
+"""Takes the engine's name and texts; makes the data; returns the work, and a function of its result that must be equal
+for all engines; one whose result cannot be compared returns None there."""
 
 
 class Measurement(NamedTuple):
@@ -76,7 +77,7 @@ class Figure:
         return self.benchmark, self.name, self.n, self.peer
 
     def __str__(self) -> str:
-        aim = "" if self.aim is None else f", aim {self.aim:g}{'' if self.ratio >= self.aim else ' NOT REACHED'}"
+        aim = "" if self.aim is None else f", aim {self.aim:.3g}{'' if self.ratio >= self.aim else ' NOT REACHED'}"
         ours, theirs = _cost(self.seconds, self.peak_mb), _cost(self.peer_seconds, self.peer_peak_mb)
         return f"{self.name}, {self.n:,} {self.unit}: {ours}; {self.peer} {theirs}; ratio {self.ratio:.3g}{aim}"
 
@@ -133,7 +134,7 @@ def measured(module: str, engines: Sequence[str], *arguments: object, repeats: i
         for engine in engines
     }
     found: dict[str, list[Measurement]] = {engine: [] for engine in engines}
-    answers = {}
+    answers: dict[str, str] = {}
     for turn in range(-1, repeats):  # -1: their data are made, and they have worked once
         for engine, process in processes.items():
             if turn >= 0:
@@ -144,7 +145,7 @@ def measured(module: str, engines: Sequence[str], *arguments: object, repeats: i
                 raise SystemExit(f"{module}: {engine} failed")
             if turn >= 0:
                 found[engine].append(Measurement(*map(float, line[:3])))
-                answers[engine] = line[3]
+                answers |= {engine: line[3]} if line[3] != "None" else {}
     for process in processes.values():
         process.stdin.close()
         process.wait()

@@ -27,7 +27,7 @@ from benchmarks.figures import FIELDS, ROOT, TIME_AIMED_AT, VARIABLE, Figure, fi
 TABLE, README = ROOT / "benchmarks" / "figures.csv", ROOT / "benchmarks" / "README.md"
 USUAL: dict[str, tuple[str, ...]] = {
     "classify": (),
-    "datasets": ("--votes", "10000000", "--parts", "8", "--runs", "1000"),
+    "datasets": ("--votes", "20000000", "--parts", "8", "--runs", "1000"),
     "loading": ("2000",),
     "search_rules": (),
     "aggregate": (),
@@ -131,7 +131,7 @@ def markdown(rows: Sequence[Row]) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for figure, *_ in rows:
-        aim = "" if figure.aim is None else f"{figure.aim:g}, {'' if figure.ratio >= figure.aim else 'not '}reached"
+        aim = "" if figure.aim is None else f"{figure.aim:.3g}, {'' if figure.ratio >= figure.aim else 'not '}reached"
         memory = " and ".join(f"{mb:,.0f}" for mb in (figure.peak_mb, figure.peer_peak_mb) if mb == mb)
         lines.append(
             f"| {figure.name} | {figure.n:,} {figure.unit} | {figure.seconds:.3g} s | {figure.peer} | "

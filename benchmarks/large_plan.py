@@ -14,6 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.figures import YARDSTICK, Measurement, report, yardstick
+
 FILES, PLAN_BYTES = 50_000, 2_000_000
 CODE = {
     "py": "import os\n\n\nclass Part{n}:\n    def run_{n}(self):\n        return os.getpid() + {n}\n",
@@ -66,9 +68,12 @@ def main() -> None:
         )
         subprocess.run([sys.executable, "-c", program, plan, root, folder], check=True)
         took = time.perf_counter() - began - peer
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        print(f"verify: {took:.1f} s, {peak:.0f} MiB at its peak; git grep for one name: {peer:.2f} s")
-        print(f"ratio to git grep: {took / peer:.0f}")
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+        ours, peers = (
+            Measurement(took, peak_mb=peak),
+            {YARDSTICK: yardstick(), "git grep for one name": Measurement(peer)},
+        )
+        report("large_plan", "vp.verify of a plan of 2 MB", FILES, "files", ours, peers)
 
 
 if __name__ == "__main__":

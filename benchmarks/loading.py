@@ -1,27 +1,24 @@
 """How fast run files become tables, and saved tables are loaded again, beside other readers of the same bytes.
 
-`python -m benchmarks.loading [FILES] [PYTHON]`: FILES artifacts of the real shape (10,000 unless named), each reader in
-a process of its own, one after another; the least of several times, by the clock and of CPU, and the peak of memory.
+`python -m benchmarks.loading [FILES] [PYTHON]`: FILES artifacts (10,000 unless named) of the real shape, 52 votes each.
 With PYTHON, an interpreter that has inspect_ai, its own dataframes are timed by benchmarks/inspect_logs.py, too.
 """
 
 from __future__ import annotations
 
 import json
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import verifyplan as vp
+from benchmarks.figures import MET, YARDSTICK, measured, report, serve_or, within, yardstick
 from benchmarks.run_files import write_artifacts
 
-FILES, REPEATS = 10_000, 3
+FILES = 10_000
 LOG = Path(__file__).parents[1] / "data" / "live-example" / "adversarial" / "panel-001.jsonl"
 
 
@@ -29,11 +26,12 @@ def _paths(folder: Path) -> list[Path]:
     return sorted((folder / "runs").rglob("*.json"))
 
 
-def by_msgspec(folder: Path) -> int:
+def by_msgspec(folder: Path) -> None:
     """Parse into dicts, no table, no check: what no reader of JSON in Python is faster than."""
     import msgspec
 
-    return sum(bool(msgspec.json.decode(path.read_bytes())) for path in _paths(folder))
+    for path in _paths(folder):
+        msgspec.json.decode(path.read_bytes())
 
 
 def by_json_normalize(folder: Path) -> int:
@@ -98,72 +96,67 @@ def logs_by_us(folder: Path) -> int:
     return len(vp.load(folder / "logs", progress=False).runs)
 
 
-READERS: Mapping[str, Callable[[Path], int]] = {
-    reader.__name__: reader
-    for reader in (
+def logs_by_msgspec(folder: Path) -> None:
+    """Parse the lines into dicts, no table, no check."""
+    import msgspec
+
+    for path in (folder / "logs").iterdir():
+        for line in path.read_bytes().splitlines():
+            msgspec.json.decode(line)
+
+
+READERS: tuple[tuple[str, Callable[[Path], int], dict[str, Callable[[Path], int | None]], float | None], ...] = (
+    (
+        "artifacts to all tables, every check",
         by_us,
-        by_msgspec,
-        by_json_normalize,
-        by_duckdb,
-        saved_by_us,
-        saved_with_texts_by_us,
-        saved_by_pandas,
-        saved_by_polars,
-        logs_by_us,
-    )
-}
+        {
+            "msgspec, no table, no check": by_msgspec,
+            "pandas json_normalize, votes alone": by_json_normalize,
+            "DuckDB, votes alone": by_duckdb,
+        },
+        1.6,
+    ),
+    ("saved tables, without texts", saved_by_us, {"pandas": saved_by_pandas, "polars": saved_by_polars}, 0.03),
+    ("saved tables, with texts", saved_with_texts_by_us, {}, 0.15),
+    ("run logs to all tables, digests checked", logs_by_us, {"msgspec, no table, no check": logs_by_msgspec}, None),
+)
+"""What is read, by us and by others, and the seconds aimed at for 10,000 files."""
+AIMS = {"msgspec, no table, no check": 0.25} | MET
 
 
-def measure(name: str, folder: Path) -> dict[str, Any]:
-    """Return the least seconds of several readings, after one that does not count, and the peak of memory in MB."""
-    rows, times = READERS[name](folder), []
-    for _ in range(REPEATS):
-        start = time.perf_counter(), time.process_time()
-        READERS[name](folder)
-        times.append((time.perf_counter() - start[0], time.process_time() - start[1]))
-    clock, cpu = (min(column) for column in zip(*times, strict=True))
-    return {"rows": rows, "clock": clock, "cpu": cpu, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3}
+def engine(name: str, folder: str) -> tuple[Callable[[], int | None], Callable[[object], object]]:
+    """Return a reader, and the rows that it finds, where they are the same for all."""
+    return (lambda: globals()[name](Path(folder))), lambda rows: None if name.startswith("logs") else rows
 
 
-def _in_a_process(name: str, folder: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.loading", "--reader", name, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+def make_files(folder: Path, files: int) -> None:
+    """Write artifacts, a hundredth as many logs, and the saved tables of the artifacts."""
+    size = write_artifacts(folder / "runs", files)
+    vp.load(folder / "runs", progress=False).save(folder / "saved")
+    logs = max(1, files // 100)
+    (folder / "logs").mkdir()
+    for number in range(logs):
+        shutil.copy(LOG, folder / "logs" / f"{number:04d}.jsonl")
+    log_size = logs * LOG.stat().st_size / 1e6
+    print(f"{files:,} artifacts, {size / 1e6:.0f} MB, 52 votes each; {logs} logs, {log_size:.1f} MB", flush=True)
 
 
-def main(files: int, inspect_python: str | None) -> None:
-    """Write the files, time every reader, and print what each took."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        size = write_artifacts(folder / "runs", files)
-        vp.load(folder / "runs", progress=False).save(folder / "saved")
-        logs = max(1, files // 100)
-        for number in range(logs):
-            (folder / "logs").mkdir(exist_ok=True)
-            shutil.copy(LOG, folder / "logs" / f"{number:04d}.jsonl")
-        log_size = logs * LOG.stat().st_size
-        print(f"{files:,} artifacts, {size / 1e6:.0f} MB, 52 votes each; {logs} logs, {log_size / 1e6:.1f} MB")
-        print(
-            f"{'reader':<24}{'rows':>10}{'seconds':>9}{'of CPU':>8}{'MB/s of CPU':>13}{'peak MB':>9}{'times ours':>12}"
-        )
-        ours: dict[str, float] = {}
-        for name in READERS:
-            result = _in_a_process(name, folder)
-            kind = name.split("_")[0]
-            base = ours.setdefault(kind, result["cpu"])
-            bytes_read = log_size if kind == "logs" else size
-            rate = f"{bytes_read / 1e6 / result['cpu']:.0f}" if kind != "saved" else ""
-            print(
-                f"{name:<24}{result['rows']:>10,}{result['clock']:>9.2f}{result['cpu']:>8.2f}{rate:>13}"
-                f"{result['peak']:>9.0f}{result['cpu'] / base:>12.2f}"
+def main() -> None:
+    """Write the files, and time every reader."""
+    files, stick = int(sys.argv[1]) if len(sys.argv) > 1 else FILES, {YARDSTICK: yardstick()}
+    with tempfile.TemporaryDirectory() as folder:
+        make_files(Path(folder), files)
+        for name, ours, peers, seconds in READERS:
+            found = measured(
+                "benchmarks.loading", [each.__name__ for each in (ours, *peers.values())], folder, repeats=3
             )
-    if inspect_python:
-        subprocess.run([sys.executable, str(Path(__file__).with_name("inspect_logs.py")), inspect_python], check=True)
+            theirs = {peer: found[reader.__name__] for peer, reader in peers.items()} or stick
+            theirs |= within(seconds if files == FILES else None)
+            n, unit = (max(1, files // 100), "logs") if name.startswith("run logs") else (files, "files")
+            report("loading", name, n, unit, found[ours.__name__], theirs, AIMS)
+    if len(sys.argv) > 2:
+        subprocess.run([sys.executable, str(Path(__file__).with_name("inspect_logs.py")), sys.argv[2]], check=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--reader"]:
-        print(json.dumps(measure(sys.argv[2], Path(sys.argv[3]))))
-    else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else FILES, sys.argv[2] if len(sys.argv) > 2 else None)
+    serve_or(main, engine)

@@ -8,10 +8,7 @@ same classes and bounds, or it stops.
 
 from __future__ import annotations
 
-import resource
 import sys
-import time
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +16,7 @@ import pandas as pd
 
 import verifyplan as vp
 from benchmarks.classify import by_groupby
+from benchmarks.figures import MET, YARDSTICK, Measurement, once, report, within, yardstick
 from verifyplan.analysis.clusters import clusters_of_findings
 from verifyplan.analysis.treatments.rule_costs import RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
@@ -26,7 +24,7 @@ from verifyplan.analysis.treatments.rule_quality import QualityMeasure, quality_
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import BASES, VERDICTS
 
-SIZES = (100_000, 1_000_000)
+SIZE, AIM_SECONDS = 100_000, 4
 RULES, FINDINGS_A_RUN, WORKERS, REPLAYED = 500, 200, "abcde", 5
 
 
@@ -100,13 +98,6 @@ def make_rules() -> list[vp.VotingRules]:
     return list({rule.digest: rule for rule in rules}.values())[:RULES]
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Return the wall time of some work."""
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
 def count_by_run(outcomes: RuleOutcomes) -> None:
     """Take the counts by run, and the bounds of each class, of every rule."""
     run = pd.factorize(outcomes.findings["run_id"])[0].astype(np.int64)
@@ -125,43 +116,44 @@ def measure(runs: RunSet, outcomes: RuleOutcomes) -> None:
         costs.of(walks)
 
 
-def check(runs: RunSet, outcomes: RuleOutcomes, rules: list[int]) -> float:
-    """Return the seconds of a replay of each of some rules; stop unless it gives the same classes and bounds."""
-    total = 0.0
+def check(runs: RunSet, outcomes: RuleOutcomes, rules: list[int]) -> Measurement:
+    """Return what a replay of each rule would take, by a sample; stop unless classes and bounds are the same."""
+    spent = []
     for k in rules:
-        began = time.perf_counter()
-        replayed = vp.replay(runs, rules=outcomes.rules[k])
-        total += time.perf_counter() - began
+        seconds, replayed = once(lambda k=k: vp.replay(runs, rules=outcomes.rules[k]))
+        spent.append(seconds)
         ours = {"classification": outcomes.classes(k), "low": outcomes.low(k), "high": outcomes.high(k)}
         for name, codes in ours.items():
             if not (replayed[name].cat.codes.to_numpy() == codes).all():
                 raise SystemExit(f"{outcomes.rules[k]}: a replay gives another {name}; a figure would mean nothing")
-    return total / len(rules)
+    factor = len(outcomes.rules) / len(rules)
+    seconds, cpu, peaks = zip(*spent, strict=True)
+    return Measurement(factor * sum(seconds), factor * sum(cpu), max(peaks))
+
+
+def searched(runs: RunSet, rules: list[vp.VotingRules]) -> RuleOutcomes:
+    """Read the votes once, and take classes, bounds and counts by run of every rule."""
+    outcomes = rule_outcomes(runs, rules)
+    count_by_run(outcomes)
+    return outcomes
 
 
 def main() -> None:
-    """Time every size; replay some rules at the first."""
+    """Time every size that is named; replay some rules where that does not take long."""
     rules = make_rules()
-    for n_findings in [int(size) for size in sys.argv[1:]] or SIZES:
+    for n_findings in [int(size) for size in sys.argv[1:]] or [SIZE]:
         runs = make_runs(n_findings)
-        began = time.perf_counter()
-        outcomes = rule_outcomes(runs, rules)
-        reading = time.perf_counter() - began
-        counting = seconds(lambda outcomes=outcomes: count_by_run(outcomes))
+        spent, outcomes = once(lambda runs=runs: searched(runs, rules))
+        peers = {YARDSTICK: yardstick()} | within(AIM_SECONDS if n_findings == SIZE else None)
+        if n_findings <= SIZE:
+            peers["vp.replay of each rule"] = check(runs, outcomes, list(range(0, len(rules), len(rules) // REPLAYED)))
+            grouped, _ = once(lambda runs=runs: by_groupby(runs.votes[runs.votes["round"].eq(1)]))
+            peers["pandas groupby of each rule, one round, no bounds"] = Measurement(len(rules) * grouped.seconds)
+        report("search_rules", "search of 500 rules, two rounds", n_findings, "findings", spent, peers, MET)
         fresh = rule_outcomes(runs, rules)
-        measuring = seconds(lambda runs=runs, fresh=fresh: measure(runs, fresh))
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(
-            f"{len(rules)} rules x {n_findings:,} findings x 2 rounds x {len(WORKERS)} workers: votes read once "
-            f"{reading:.2f} s, classes, bounds and counts by run {counting:.2f} s; with metric, intervals and costs "
-            f"instead of counts {measuring:.2f} s; peak {memory:.1f} GB"
-        )
-        if n_findings <= SIZES[0]:
-            ours = (reading + counting) / len(rules)
-            replayed = check(runs, outcomes, list(range(0, len(rules), len(rules) // REPLAYED)))
-            grouped = seconds(lambda runs=runs: by_groupby(runs.votes[runs.votes["round"].eq(1)]))
-            print(f"  a rule: {1000 * ours:.1f} ms; vp.replay {1000 * replayed:.0f} ms, ratio {replayed / ours:.0f}")
-            print(f"  pandas groupby, one round, no bounds: {1000 * grouped:.0f} ms, ratio {grouped / ours:.0f}")
+        spent, _ = once(lambda runs=runs, fresh=fresh: measure(runs, fresh))
+        name = "F1 with intervals, and costs, of 500 rules"
+        report("search_rules", name, n_findings, "findings", spent, {YARDSTICK: peers[YARDSTICK]})
 
 
 if __name__ == "__main__":
