@@ -18,10 +18,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import typer
 
 import verifyplan as vp
 from tests.processes import ROOT, forked, process
-from verifyplan.cli.app import COMMANDS, load_command
+from verifyplan.cli.app import COMMANDS, app
+from verifyplan.cli.rules import rules
 
 COMMAND = Path(sys.executable).with_name("verifyplan")
 
@@ -365,25 +367,35 @@ def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
     assert verifyplan("resume", next(logs.glob("*.jsonl"))).returncode == 0
 
 
-def test_the_list_of_commands_loads_no_tables_charts_or_runs():
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["--help"], [f"\n  {name} " for name in COMMANDS]),
+        (["rules", "show", "margin-2"], ["* stop = margin 2"]),
+        (["rules", "diff", "majority", "unanimous"], ["aggregate: majority -> unanimous"]),
+    ],
+)
+def test_lists_of_commands_and_rules_load_no_tables_charts_or_runs(words, shown):
     code = (
-        "import sys; sys.argv = ['verifyplan', '--help']\n"
+        f"import sys; sys.argv = ['verifyplan', *{words!r}]\n"
         "import atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
         "from verifyplan.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
+    assert all(text in done.stdout for text in shown)
     heavy = {"pandas", "numpy", "altair", "verifyplan.runs", "verifyplan.agents", "verifyplan.frames"}
     assert {"typer", "verifyplan.cli.app"} <= set(done.stderr.split())
     assert not heavy & set(done.stderr.split())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_is_listed_with_its_own_first_line(name):
-    command = load_command(name)
-    assert command.name in (name, None, "")
-    assert COMMANDS[name].summary == command.help.splitlines()[0]
+@pytest.mark.parametrize("group", [app, rules], ids=["verifyplan", "rules"])
+def test_a_command_is_listed_with_its_own_first_line(group):
+    listing = typer.main.get_command(group)
+    for name, listed in listing.LISTED.items():
+        command = listing.loaded(name)
+        assert command.name in (name, None, "")
+        assert " ".join(command.help.split("\n\n")[0].split()) == listed.summary
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as on POSIX")
@@ -455,4 +467,4 @@ def test_a_mistyped_choice_is_told_with_the_one_that_was_meant(cli, command, wro
 def test_commands_load_in_any_thread():
     """A handler of signals may be set in the main thread alone; a command that a server runs needs none."""
     with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(load_command, "doctor").result() is not None
+        assert thread.submit(typer.main.get_command(app).loaded, "doctor").result() is not None

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 
 import verifyplan as vp
 from tests.live.live_runs import Played, turn_of
@@ -20,7 +21,8 @@ from tests.runs.plan.planning import PLAN, challenge, scores
 from verifyplan import redaction
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.cli.agents import KEY_VARIABLES, arguments_model, read_agents
-from verifyplan.cli.app import COMMANDS, load_command
+from verifyplan.cli.app import COMMANDS, app
+from verifyplan.cli.listed_commands import ListedGroup
 from verifyplan.cli.options import AgentOptions
 from verifyplan.errors import SettingsError
 from verifyplan.runs import estimate
@@ -241,10 +243,11 @@ def test_a_file_may_hold_what_the_backend_takes_and_nothing_else():
 
 def every_command():
     """Every command with the words that call it, those of groups included."""
+    listing = typer.main.get_command(app)
     for name in COMMANDS:
-        command = load_command(name)
+        command = listing.loaded(name)
         for inner, one in getattr(command, "commands", {"": command}).items():
-            yield f"{name} {inner}".strip(), one
+            yield f"{name} {inner}".strip(), command.loaded(inner) if isinstance(command, ListedGroup) else one
 
 
 def test_the_key_is_no_option_of_any_command(cli):

@@ -1,22 +1,19 @@
 """The command line as a whole: its commands, its error messages, its exit codes (rule H2).
 
-The list of commands is data. A command is imported from its module when it is chosen, so that `verifyplan --help` loads
-neither tables nor charts nor runs.
+The list of commands is data, so that `verifyplan --help` loads neither tables nor charts nor runs.
 """
 
 from __future__ import annotations
 
-import gc
 import re
 import sys
 import traceback
-from importlib import import_module
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
-from verifyplan.cli import INTERRUPTED, exit_on_interrupt
+from verifyplan.cli import INTERRUPTED
+from verifyplan.cli.listed_commands import ListedCommand, ListedGroup
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
 from verifyplan.reports.visible import visible
@@ -24,16 +21,6 @@ from verifyplan.text import did_you_mean
 from verifyplan.version import VERSION
 
 USAGE_ERROR, INTERNAL_ERROR = 2, 1
-
-
-class ListedCommand(NamedTuple):
-    """One line of the list of commands."""
-
-    module: str
-    """The module of `verifyplan.cli` that holds the function, named as the command, or the Typer `app` of a group."""
-    summary: str
-    """The first line of the function's docstring, or the help of the group."""
-    no_args_is_help: bool = True
 
 
 COMMANDS = {
@@ -102,31 +89,10 @@ COMMANDS = {
 }
 
 
-def load_command(name: str) -> Any:
-    """Import a command of the list, and return it as click's command."""
-    listed = COMMANDS[name]
-    with exit_on_interrupt():
-        module = import_module(f"verifyplan.cli.{listed.module}")
-    gc.freeze()  # to look through what was imported for garbage is a quarter of the time of a short command
-    command = getattr(module, name.replace("-", "_"))
-    if not isinstance(command, typer.Typer):
-        single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name, no_args_is_help=listed.no_args_is_help)(command)
-        command = single
-    return typer.main.get_command(command)
+class Commands(ListedGroup):
+    """All commands."""
 
-
-class Commands(TyperGroup):
-    """All commands: listed from their summaries, each loaded when it is chosen."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands = {name: TyperCommand(name, help=listed.summary) for name, listed in COMMANDS.items()}
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the command that the first word names, and load it; suggest the nearest where there is none."""
-        name, _, rest = super().resolve_command(ctx, args)
-        return name, name and load_command(name), rest
+    LISTED: ClassVar = COMMANDS
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
-from verifyplan.cli.rules_search import search
+from verifyplan.cli.listed_commands import ListedCommand, ListedGroup
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.rules_value import RulesValue, read_rules
@@ -22,7 +22,21 @@ MODE_NOTE = (
     "a live run in another mode asks its workers by other prompts, too"
 )
 
+
+class RulesCommands(ListedGroup):
+    """The commands about rules; the search, which reads runs, is imported when it is chosen."""
+
+    LISTED: ClassVar = {
+        "search": ListedCommand(
+            "rules_search",
+            "Judge many rules on recorded votes, without a call: the frontier of quality against cost, and a "
+            "recommendation.",
+        )
+    }
+
+
 rules = typer.Typer(
+    cls=RulesCommands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -82,9 +96,6 @@ def diff(
     typer.echo(one.diff(other) or "the same rules")
     if isinstance(one, VotingRules) and isinstance(other, VotingRules) and one.mode != other.mode:
         typer.echo(MODE_NOTE)
-
-
-rules.command(no_args_is_help=True)(search)
 
 
 def _read(name: str, kind: type[RulesValue] | None = None) -> RulesValue:
