@@ -7,7 +7,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.voting_rules import VotingRules
 
 
-def parts_to_judge(runs: RunSet, rules: VotingRules) -> tuple[RunSet, ...]:
+def parts_to_judge(runs: RunSet, *rules: VotingRules) -> tuple[RunSet, ...]:
     """Return the parts of a dataset, or runs that are in memory as their only part, to be judged one by one.
 
     Rules that stop within a round ask workers in an order that depends on all runs, which are then one part.
@@ -15,9 +15,11 @@ def parts_to_judge(runs: RunSet, rules: VotingRules) -> tuple[RunSet, ...]:
     >>> len(parts_to_judge(RunSet(), VotingRules()))
     1
     """
-    if not isinstance(runs, Dataset) or len(runs.parts) < 2 or _stop(runs, rules):
+    if not isinstance(runs, Dataset) or len(runs.parts) < 2 or any(_stop(runs, each) for each in rules):
         return (runs,)
-    return tuple(part if needs_texts(part, rules) else part.without_texts() for part in runs.parts)
+    return tuple(
+        part if any(needs_texts(part, each) for each in rules) else part.without_texts() for part in runs.parts
+    )
 
 
 def needs_texts(part: Dataset, rules: VotingRules) -> bool:

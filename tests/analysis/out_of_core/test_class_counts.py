@@ -101,3 +101,44 @@ def test_runs_in_memory_are_no_dataset():
 def test_rules_are_checked_as_ever():
     with pytest.raises(SettingsError, match="'hostile' is unknown"):
         replay_dataset(stored(vp.datasets.runs("contract")), "hostile")
+
+
+def test_both_modes_of_one_pass_are_those_of_two():
+    dataset = dataset_of(vp.datasets.runs(CLAIMS), f"memory://counted/{next(FOLDERS)}", runs_a_part=6)
+    for count_classes in (classify_dataset, replay_dataset):
+        both = count_classes(dataset, ["adversarial", "collaborative"])
+        assert list(both) == ["adversarial", "collaborative"]
+        for mode, found in both.items():
+            alone = count_classes(dataset, mode)
+            assert (found.digest, str(found)) == (alone.digest, str(alone))
+
+
+def test_several_rules_of_one_pass_are_those_of_many():
+    dataset = dataset_of(vp.datasets.runs(CLAIMS), f"memory://counted/{next(FOLDERS)}", runs_a_part=6)
+    rules = {"sticky": "sticky-refutes", "stopped": {"stop": {"margin": 1}}, "as run": {}}
+    for name, found in replay_dataset(dataset, rules=rules, max_rounds=2).items():
+        assert found.digest == replay_dataset(dataset_of_one(dataset), rules=rules[name], max_rounds=2).digest
+    assert list(classify_dataset(dataset, "adversarial", rules=["unanimous", {"refutes": "sticky"}])) == [
+        "unanimous",
+        "refutes sticky",
+    ]
+
+
+def dataset_of_one(dataset: Dataset) -> Dataset:
+    return dataset_of(dataset.in_memory(), f"memory://counted/{next(FOLDERS)}", runs_a_part=100)
+
+
+def test_findings_under_several_rules_are_not_written(tmp_path):
+    with pytest.raises(InputError, match="folder: takes the findings under one set of rules, got 2"):
+        classify_dataset(stored(vp.datasets.runs(CLAIMS)), ["adversarial", "collaborative"], folder=tmp_path)
+
+
+def test_columns_of_one_value_are_not_read_and_there(tmp_path):
+    runs = vp.datasets.runs(CLAIMS)
+    part = dataset_of(runs, tmp_path, runs_a_part=100).parts[0]
+    columns = ["run_id", "iteration", "round", "worker", "verdict", "disagree_basis", "is_origin"]
+    votes, expected = part.coded_votes(columns), part.votes[columns]
+    for name in columns:
+        assert votes[name].astype("object").fillna("").tolist() == expected[name].astype("object").fillna("").tolist()
+    assert votes["verdict"].dtype == expected["verdict"].dtype
+    assert not votes["iteration"].any()

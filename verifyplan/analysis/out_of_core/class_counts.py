@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from html import escape
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.chosen_rules import chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, classify
+from verifyplan.analysis.named_rules import rules_by_name
 from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.parts_to_judge import needs_texts, parts_to_judge
 from verifyplan.analysis.replay import ReplayMode, replay_under
@@ -30,6 +31,9 @@ from verifyplan.text import counted
 
 _COUNTED_BY = ["classification", "rule", "decided_round", "censored"]
 _VOTES = ["run_id", "iteration", "finding_id", "round", "worker", "verdict", "disagree_basis", "is_origin"]
+
+MAX_THREADS = 4
+"""Parts are read and classified by at most so many threads of a process, and by no more than it has cores."""
 
 Address = str | os.PathLike[str]
 
@@ -78,29 +82,57 @@ class _PartCounts(NamedTuple):
     path: str
 
 
+@overload
 def classify_dataset(
     dataset: Dataset | Address,
-    *,
     mode: Mode | None = None,
+    *,
     rules: object = None,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
     client: Any = None,
     folder: Address | None = None,
-) -> ClassCounts:
+) -> ClassCounts: ...
+
+
+@overload
+def classify_dataset(
+    dataset: Dataset | Address,
+    mode: list[Mode],
+    *,
+    rules: object = None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+    client: Any = None,
+) -> dict[str, ClassCounts]: ...
+
+
+def classify_dataset(
+    dataset: Dataset | Address,
+    mode: Mode | list[Mode] | None = None,
+    *,
+    rules: object = None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+    client: Any = None,
+    folder: Address | None = None,
+) -> ClassCounts | dict[str, ClassCounts]:
     """Return how many findings of a dataset come to which class, by its votes alone (see `classify`).
 
-    Each part is read and classified by itself, so that memory holds a part for each process. Rules that stop within a
-    round ask workers in the order in which they appear in a part.
+    Each part is read once and classified by itself, so that memory holds a part for each thread or process. Rules that
+    stop within a round ask workers in the order in which they appear in a part.
 
     Args:
         dataset: what `load` returns for the folder of a dataset, or its address.
-        mode: see `classify`; likewise `rules`, `max_rounds` and `missing_basis`.
-        rules: see `classify`.
+        mode: see `classify`; or a list of modes, for a dictionary of the counts in each.
+        rules: see `classify`; or a list or mapping of rules, for a dictionary of the counts under each, by name (see
+            `compare`).
         max_rounds: see `classify`.
         missing_basis: see `classify`.
-        client: where parts are classified (see `map_parts`): None for here, a number of processes, or a Dask client.
-        folder: a folder, new or empty, for the findings with their classes: a Parquet file for each part.
+        client: where parts are classified (see `map_parts`): None for threads of this process, a number of processes,
+            or a Dask client.
+        folder: a folder, new or empty, for the findings with their classes: a Parquet file for each part. Of several
+            modes or rules none are written.
 
     Raises:
         InputError: for what is no dataset, and a folder that holds something.
@@ -108,14 +140,19 @@ def classify_dataset(
 
     >>> import verifyplan as vp
     >>> _ = vp.compile_dataset(vp.datasets.path("contract"), "memory://classified")
-    >>> classify_dataset("memory://classified", mode="adversarial").classes["contested"]
+    >>> classify_dataset("memory://classified", "adversarial").classes["contested"]
     np.int64(6)
+    >>> both = classify_dataset("memory://classified", ["adversarial", "collaborative"])
+    >>> {mode: int(counts.classes["contested"]) for mode, counts in both.items()}
+    {'adversarial': 6, 'collaborative': 4}
     """
     opened = as_dataset(dataset)
-    chosen = chosen_rules(rules, mode, max_rounds, missing_basis)
-    return _counts_of(opened, partial(_classified, rules=chosen), opened.parts, client, folder)
+    named = _named(rules, mode, max_rounds, missing_basis)
+    found = _counts_of(opened, partial(_classified, rules=named), opened.parts, client, folder, tuple(named))
+    return found if _are_several(rules, mode) else found[_ALONE]
 
 
+@overload
 def replay_dataset(
     dataset: Dataset | Address,
     mode: ReplayMode | None = None,
@@ -125,7 +162,31 @@ def replay_dataset(
     missing_basis: MissingBasis = "infer",
     client: Any = None,
     folder: Address | None = None,
-) -> ClassCounts:
+) -> ClassCounts: ...
+
+
+@overload
+def replay_dataset(
+    dataset: Dataset | Address,
+    mode: list[ReplayMode],
+    *,
+    rules: object = None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+    client: Any = None,
+) -> dict[str, ClassCounts]: ...
+
+
+def replay_dataset(
+    dataset: Dataset | Address,
+    mode: ReplayMode | list[ReplayMode] | None = None,
+    *,
+    rules: object = None,
+    max_rounds: int | None = None,
+    missing_basis: MissingBasis = "infer",
+    client: Any = None,
+    folder: Address | None = None,
+) -> ClassCounts | dict[str, ClassCounts]:
     """Return how many findings of a dataset come to which class (see `replay`), a part at a time.
 
     `replay` itself takes a dataset, too, and returns its table; this is for results that do not fit into memory.
@@ -143,8 +204,32 @@ def replay_dataset(
     note: Findings or votes were generated, not observed.
     """
     opened = as_dataset(dataset)
-    chosen = chosen_rules(rules, mode, max_rounds, missing_basis)
-    return _counts_of(opened, partial(replay_under, rules=chosen), parts_to_judge(opened, chosen), client, folder)
+    named = _named(rules, mode, max_rounds, missing_basis)
+    parts: tuple[Any, ...] = parts_to_judge(opened, *named.values())
+    found = _counts_of(opened, partial(_replayed, rules=named), parts, client, folder, tuple(named))
+    return found if _are_several(rules, mode) else found[_ALONE]
+
+
+_ALONE = ""
+"""The name of rules that have no others beside them."""
+
+
+def _are_several(rules: object, mode: object) -> bool:
+    """Return whether rules are a list or mapping of rules, or modes a list of modes."""
+    fields = isinstance(rules, Mapping) and rules.keys() <= VotingRules.model_fields.keys()
+    return isinstance(mode, list) or (isinstance(rules, Mapping) and not fields) or isinstance(rules, list | tuple)
+
+
+def _named(
+    rules: object, mode: str | Sequence[str] | None, max_rounds: int | None, missing_basis: MissingBasis
+) -> dict[str, VotingRules]:
+    """Return the rules that the arguments choose, by name."""
+    if isinstance(mode, list):
+        return {each: chosen_rules(rules, each, max_rounds, missing_basis) for each in mode}
+    if not _are_several(rules, mode):
+        return {_ALONE: chosen_rules(rules, cast(Any, mode), max_rounds, missing_basis)}
+    named = rules_by_name(rules, max_rounds, missing_basis)
+    return {name: chosen_rules(each, cast(Any, mode), None, each.missing_basis) for name, each in named.items()}
 
 
 def as_dataset(value: Runs) -> Dataset:
@@ -156,24 +241,45 @@ def as_dataset(value: Runs) -> Dataset:
     raise InputError(Problem("dataset", f"must be a dataset that is on disk, got {runs!r:.80}", fix))
 
 
-def _classified(part: Dataset, rules: VotingRules) -> pd.DataFrame:
-    votes = part.coded_votes(_VOTES, texts=needs_texts(part, rules))
-    return classify(votes, rules=rules)
+Tables = Callable[[Dataset], Iterator[pd.DataFrame]]
+"""Yields a table of the findings of a part, with their classes, for each set of rules."""
+
+
+def _classified(part: Dataset, rules: Mapping[str, VotingRules]) -> Iterator[pd.DataFrame]:
+    votes = part.coded_votes(_VOTES, texts=any(needs_texts(part, each) for each in rules.values()))
+    for each in rules.values():
+        yield classify(votes, rules=each)
+
+
+def _replayed(part: Dataset, rules: Mapping[str, VotingRules]) -> Iterator[pd.DataFrame]:
+    for each in rules.values():
+        yield replay_under(part, each)
 
 
 def _counts_of(
     dataset: Dataset,
-    table_of: Callable[[Dataset], pd.DataFrame],
+    tables_of: Tables,
     parts: tuple[Any, ...],
     client: Any,
     folder: Address | None,
-) -> ClassCounts:
-    """Return the counts of the tables of all parts, added up; the tables are written to `folder`."""
+    names: tuple[str, ...],
+) -> dict[str, ClassCounts]:
+    """Return the counts of the tables of all parts, added up, by name; those of a single name go to `folder`."""
     storage = None if folder is None else Storage.at(folder)
+    if storage is not None and len(names) > 1:
+        raise InputError(
+            Problem("folder", f"takes the findings under one set of rules, got {len(names)}", "leave it out")
+        )
     if storage is not None and storage.names():
         raise InputError(Problem(storage.address, "holds files already", "name a folder that is new or empty"))
-    found = list(map_parts(partial(_count_part, table_of=table_of, storage=storage), parts, client))
-    together = pd.concat([part.counts for part in found], ignore_index=True)
+    threads = min(os.cpu_count() or 1, MAX_THREADS)
+    count = partial(_count_part, tables_of=tables_of, storage=storage)
+    found = zip(*map_parts(count, parts, client, threads=threads), strict=True)
+    return {name: _added(list(counted), dataset) for name, counted in zip(names, found, strict=True)}
+
+
+def _added(parts: list[_PartCounts], dataset: Dataset) -> ClassCounts:
+    together = pd.concat([part.counts for part in parts], ignore_index=True)
     counts = together.groupby(_COUNTED_BY, observed=True, sort=True)[["n"]].sum().reset_index()
     n_findings, n_censored = int(counts["n"].sum()), int(counts.loc[counts["censored"], "n"].sum())
     notes = [f"{n_censored:,} of {counted(n_findings, 'finding')} are censored."] if n_censored else []
@@ -182,23 +288,26 @@ def _counts_of(
     return ClassCounts(
         counts=counts,
         n_findings=n_findings,
-        n_open=sum(part.n_open for part in found),
-        digest=sha256(b"".join(part.digest for part in found)).hexdigest(),
-        paths=tuple(part.path for part in found if part.path),
+        n_open=sum(part.n_open for part in parts),
+        digest=sha256(b"".join(part.digest for part in parts)).hexdigest(),
+        paths=tuple(part.path for part in parts if part.path),
         notes=tuple(notes),
     )
 
 
-def _count_part(part: Dataset, table_of: Callable[[Dataset], pd.DataFrame], storage: Storage | None) -> _PartCounts:
-    table = table_of(part)
+def _count_part(part: Dataset, tables_of: Tables, storage: Storage | None) -> list[_PartCounts]:
+    return [_count_table(table, part, storage) for table in tables_of(part)]
+
+
+def _count_table(table: pd.DataFrame, part: Dataset, storage: Storage | None) -> _PartCounts:
     path = "" if storage is None else f"{part.statistics[0].name}.parquet"
     if storage is not None:
         data = BytesIO()
         table.to_parquet(data, index=False)
         storage.write(path, data.getvalue())
     size = len(CLASSIFICATIONS)
-    classes, rules = (table[name].cat.codes.to_numpy(dtype=np.int64) for name in ("classification", "rule"))
-    rounds, censored = table["decided_round"].to_numpy(dtype=np.int64), table["censored"].to_numpy(dtype=bool)
+    classes, rules = (table[name].cat.codes.to_numpy() for name in ("classification", "rule"))
+    rounds, censored = table["decided_round"].to_numpy(dtype=np.int32), table["censored"].to_numpy(dtype=bool)
     key = ((rounds * len(RULE_TYPE.categories) + rules) * size + classes) * 2 + censored
     found = np.bincount(key)
     values = np.flatnonzero(found)
@@ -213,5 +322,5 @@ def _count_part(part: Dataset, table_of: Callable[[Dataset], pd.DataFrame], stor
         }
     )
     n_open = int((table["low"].cat.codes.to_numpy() != table["high"].cat.codes.to_numpy()).sum())
-    digest = sha256(key.astype("<i8").tobytes()).digest()
+    digest = sha256(key.astype("<i4", copy=False).tobytes()).digest()
     return _PartCounts(counts, n_open, digest, "" if storage is None else storage.path(path))

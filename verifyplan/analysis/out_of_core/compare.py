@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
-from pandas.api.types import union_categoricals
 
 from verifyplan.analysis.agreement import AGREEMENT_COLUMNS
 from verifyplan.analysis.compare import by_condition, figures_of
@@ -20,9 +19,10 @@ from verifyplan.analysis.difference_tests import notes_on_tests
 from verifyplan.analysis.out_of_core.class_counts import Address, as_dataset
 from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.pairing import pair, with_changed
-from verifyplan.analysis.parts_to_judge import needs_texts, parts_to_judge
+from verifyplan.analysis.parts_to_judge import parts_to_judge
 from verifyplan.analysis.replay import ReplayMode, Setting, replay_under
 from verifyplan.frames.dataset.dataset import Dataset
+from verifyplan.frames.dataset.stored_codes import joined_codes
 from verifyplan.protocol.vote import MissingBasis
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted, is_or_are
@@ -80,21 +80,12 @@ def compare_dataset(
     opened = as_dataset(dataset)
     conditions = conditions_of(opened, None, modes, max_rounds, missing_basis, rules)
     named = {condition.name: condition.rules for condition in conditions}
-    parts = _parts_for_all(opened, list(named.values()))
+    parts: tuple[Any, ...] = parts_to_judge(opened, *named.values())
     found = list(map_parts(partial(_part_comparison, rules=named), parts, client))
-    findings = _together([part.findings for part in found])
+    findings = joined_codes([part.findings for part in found])
     n_unknown = sum(part.n_unknown for part in found)
     costs = _summed([part.cost for part in found])
     return _comparison(findings, costs, n_unknown, opened, resamples, seed, tuple(named))
-
-
-def _parts_for_all(dataset: Dataset, rules: Sequence[VotingRules]) -> tuple[Any, ...]:
-    """Return the parts to judge under several rules: all as one where rules need all runs at once."""
-    if any(len(parts_to_judge(dataset, each)) < len(dataset.parts) for each in rules):
-        return (dataset,)
-    return tuple(
-        part if any(needs_texts(part, each) for each in rules) else part.without_texts() for part in dataset.parts
-    )
 
 
 def _part_comparison(part: Dataset, rules: Mapping[str, VotingRules]) -> _PartComparison:
@@ -104,18 +95,6 @@ def _part_comparison(part: Dataset, rules: Mapping[str, VotingRules]) -> _PartCo
     small = dict.fromkeys(findings.columns[findings.dtypes == "int64"], "int32")
     texts = dict.fromkeys(_TEXTS, "category")
     return _PartComparison(findings.astype({**small, **texts}), cost(part), n - len(findings))
-
-
-def _together(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return tables as one; their categoricals have the categories of all."""
-    columns: dict[str, Any] = {}
-    for name in map(str, tables[0]):
-        parts = [table[name] for table in tables]
-        if name in _TEXTS:
-            columns[name] = union_categoricals([part.cat.remove_unused_categories() for part in parts])
-        else:
-            columns[name] = pd.concat(parts, ignore_index=True)
-    return pd.DataFrame(columns)
 
 
 def _summed(costs: Sequence[pd.DataFrame]) -> pd.DataFrame:

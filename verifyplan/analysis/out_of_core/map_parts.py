@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
@@ -22,7 +22,9 @@ MAX_DEATHS = 3
 _WAITING_FOR_A_PROCESS = 2
 
 
-def map_parts(function: Callable[[Dataset], T], parts: Sequence[Dataset], client: Any = None) -> Iterator[T]:
+def map_parts(
+    function: Callable[[Dataset], T], parts: Sequence[Dataset], client: Any = None, *, threads: int = 1
+) -> Iterator[T]:
     """Yield what a function returns for each part, in the order of the parts.
 
     A process that dies, as one that is killed for its memory, costs the parts that it had begun: another takes them.
@@ -32,6 +34,8 @@ def map_parts(function: Callable[[Dataset], T], parts: Sequence[Dataset], client
         parts: the parts, as from `Dataset.parts`.
         client: None calls it here; a number calls it in so many processes; a `distributed.Client` calls it on the
             workers of a Dask cluster, where this library is installed and the dataset's address can be read.
+        threads: how many threads of this process call it, if it is called here: for functions of which most is reading
+            and arithmetic of arrays, which do not wait for each other.
 
     Raises:
         InputError: for any other client; and where a part has ended its process three times.
@@ -42,7 +46,7 @@ def map_parts(function: Callable[[Dataset], T], parts: Sequence[Dataset], client
     [15]
     """
     if client is None or (isinstance(client, int) and client == 1):
-        yield from map(function, parts)
+        yield from map(function, parts) if threads < 2 or client else _in_threads(function, parts, threads)
     elif isinstance(client, int) and client > 1:
         yield from _in_processes(function, parts, client)
     elif hasattr(client, "ncores") and hasattr(client, "submit"):
@@ -62,6 +66,14 @@ def _in_order(submit: Callable[[Dataset], Any], parts: Sequence[Dataset], window
         waiting.append(submit(part))
     while waiting:
         yield waiting.popleft().result()
+
+
+def _in_threads(function: Callable[[Dataset], T], parts: Sequence[Dataset], n: int) -> Iterator[T]:
+    pool = ThreadPoolExecutor(n)
+    try:
+        yield from _in_order(partial(pool.submit, function), parts, _WAITING_FOR_A_PROCESS * n)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _in_processes(function: Callable[[Dataset], T], parts: Sequence[Dataset], n: int) -> Iterator[T]:

@@ -14,8 +14,9 @@ import pandas as pd
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty
 from verifyplan.frames.dataset.manifest import MANIFEST, Part, read_manifest
-from verifyplan.frames.dataset.part_files import part_path, read_coded, read_table
+from verifyplan.frames.dataset.part_files import part_path, read_table
 from verifyplan.frames.dataset.storage import Storage
+from verifyplan.frames.dataset.stored_codes import joined_codes, read_codes
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors
 from verifyplan.text import counted
 
@@ -105,17 +106,17 @@ class Dataset(RunSet):
         source: _Source = self.__dict__["_source"]
         return [part_path(source.storage, part, table) for part in source.parts if part.count(table)]
 
-    def coded_votes(self, columns: list[str] | None = None, *, texts: bool = False) -> pd.DataFrame:
-        """Return votes as they are stored, with names as categoricals; they are not kept.
+    def coded_votes(self, columns: list[str], *, texts: bool = False) -> pd.DataFrame:
+        """Return columns of votes as they are stored, with names as categoricals; they are not kept.
 
-        `columns` are those that are read, `explanation` aside, which is read with `texts`.
+        With `texts`, `explanation` is read, too.
         """
         source: _Source = self.__dict__["_source"]
-        frames = [read_coded(source.storage, part, "votes", columns, texts=texts) for part in source.parts]
-        votes = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-        if source.chosen is None:
-            return votes
-        return votes[votes["run_id"].isin(source.chosen).to_numpy(dtype=bool)].reset_index(drop=True)
+        frames = [read_codes(source.storage, part, "votes", columns, texts=texts) for part in source.parts]
+        if source.chosen is not None:
+            chosen = (frame["run_id"].isin(source.chosen).to_numpy(dtype=bool) for frame in frames)
+            frames = [frame[rows].reset_index(drop=True) for frame, rows in zip(frames, chosen, strict=True)]
+        return joined_codes(frames)
 
     def in_memory(self) -> RunSet:
         """Return all tables, read, as a RunSet that no longer needs the files."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,9 @@ def write_part(storage: Storage, *sets: RunSet) -> Part:
         rows[table], memory[table] = len(frame), memory_of(frame)
         long = [column for column in TEXTS.get(table, ()) if column in frame]
         names = _coded(frame.drop(columns=long))
-        _write(storage, _file(name, table), _arrow(names, table), dictionary_pagesize_limit=_MAX_DICTIONARY_BYTES)
+        _write(storage, part_file(name, table), _arrow(names, table), dictionary_pagesize_limit=_MAX_DICTIONARY_BYTES)
         if long:
-            _write(storage, _file(name, table, texts=True), _arrow(frame[long], table))
+            _write(storage, part_file(name, table, texts=True), _arrow(frame[long], table))
     storage.sync(f"{PARTS}/{name}")
     run_ids = [run_id for runs in sets for run_id in runs.runs["run_id"]]
     workers = {str(worker) for runs in sets for worker in runs.votes["worker"].unique()}
@@ -93,10 +94,10 @@ def read_table(storage: Storage, part: Part, table: str, *, texts: bool = True) 
     """
     if not part.count(table):
         return empty(table)
-    frame = read_coded(storage, part, table)
+    frame = _read(storage, part_file(part.name, table))
     long = [column.name for column in TABLES[table] if column.name in TEXTS.get(table, ())]
     if long and texts:
-        frame = pd.concat([frame, _read(storage, _file(part.name, table, texts=True))], axis=1)
+        frame = pd.concat([frame, read_texts(storage, part, table)], axis=1)
     columns: dict[str, Any] = {}
     for column in TABLES[table]:
         if column.name not in frame:  # a text that nobody needs
@@ -108,17 +109,14 @@ def read_table(storage: Storage, part: Part, table: str, *, texts: bool = True) 
     return pd.DataFrame(columns | {name: frame[name] for name in frame if name not in columns})
 
 
-def read_coded(
-    storage: Storage, part: Part, table: str, columns: list[str] | None = None, *, texts: bool = False
-) -> pd.DataFrame:
-    """Return a table of a part as it is stored: names as categoricals, rounds as small integers."""
-    frame = _read(storage, _file(part.name, table), columns)
-    return pd.concat([frame, _read(storage, _file(part.name, table, texts=True))], axis=1) if texts else frame
+def read_texts(storage: Storage, part: Part, table: str) -> pd.DataFrame:
+    """Return the long texts of a table of a part, row by row as the table."""
+    return _read(storage, part_file(part.name, table, texts=True))
 
 
 def part_path(storage: Storage, part: Part, table: str) -> str:
     """Return the path of the file of a table, without its long texts."""
-    return storage.path(_file(part.name, table))
+    return storage.path(part_file(part.name, table))
 
 
 def sorted_votes(votes: pd.DataFrame) -> pd.DataFrame:
@@ -146,7 +144,8 @@ def _coded(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype({**names, **small})
 
 
-def _file(part: str, table: str, *, texts: bool = False) -> str:
+def part_file(part: str, table: str, *, texts: bool = False) -> str:
+    """Return the path in the dataset of the file of a table, or of its long texts."""
     return f"{PARTS}/{part}/{table}{'-texts' if texts else ''}.parquet"
 
 
@@ -165,11 +164,18 @@ def _write(storage: Storage, name: str, table: pa.Table, **options: Any) -> None
         pq.write_table(table, stream, **options)
 
 
-def _read(storage: Storage, name: str, columns: list[str] | None = None) -> pd.DataFrame:
+def _read(storage: Storage, name: str) -> pd.DataFrame:
+    with reading(storage, name) as stream:
+        return pd.read_parquet(stream)
+
+
+@contextmanager
+def reading(storage: Storage, name: str) -> Iterator[Any]:
+    """Open a file of a part; InputError if it is gone or damaged."""
     path = storage.path(name)
     try:
-        with storage.system.open(path, "rb") as stream:
-            return pd.read_parquet(stream, columns=columns)
+        with pa.OSFile(path, "rb") if storage.is_local else storage.system.open(path, "rb") as stream:
+            yield stream
     except FileNotFoundError:
         fix = "open it again: it was compiled anew since"
         raise InputError(Problem(path, "is no longer part of the dataset", fix)) from None
