@@ -70,8 +70,9 @@ def _in_order(submit: Callable[[Dataset], Any], parts: Sequence[Dataset], window
 
 def _in_threads(function: Callable[[Dataset], T], parts: Sequence[Dataset], n: int) -> Iterator[T]:
     pool = ThreadPoolExecutor(n)
+    submit: Callable[[Dataset], Any] = partial(pool.submit, function)  # type: ignore[call-arg]
     try:
-        yield from _in_order(partial(pool.submit, function), parts, _WAITING_FOR_A_PROCESS * n)
+        yield from _in_order(submit, parts, _WAITING_FOR_A_PROCESS * n)
     finally:
         pool.shutdown(cancel_futures=True)
 
