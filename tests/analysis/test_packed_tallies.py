@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, tables
-from verifyplan.analysis import compiled_tallies, packed_tallies
+from verifyplan.analysis import compiled_tallies, vote_packing
 from verifyplan.analysis.chosen_rules import chosen_rules
 from verifyplan.analysis.classify import judge_table
 from verifyplan.analysis.narrow_codes import vote_codes
-from verifyplan.analysis.packed_tallies import NotPackedError, packing_of
+from verifyplan.analysis.vote_packing import NotPackedError, packing_of
 from verifyplan.errors import TableError
 from verifyplan.protocol.vote import BASES, MODES, VERDICTS
 from verifyplan.rules.classification import Tally
@@ -60,7 +60,7 @@ def test_packed_compiled_and_single_votes_give_the_same(findings, mode, fields, 
         with pytest.MonkeyPatch.context() as patch:
             for name in ("MIN_VOTES", "MIN_VOTES_LOADED"):
                 patch.setattr(compiled_tallies, name, 0 if compiled else 2**62)
-            patch.setattr(packed_tallies, "BLOCK_VOTES", 3)
+            patch.setattr(vote_packing, "BLOCK_VOTES", 3)
             got = vp.classify(table, rules=rules)
         pd.testing.assert_frame_equal(got, expected)
 
@@ -76,9 +76,9 @@ def many(n_findings: int, n_workers: int = 5, n_rounds: int = 1, seed: int = 0) 
     return keys.assign(run_id=keys["finding_id"] // 50, verdict=verdict, disagree_basis=basis)
 
 
-@pytest.mark.parametrize("n_workers", [2, 15, 36, 37, 70])
+@pytest.mark.parametrize("n_workers", [2, 15, 36, 37, 70, 600])
 def test_panels_of_any_size_are_classified_alike(n_workers):
-    table = many(40, n_workers)
+    table = many(20, n_workers)
     rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
     pd.testing.assert_frame_equal(
         vp.classify(table, rules=rules, max_rounds=1), judge_table(table, "adversarial", 1, rules)
@@ -88,8 +88,9 @@ def test_panels_of_any_size_are_classified_alike(n_workers):
 def test_a_word_has_room_for_so_many_workers():
     assert packing_of(vote_codes(many(2, 36)), missing_as="burden-not-met").words.dtype == np.uint64
     assert packing_of(vote_codes(many(2, 5)), missing_as="burden-not-met").words.dtype == np.uint32
+    assert not packing_of(vote_codes(many(2, 45)), missing_as="burden-not-met").names_voters
     with pytest.raises(NotPackedError):
-        packing_of(vote_codes(many(2, 45)), missing_as="burden-not-met")
+        packing_of(vote_codes(many(1, 40_000)), missing_as="burden-not-met")
 
 
 def test_words_hold_the_tally_of_a_round():
@@ -103,7 +104,7 @@ def test_words_hold_the_tally_of_a_round():
 @pytest.mark.parametrize("order", ["by finding", "shuffled"])
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_many_findings_in_many_blocks(order, rounds, monkeypatch):
-    monkeypatch.setattr(packed_tallies, "BLOCK_VOTES", 1000)
+    monkeypatch.setattr(vote_packing, "BLOCK_VOTES", 1000)
     table = many(500, n_rounds=rounds)
     if order == "shuffled":
         table = table.sample(frac=1, random_state=1)
@@ -113,7 +114,7 @@ def test_many_findings_in_many_blocks(order, rounds, monkeypatch):
 
 
 def test_explanations_fill_in_bases_in_any_block(monkeypatch):
-    monkeypatch.setattr(packed_tallies, "BLOCK_VOTES", 70)
+    monkeypatch.setattr(vote_packing, "BLOCK_VOTES", 70)
     table = many(100).assign(explanation=lambda table: np.where(table["worker"] % 2, "see m.py:4", "no"))
     rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
     pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
@@ -121,6 +122,18 @@ def test_explanations_fill_in_bases_in_any_block(monkeypatch):
 
 def test_discoverers_votes_are_not_tallied():
     table = many(60, n_rounds=2).assign(is_origin=lambda table: table["worker"].eq(table["finding_id"] % 5))
+    rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
+    pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_iterations_are_part_of_the_key_however_votes_are_counted(compiled, monkeypatch):
+    for name in ("MIN_VOTES", "MIN_VOTES_LOADED"):
+        monkeypatch.setattr(compiled_tallies, name, 0 if compiled else 2**62)
+    monkeypatch.setattr(vote_packing, "BLOCK_VOTES", 60)
+    table = many(100, n_rounds=2)
+    number = table["finding_id"]
+    table = table.assign(run_id=number // 15, iteration=number // 5 % 3, finding_id=number % 5)
     rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
     pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
 

@@ -92,21 +92,25 @@ def judge_table(votes: pd.DataFrame, mode: Mode, max_rounds: int, rules: VotingR
 def _table(votes: pd.DataFrame, packed: PackedClasses) -> pd.DataFrame:
     """Return the result of `classify`, from decisions by packed tallies."""
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
-    columns: dict[str, Any] = {name: votes[name].iloc[packed.first].reset_index(drop=True) for name in key}
+    columns: dict[str, Any] = {name: _taken(votes[name], packed.first) for name in key}
     columns |= {
         "classification": _classes(packed.classification, CLASS_TYPE),
-        "decided_round": packed.round.astype(np.int64),
+        "decided_round": packed.round,
         "rule": _classes(packed.rule, RULE_TYPE),
         "censored": packed.censored,
-        "filled_bases": packed.filled_bases.astype(np.int64),
+        "filled_bases": packed.filled_bases,
         "low": _classes(packed.low, CLASS_TYPE),
         "high": _classes(packed.high, CLASS_TYPE),
     }
     return pd.DataFrame(columns, copy=False)
 
 
+def _taken(values: pd.Series[Any], rows: Ints) -> pd.Series[Any]:
+    return pd.Series(values.array.take(rows), dtype=values.dtype, copy=False)
+
+
 def _classes(codes: Any, dtype: pd.CategoricalDtype) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, dtype=dtype)
+    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
 
 def judge(

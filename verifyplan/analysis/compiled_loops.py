@@ -1,4 +1,4 @@
-"""The compiled loop that counts votes; importing this module loads numba (see `compiled_tallies`)."""
+"""The compiled loops that count votes; importing this module loads numba (see `compiled_tallies`)."""
 
 from __future__ import annotations
 
@@ -28,18 +28,34 @@ def add_words(outer: Any, inner: Any, rounds: Any, index: Any, words_of: Any, fi
 
 
 @numba.njit(cache=True, nogil=True)
-def add_words_of_one_round(outer: Any, inner: Any, index: Any, words_of: Any, first: Any, words: Any) -> int:
-    """Return what `add_words` does where all votes are of the first round; `words` need not be zero before."""
+def judge_one_round(
+    outer: Any, inner: Any, worker: Any, verdict: Any, basis: Any, kinds: Any, words_of: Any, lower_bits: Any,
+    table: Any, first: Any, words: Any, decided: Any,
+) -> Any:  # fmt: skip
+    """Decide findings whose votes are all of the first round, by a table of decisions, in one pass over the votes.
+
+    Arrays have one entry a vote but for `kinds` (the lowest code of a worker, the verdicts, the bases and none, and the
+    code of a disagree), `words_of`, the words by index, and `table`, the decision of each packed tally. Written are
+    `first`, where each finding begins, `words`, and `decided`. Returns the number of findings, and whether their
+    keys rise, whether a worker votes twice in a finding, and whether a disagree has no basis.
+    """
+    low, n_verdicts, n_bases, disagree = kinds
     finding = 0
     last_outer, last_inner = outer[0], inner[0]
-    word = np.uint64(0)
+    word, clash = np.uint64(0), np.uint64(0)
+    rises, missing = True, False
     first[0] = 0
-    for i in range(len(index)):
+    for i in range(len(verdict)):
         if inner[i] != last_inner or outer[i] != last_outer:
-            words[finding] = word
+            rises &= outer[i] > last_outer or (outer[i] == last_outer and inner[i] > last_inner)
+            words[finding], decided[finding] = word, table[word >> lower_bits]
             finding += 1
             first[finding] = i
             last_outer, last_inner, word = outer[i], inner[i], np.uint64(0)
-        word += words_of[index[i]]
-    words[finding] = word
-    return finding + 1
+        missing |= verdict[i] == disagree and basis[i] < 0
+        vote = words_of[((worker[i] - low) * n_verdicts + verdict[i]) * n_bases + basis[i] + 1]
+        clash |= word & vote
+        word += vote
+    words[finding], decided[finding] = word, table[word >> lower_bits]
+    repeats = (clash & ((np.uint64(1) << lower_bits) - np.uint64(1))) != np.uint64(0)
+    return finding + 1, rises, repeats, missing

@@ -13,13 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from verifyplan.analysis.narrow_codes import VoteCodes
-    from verifyplan.analysis.packed_tallies import Packing
+    from verifyplan.analysis.narrow_codes import Scratch, VoteCodes
+    from verifyplan.analysis.vote_packing import Packing
 
 Array = npt.NDArray[Any]
 
-CountBlock = Callable[[slice, Array], tuple[Array, Array]]
+CountBlock = Callable[[slice, Array, "Scratch"], tuple[Array, Array]]
 """Returns where each finding of some rows begins, and the words of its rounds, from the rows and their indices."""
+
+JudgeBlock = Callable[[slice, "Scratch"], tuple[Array, Array, Array, bool] | None]
+"""Returns where each finding of some rows begins, its words, its decision, and whether the keys rise; None where a
+worker votes twice or a basis is missing."""
 
 MIN_VOTES = 5_000_000
 """Tables with so many votes are counted by compiled loops: to load them takes half a second, once in a process."""
@@ -35,22 +39,74 @@ def compiled_count(codes: VoteCodes, packing: Packing) -> CountBlock | None:
 
     The loops are compiled at their first use on a machine, and kept on disk.
     """
-    enough = MIN_VOTES_LOADED if _LOOPS in sys.modules else MIN_VOTES
-    if len(codes.rounds) < enough or len(codes.key) != 2 or find_spec("numba") is None:
+    return (
+        partial(_count_block, import_module(_LOOPS), codes, packing.words.astype(np.uint64)) if _pays(codes) else None
+    )
+
+
+def compiled_judge(codes: VoteCodes, packing: Packing, table: Array | None) -> JudgeBlock | None:
+    """Return what judges a block of votes of one round in one compiled pass, by a table of decisions; None as above.
+
+    None, too, without such a table, and where findings have more than two keys, or discoverers vote.
+    """
+    if table is None or table.dtype.itemsize != 4 or codes.is_origin is not None or len(codes.key) != 2:
         return None
-    return partial(_count_block, import_module(_LOOPS), codes, packing.words.astype(np.uint64))
+    if not packing.names_voters or not _pays(codes):
+        return None
+    kinds = np.array([codes.worker.low, len(codes.verdicts), len(codes.bases) + 1, -2], dtype=np.int64)
+    if "disagree" in codes.verdicts:
+        kinds[-1] = codes.verdicts.index("disagree")
+    return partial(_judge_block, import_module(_LOOPS), codes, packing, kinds, table)
 
 
-def _count_block(loops: Any, codes: VoteCodes, words_of: Array, rows: slice, index: Array) -> tuple[Array, Array]:
-    outer, inner = (_as_compiled(column.codes[rows]) for column in codes.key)
-    first = np.empty(len(index), dtype=np.int64)
-    if codes.n_rounds == 1:
-        of_round = np.empty(len(index), dtype=np.uint64)
-        n = loops.add_words_of_one_round(outer, inner, index, words_of, first, of_round)
-        return first[:n], of_round[None, :n]
-    words = np.zeros((codes.n_rounds, len(index)), dtype=np.uint64)
-    n = loops.add_words(outer, inner, codes.rounds[rows].astype(np.int32), index, words_of, first, words)
+def _pays(codes: VoteCodes) -> bool:
+    enough = MIN_VOTES_LOADED if _LOOPS in sys.modules else MIN_VOTES
+    return len(codes.rounds) >= enough and find_spec("numba") is not None
+
+
+def _judge_block(
+    loops: Any, codes: VoteCodes, packing: Packing, kinds: Array, table: Array, rows: slice, scratch: Scratch
+) -> tuple[Array, Array, Array, bool] | None:
+    n = rows.stop - rows.start
+    first, words, decided = (
+        scratch.array(name, n, kind)
+        for name, kind in (("starts", np.int32), ("words", np.uint64), ("decided", np.uint32))
+    )
+    n, rises, repeats, missing = loops.judge_one_round(
+        *(_as_compiled(column.codes[rows]) for column in codes.key),
+        _as_small(codes.worker.codes[rows]),
+        _as_small(codes.verdict[rows]),
+        _as_small(codes.basis[rows]),
+        tuple(kinds),
+        packing.words.astype(np.uint64),
+        np.uint64(packing.lower_bits),
+        table.view(np.uint32),
+        first,
+        words,
+        decided,
+    )
+    return None if repeats or missing else (first[:n], words[None, :n], decided[:n].copy().view(table.dtype), rises)
+
+
+def _as_small(codes: Array) -> Array:
+    return np.ascontiguousarray(codes, dtype=np.int64 if codes.dtype.itemsize > 1 else np.int8)
+
+
+def _count_block(
+    loops: Any, codes: VoteCodes, words_of: Array, rows: slice, index: Array, scratch: Scratch
+) -> tuple[Array, Array]:
+    run, *others = (_as_compiled(column.codes[rows]) for column in codes.key)
+    n, finding = len(index), others[-1]
+    outer = run if len(others) == 1 else np.cumsum(np.append(False, _changes(run) | _changes(others[0])))
+    first = scratch.array("first", n, np.int64)
+    words = scratch.array("of_rounds", codes.n_rounds * n, np.uint64).reshape(codes.n_rounds, n)
+    words.fill(0)
+    n = loops.add_words(outer, finding, codes.rounds[rows].astype(np.int32), index, words_of, first, words)
     return first[:n], words[:, :n]
+
+
+def _changes(values: Array) -> Array:
+    return np.asarray(values[1:] != values[:-1])
 
 
 def _as_compiled(codes: Array) -> Array:

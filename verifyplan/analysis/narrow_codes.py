@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,17 +32,38 @@ MIN_THREADED_VOTES = 100_000
 """Texts of tables with so many votes are read by several threads."""
 
 
-class Codes(NamedTuple):
+class Scratch:
+    """Arrays that one thread works in, block after block, so that no memory is asked of the system for each block."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, Any], Array] = {}
+
+    def array(self, name: str, size: int, dtype: Any) -> Array:
+        """Return the array of a name and type, with what was left in it, of some size."""
+        kept = self._kept.get((name, dtype))
+        if kept is None or len(kept) < size:
+            kept = self._kept[name, dtype] = np.empty(size, dtype=dtype)
+        return kept[:size]
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
     """A column as integers from `low` on; a missing value is -1, below it."""
 
     codes: Array
     """One integer a row."""
-    low: int
-    """The lowest code of a value."""
-    span: int
-    """How many codes there can be from the lowest on."""
     names: Any = None
     """The values that the codes mean, an array; None where the column holds integers itself."""
+
+    @cached_property
+    def low(self) -> int:
+        """The lowest code of a value."""
+        return 0 if self.names is not None else int(self.codes.min())
+
+    @cached_property
+    def span(self) -> int:
+        """How many codes there can be from the lowest on."""
+        return len(self.names) if self.names is not None else int(self.codes.max()) - self.low + 1
 
 
 class VoteCodes(NamedTuple):
@@ -70,22 +93,30 @@ class VoteCodes(NamedTuple):
         """The combinations of verdict and basis, in the order in which `indices` numbers them."""
         return tuple((verdict, basis) for verdict in self.verdicts for basis in (None, *self.bases))
 
-    def indices(self, rows: slice) -> Array:
-        """Return the number of each vote's combination of worker and kind; a discoverer's are after all others."""
-        n_kinds, n_workers = len(self.kinds), self.worker.span
+    def indices(self, rows: slice, scratch: Scratch | None = None) -> Array:
+        """Return the number of each vote's combination of worker and kind; a discoverer's are after all others.
+
+        It is an array of the scratch, if there is one.
+        """
+        n_kinds, n_workers, n = len(self.kinds), self.worker.span, rows.stop - rows.start
         size = n_kinds * n_workers * (1 if self.is_origin is None else 2)
-        kind: Any = np.uint8 if size <= 2**8 else np.uint16
+        dtype = np.dtype(np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.uint32)
+        scratch = scratch or Scratch()
+        index, term = scratch.array("index", n, dtype), scratch.array("term", n, dtype)
+
+        def add(values: Array, times: int) -> None:
+            np.copyto(term, values, casting="unsafe")
+            np.multiply(term, dtype.type(times), out=term)
+            np.add(index, term, out=index)
+
         worker = self.worker.codes[rows]
-        index: Any = (worker - self.worker.low if self.worker.low else worker).astype(kind)
-        index *= kind(n_kinds)
-        verdict = self.verdict[rows].astype(kind)
-        verdict *= kind(len(self.bases) + 1)
-        index += verdict
-        index += self.basis[rows].astype(kind)  # of a missing one 2**8 - 1 or 2**16 - 1 ...
-        index += kind(1)  # ... and now 0
+        index.fill(1)  # a missing basis is -1, and now 0
+        add(worker - self.worker.low if self.worker.low else worker, n_kinds)
+        add(self.verdict[rows], len(self.bases) + 1)
+        add(self.basis[rows], 1)
         if self.is_origin is not None:
-            index += self.is_origin[rows].astype(kind) * kind(n_kinds * n_workers)
-        return np.asarray(index)
+            add(self.is_origin[rows], n_kinds * n_workers)
+        return index
 
     def missing(self, rows: slice) -> Array | None:
         """Return which votes are disagrees of others than the discoverer without a basis; None where no vote is."""
@@ -102,8 +133,8 @@ def vote_codes(votes: pd.DataFrame) -> VoteCodes | None:
     if any(name not in votes for name in NEEDED) or not votes.columns.is_unique or not len(votes):
         return None
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
-    rounds = _rounds(votes["round"])
-    if rounds is None:
+    rounds, n_rounds = _rounds(votes["round"])
+    if n_rounds == 0:
         return None
     names = [*key, "worker", "verdict", "disagree_basis"]
     read = dict(zip(names, _read(votes[name] for name in names), strict=True))
@@ -117,7 +148,7 @@ def vote_codes(votes: pd.DataFrame) -> VoteCodes | None:
     return VoteCodes(
         key=tuple(read[name] for name in key),
         rounds=rounds,
-        n_rounds=int(rounds.max()),
+        n_rounds=n_rounds,
         worker=read["worker"],
         verdict=verdict.codes,
         verdicts=verdicts,
@@ -134,16 +165,32 @@ def _words(column: Codes) -> tuple[Any, ...] | None:
     return tuple(column.names.to_pylist() if isinstance(column.names, pa.Array) else column.names)
 
 
-def _rounds(values: pd.Series[Any]) -> Array | None:
-    """Return rounds as integers; None where one of them is no round."""
+def _rounds(values: pd.Series[Any]) -> tuple[Array, int]:
+    """Return rounds as integers, and the highest; 0 where one of them is no round."""
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu":
         rounds: Array = values.to_numpy()
     else:
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
         if not ((numbers >= 1) & (numbers < MAX_ROUND) & (numbers == np.floor(numbers))).all():
-            return None
+            return np.zeros(0, dtype=np.int32), 0
         rounds = numbers.astype(np.int32)
-    return rounds if int(rounds.min()) >= 1 and int(rounds.max()) < MAX_ROUND else None
+    low, high = extent(rounds)
+    return rounds, high if low >= 1 and high < MAX_ROUND else 0
+
+
+def extent(values: Array) -> tuple[int, int]:
+    """Return the lowest and the highest of some integers, which are read once.
+
+    >>> extent(np.array([3, 1, 2]))
+    (1, 3)
+    """
+    blocks = [values[start : start + _BLOCK] for start in range(0, len(values), _BLOCK)]
+    each = [(int(block.min()), int(block.max())) for block in blocks]
+    return min(low for low, _ in each), max(high for _, high in each)
+
+
+_BLOCK = 2**16
+"""Values are looked at so many at a time, which stay in the cache."""
 
 
 def _read(columns: Iterable[pd.Series[Any]]) -> list[Codes]:
@@ -158,27 +205,23 @@ def _read(columns: Iterable[pd.Series[Any]]) -> list[Codes]:
 def codes_of(values: pd.Series[Any]) -> Codes:
     """Return a column as codes: of categories and integers their own, else numbered in order of appearance.
 
-    >>> codes_of(pd.Series(["b", "a", None, "b"], dtype="category"))
-    Codes(codes=array([ 1,  0, -1,  1], dtype=int8), low=0, span=2, names=Index(['a', 'b'], dtype='str'))
-    >>> codes_of(pd.Series([7, 9, 7]))
-    Codes(codes=array([7, 9, 7]), low=7, span=3, names=None)
+    >>> codes_of(pd.Series(["b", "a", None, "b"], dtype="category")).codes.tolist()
+    [1, 0, -1, 1]
+    >>> nine = codes_of(pd.Series([7, 9, 7]))
+    >>> nine.codes.tolist(), nine.low, nine.span
+    ([7, 9, 7], 7, 3)
     """
     array = values.array
     if isinstance(array, pd.Categorical):
-        return _named(array.codes, array.categories)
+        return Codes(array.codes, array.categories)
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
         integers = values.to_numpy()
-        low, high = int(integers.min()), int(integers.max())
-        if high < 2**63:
-            return Codes(integers, low, high - low + 1)
+        if values.dtype.kind == "i" or int(integers.max()) < 2**63:
+            return Codes(integers)
     if isinstance(values.dtype, pd.StringDtype):
         return _of_texts(pa.array(values))
     codes, names = pd.factorize(values)
-    return _named(codes, names)
-
-
-def _named(codes: Array, names: Any) -> Codes:
-    return Codes(codes, 0, len(names), names)
+    return Codes(codes, names)
 
 
 def _of_texts(texts: Any) -> Codes:
@@ -192,4 +235,4 @@ def _of_texts(texts: Any) -> Codes:
         encoded, lengths = pc.dictionary_encode(runs.values), np.diff(np.asarray(runs.run_ends), prepend=0)
     names = encoded.dictionary
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int8 if len(names) < 2**7 else np.int32)
-    return _named(codes if lengths is None else codes.repeat(lengths), names)
+    return Codes(codes if lengths is None else codes.repeat(lengths), names)

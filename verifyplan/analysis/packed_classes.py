@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from verifyplan.analysis.compiled_tallies import compiled_judge
 from verifyplan.analysis.judgement import bases_matter
 from verifyplan.analysis.narrow_codes import VoteCodes, vote_codes
 from verifyplan.analysis.packed_decisions import PackedJudge
-from verifyplan.analysis.packed_tallies import (
-    Counted,
-    Fill,
-    NotInOrderError,
-    NotPackedError,
-    numbers,
-    packing_of,
-    votes_in_any_order,
-    votes_in_order,
-)
+from verifyplan.analysis.tallies_in_any_order import numbers, votes_in_any_order
+from verifyplan.analysis.tallies_in_order import NotInOrderError, judge_in_order
+from verifyplan.analysis.vote_packing import Counted, Fill, NotPackedError, packing_of
 from verifyplan.frames.vote_checks import cite_places
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -69,37 +64,74 @@ def packed_classes(
         packing = packing_of(codes, missing_as=_BURDEN if rules.missing_basis != _COUNTER else _COUNTER)
         judge = PackedJudge(packing, rules, mode, codes.n_rounds, max_rounds)
         fill = _fill(votes, codes, rules) if bases_matter(rules, mode) else None
+        judged = partial(_judged, judge)
         try:
-            parts = [_judged(counted, judge) for counted in votes_in_order(codes, packing, fill)]
+            at_once = compiled_judge(codes, packing, judge.of_one_round)
+            parts = judge_in_order(codes, packing, fill, judged, at_once)
         except NotInOrderError:
-            parts = [_judged(votes_in_any_order(codes, packing, fill), judge)]
+            parts = [judged(votes_in_any_order(codes, packing, fill))]
     except NotPackedError:
         return None
-    first, rule, classes, rounds, censored, filled, unsure = (
-        np.concatenate(each, axis=-1) for each in zip(*parts, strict=True)
-    )
-    low, high = classes, classes
+    unsure = np.concatenate([part.unsure for part in parts], axis=1)
+    packed = _put_together(parts)
     if len(unsure[0]):
-        low, high = classes.copy(), classes.copy()
-        low[censored], high[censored] = _bounds_of(votes, codes, first, unsure, np.flatnonzero(censored), bounds)
-    return PackedClasses(first, rule, classes, rounds, censored, filled, low, high)
+        censored = np.flatnonzero(packed.censored)
+        named = packing.names_voters and codes.is_origin is None
+        low, high = _bounds_of(votes, codes, packed.first, unsure, censored, bounds, alike=named)
+        packed.low[censored], packed.high[censored] = low, high
+    return packed
 
 
 _COUNTER, _BURDEN = "counter-evidence", "burden-not-met"
 
 
-def _judged(counted: Counted, judge: PackedJudge) -> tuple[Array, ...]:
-    """Return the first row, the decision, the filled bases and, of censored findings, the words."""
-    decided = judge.decide(counted.words)
-    if counted.missing is None:
-        filled = np.zeros(len(counted.first), dtype=np.int32)
-    elif len(counted.missing) == 1:
-        filled = counted.missing[0]
-    else:
-        executed = np.arange(1, len(counted.missing) + 1)[:, None] <= decided.round
-        filled = np.sum(counted.missing, axis=0, where=executed, dtype=np.int32)
-    unsure = counted.words[:, decided.censored] if decided.censored.any() else counted.words[:, :0]
-    return counted.first.astype(np.int32 if counted.first[-1] < 2**31 else np.int64), *decided, filled, unsure
+class _Judged(NamedTuple):
+    """Findings of one part of the votes; arrays have one entry a finding."""
+
+    first: Array
+    """The row of the first vote."""
+    decisions: Array
+    """How it is decided, as `decision_type`."""
+    filled: Array | None
+    """The missing bases of the rounds that were executed; None where none is missing."""
+    unsure: Array
+    """The words of censored findings, of shape (rounds, findings)."""
+
+
+def _judged(judge: PackedJudge, counted: Counted, decisions: Array | None = None) -> _Judged:
+    decisions = judge.decide(counted.words) if decisions is None else decisions
+    filled = None
+    if counted.missing is not None:
+        executed = np.arange(1, len(counted.missing) + 1)[:, None] <= decisions["round"]
+        filled = np.asarray(np.sum(counted.missing, axis=0, where=executed, dtype=np.int32))
+    return _Judged(counted.first, decisions, filled, counted.words[:, decisions["censored"]])
+
+
+def _put_together(parts: list[_Judged]) -> PackedClasses:
+    """Return what was judged part by part, which is taken from the list: so it is not twice in memory."""
+    n = sum(len(part.first) for part in parts)
+    packed = PackedClasses(
+        first=np.empty(n, dtype=parts[-1].first.dtype),
+        rule=np.empty(n, dtype=np.int8),
+        classification=np.empty(n, dtype=np.int8),
+        round=np.empty(n, dtype=np.int64),
+        censored=np.empty(n, dtype=bool),
+        filled_bases=np.zeros(n, dtype=np.int64),
+        low=np.empty(n, dtype=np.int8),
+        high=np.empty(n, dtype=np.int8),
+    )
+    stop = n
+    while parts:
+        part = parts.pop()
+        rows = slice(stop - len(part.first), stop)
+        stop = rows.start
+        packed.first[rows] = part.first
+        for name in ("rule", "classification", "round", "censored"):
+            getattr(packed, name)[rows] = part.decisions[name]
+        packed.low[rows] = packed.high[rows] = packed.classification[rows]
+        if part.filled is not None:
+            packed.filled_bases[rows] = part.filled
+    return packed
 
 
 def _fill(votes: pd.DataFrame, codes: VoteCodes, rules: VotingRules) -> Fill:
@@ -118,15 +150,22 @@ def _fill(votes: pd.DataFrame, codes: VoteCodes, rules: VotingRules) -> Fill:
 
 
 def _bounds_of(
-    votes: pd.DataFrame, codes: VoteCodes, first: Array, words: Array, censored: Array, bounds: Bounds
+    votes: pd.DataFrame,
+    codes: VoteCodes,
+    first: Array,
+    words: Array,
+    censored: Array,
+    bounds: Bounds,
+    *,
+    alike: bool,
 ) -> tuple[Array, Array]:
     """Return the worst and the best class of censored findings: of one finding for each pattern of words.
 
-    Equal words are the same votes by the same workers, but for who found the finding: with discoverers in the table
-    each finding is judged by itself.
+    Equal words are the same votes by the same workers where words name these, but for who found the finding: unless
+    findings of equal words are `alike`, each is judged by itself.
     """
     pattern = np.arange(len(censored))
-    if codes.is_origin is None:
+    if alike:
         pattern = pd.factorize(words[0])[0]
         for later in words[1:]:
             pattern = pd.factorize(pattern * len(censored) + pd.factorize(later)[0])[0]

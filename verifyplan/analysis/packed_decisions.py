@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from verifyplan.analysis.packed_tallies import NotPackedError, Packing
+from verifyplan.analysis.vote_packing import NotPackedError, Packing
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.classification import RULES, RULES_OF_MODE, rule_index
@@ -22,21 +22,17 @@ MAX_COURSES = 2**14
 """A table of the courses that findings take over their rounds has at most so many entries; else each is judged."""
 
 
-class Decided(NamedTuple):
-    """How some findings are decided, in narrow types; arrays have one entry a finding."""
+def decision_type(n_rounds: int) -> np.dtype[Any]:
+    """Return the type of decisions over some rounds: a few bytes a finding.
 
-    rule: Array
-    """Position in RULES."""
-    classification: Array
-    """Position in CLASSIFICATIONS."""
-    round: Array
-    """The round that decides."""
-    censored: Array
-    """Whether the rules hold a round after the last recorded one."""
+    Positions in RULES and CLASSIFICATIONS, whether the rules hold a round after the last recorded one, and the round
+    that decides.
 
-    def take(self, at: Array) -> Decided:
-        """Return the decisions at some positions."""
-        return Decided(*(values.take(at) for values in self))
+    >>> decision_type(3).itemsize
+    4
+    """
+    fields = [("rule", "i1"), ("classification", "i1"), ("censored", "?"), ("round", np.min_scalar_type(n_rounds))]
+    return np.dtype(fields)
 
 
 class PackedJudge:
@@ -51,6 +47,7 @@ class PackedJudge:
         self._judged_by = rule_set(rules, mode)
         self._positions = np.array([RULES.index(rule) for rule in RULES_OF_MODE[self._judged_by]], dtype=np.int64)
         self._n_judged = min(n_rounds, max_rounds)
+        self._type = decision_type(n_rounds)
         n_rules = len(self._positions)
         self._courses = n_rules**self._n_judged
         self._by_tally = self._rules_of(np.arange(packing.n_tallies)) if packing.n_tallies <= MAX_TALLIES else None
@@ -60,36 +57,41 @@ class PackedJudge:
             in_round = np.array([course // n_rules**position % n_rules for position in range(self._n_judged)])
             last = np.repeat(np.arange(n_rounds + 1), self._courses)
             self._by_course = self._decided(np.tile(in_round, n_rounds + 1), last)
+        self.of_one_round: Array | None = None
+        """The decision by packed tally, where all votes are of one round; None where there is no such table."""
+        if n_rounds == 1 and self._by_tally is not None and self._by_course is not None:
+            self.of_one_round = self._by_course.take(self._by_tally + np.int64(self._courses))
 
-    def decide(self, words: Array) -> Decided:
-        """Return how findings are decided by their words, of shape (rounds, findings).
+    def decide(self, words: Array) -> Array:
+        """Return how findings are decided by their words, of shape (rounds, findings), as `decision_type`.
 
         Raises NotPackedError where the rounds of a finding have a gap.
         """
+        if self.of_one_round is not None:
+            return self.of_one_round.take(self._packing.tallies(words[0]))
         last = _last_rounds(words)
         tallies = self._packing.tallies(words[: self._n_judged])
         in_round = self._rules_of(tallies) if self._by_tally is None else self._by_tally.take(tallies)
         if self._by_course is None:
             return self._decided(in_round, last)
-        if len(words) == 1:
-            return self._by_course.take(in_round[0] + np.int64(self._courses))
         course = last * self._courses
         for position, rules in enumerate(in_round):
             course += rules * np.int64(len(self._positions) ** position)
-        return self._by_course.take(course)
+        return np.asarray(self._by_course.take(course))
 
     def _rules_of(self, tallies: Array) -> Array:
         """Return the rule of each packed tally, by its position among the rules that judge a round."""
         index = rule_index(self._packing.tally(tallies), self._judged_by, self._rules.majority)
         return np.asarray(index, dtype=np.uint8)
 
-    def _decided(self, in_round: Array, last: Array) -> Decided:
+    def _decided(self, in_round: Array, last: Array) -> Array:
         executed = np.minimum(last, self._max_rounds)
         decision = decide_rounds(self._positions[in_round], executed, self._rules)
         held = rounds_held(decision, np.full(len(last), self._max_rounds), self._rules)
-        return Decided(
-            decision.rule.astype(np.int8), decision.classification.astype(np.int8), decision.round, held > last
-        )
+        decided = np.empty(len(last), dtype=self._type)
+        decided["rule"], decided["classification"] = decision.rule, decision.classification
+        decided["round"], decided["censored"] = decision.round, held > last
+        return decided
 
 
 def _last_rounds(words: Array) -> Array:

@@ -1,0 +1,202 @@
+"""Count votes on findings that follow each other into packed words, block by block and by several threads (rule B5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from verifyplan.analysis import vote_packing
+from verifyplan.analysis.compiled_tallies import CountBlock, JudgeBlock, compiled_count
+from verifyplan.analysis.narrow_codes import Scratch, VoteCodes
+from verifyplan.analysis.tallies_in_any_order import keys
+from verifyplan.analysis.vote_packing import Counted, Fill, Packing, refuse_repeated_workers
+
+Array = npt.NDArray[Any]
+T = TypeVar("T")
+
+MIN_THREADED_VOTES = 500_000
+"""Tables with so many votes are counted by several threads."""
+
+MAX_THREADS = 4
+
+
+class NotInOrderError(Exception):
+    """The votes on some finding do not follow each other."""
+
+
+def judge_in_order(
+    codes: VoteCodes, packing: Packing, fill: Fill | None, judge: Judge[T], at_once: JudgeBlock | None = None
+) -> list[T]:
+    """Return how the votes on some findings after the others are judged, where the votes on each follow each other.
+
+    What `judge` is called with lasts only for the call. With `fill`, missing bases are counted, and may be filled in
+    vote by vote; `at_once` judges what it can in one pass. Raises NotInOrderError where votes on a finding do not
+    follow each other, NotPackedError where a worker votes twice.
+    """
+    count = compiled_count(codes, packing) or partial(_count_block, codes, packing)
+    borders = _borders(codes)
+    rising = all(_rises(codes, np.array([border - 1, border])) for border in borders[1:-1])
+    blocks = [slice(*ends) for ends in pairwise(borders)]
+
+    def work(rows: slice, scratch: Scratch) -> tuple[Array, bool, T]:
+        done = at_once(rows, scratch) if at_once is not None else None
+        if done is None:
+            counted = _count_rows(codes, packing, fill, count, rows, scratch)
+            first, decisions, rises = counted.first, None, _rises(codes, counted.first)
+        else:
+            first, words, decisions, rises = done
+            first = _in_table(first, rows)
+            counted = Counted(first, words, None)
+        if not rises:
+            _refuse_disorder(codes, first)
+        return first, rises, judge(counted, decisions)
+
+    results = [work(blocks[0], Scratch())]  # alone, since few tables that are not in order pass it
+    results += _threaded(work, blocks[1:], len(codes.rounds))
+    if not (rising and all(rises for _, rises, _ in results)):
+        _refuse_disorder(codes, np.concatenate([first for first, _, _ in results]))
+    return [result for _, _, result in results]
+
+
+Judge = Callable[[Counted, Array | None], T]
+"""Judges counted votes, from the decisions on them where these are known."""
+
+
+def _count_rows(
+    codes: VoteCodes, packing: Packing, fill: Fill | None, count: CountBlock, rows: slice, scratch: Scratch
+) -> Counted:
+    """Return the votes of a block, counted."""
+    index = codes.indices(rows, scratch)
+    missing = codes.missing(rows) if fill is not None else None
+    if fill is not None and missing is not None:
+        index = fill(index, missing, rows)
+    first, words = count(rows, index, scratch)
+    packing.refuse_repeats(words, rows.stop - rows.start)
+    if not packing.names_voters:
+        worker = codes.worker.codes[rows] - codes.worker.low
+        refuse_repeated_workers(_cells(codes, rows, first), worker, packing.n_workers)
+    return Counted(
+        _in_table(first, rows), words, None if missing is None else _count_missing(codes, rows, first, missing)
+    )
+
+
+def _in_table(first: Array, rows: slice) -> Array:
+    """Return rows of the table, from those of a block."""
+    return (
+        np.asarray(first + first.dtype.type(rows.start), dtype=np.int32)
+        if rows.stop < 2**31
+        else first + np.int64(rows.start)
+    )
+
+
+Rows = Callable[[slice, Scratch], tuple[Array, bool, T]]
+
+
+def _threaded(work: Rows[T], blocks: Sequence[slice], n_votes: int) -> list[tuple[Array, bool, T]]:
+    """Return the work on each block, done by several threads if there are many votes: numpy lets others run."""
+    n_threads = min(os.cpu_count() or 1, MAX_THREADS) if n_votes >= MIN_THREADED_VOTES else 1
+
+    def work_on(part: Sequence[slice]) -> list[tuple[Array, bool, T]]:
+        scratch = Scratch()
+        return [work(rows, scratch) for rows in part]
+
+    if n_threads == 1:
+        return work_on(blocks)
+    ends = [len(blocks) * i // n_threads for i in range(n_threads + 1)]
+    with ThreadPoolExecutor(n_threads) as threads:
+        parts = threads.map(work_on, [blocks[start:stop] for start, stop in pairwise(ends)])
+        return [result for part in parts for result in part]
+
+
+def _borders(codes: VoteCodes) -> list[int]:
+    """Return the rows at which blocks begin, and the number of all: a finding's votes are in one block."""
+    n, borders = len(codes.rounds), [0]
+    while borders[-1] < n:
+        row, window = borders[-1] + vote_packing.BLOCK_VOTES, 64
+        while row < n:
+            begins = np.flatnonzero(_begins(codes, slice(row - 1, min(row + window, n)))[1:])
+            if len(begins):
+                row += int(begins[0])
+                break
+            row, window = row + window, 2 * window
+        borders.append(min(row, n))
+    return borders
+
+
+def _begins(codes: VoteCodes, rows: slice, scratch: Scratch | None = None) -> Array:
+    """Return whether the finding of each of some rows is another than in the row before; true at the first."""
+    n = rows.stop - rows.start
+    begins, differs = ((scratch or Scratch()).array(name, n, np.dtype(bool)) for name in ("begins", "differs"))
+    begins[:] = False
+    begins[0] = True
+    for column in codes.key:
+        part = column.codes[rows]
+        begins[1:] |= np.not_equal(part[1:], part[:-1], out=differs[1:])
+    return begins
+
+
+def _count_block(
+    codes: VoteCodes, packing: Packing, rows: slice, index: Array, scratch: Scratch
+) -> tuple[Array, Array]:
+    """Return where each finding of some rows begins, counted from the first row, and the words of its rounds."""
+    begins = _begins(codes, rows, scratch)
+    first = np.flatnonzero(begins)
+    at, sums = (
+        scratch.array(name, len(index), kind) for name, kind in (("at", np.intp), ("sums", packing.words.dtype))
+    )
+    at[:] = index
+    packing.words.take(at, out=sums, mode="wrap")  # any mode but the default writes at once; all indices are valid
+    np.add.accumulate(sums, out=sums)
+    if codes.n_rounds == 1:
+        return first, _differences(sums, first)[None]
+    rounds = codes.rounds[rows]
+    begins[1:] |= rounds[1:] != rounds[:-1]
+    starts = np.flatnonzero(begins)  # of rounds that follow each other
+    words = np.zeros((codes.n_rounds, len(first)), dtype=sums.dtype)
+    cell = (rounds.take(starts).astype(np.int64) - 1) * len(first)
+    cell += np.searchsorted(first, starts, side="right") - 1
+    np.add.at(words.reshape(-1), cell, _differences(sums, starts))
+    return first, words
+
+
+def _differences(sums: Array, starts: Array) -> Array:
+    """Return the sum from each start up to the next, of sums from the first on; what overflows cancels out."""
+    ends = np.empty_like(starts)
+    np.subtract(starts[1:], 1, out=ends[:-1])
+    ends[-1] = len(sums) - 1
+    upto = sums.take(ends)
+    return np.diff(upto, prepend=upto.dtype.type(0))
+
+
+def _cells(codes: VoteCodes, rows: slice, first: Array) -> Array:
+    """Return the position of each vote in a table of rounds by findings."""
+    cell: Array = np.repeat(np.arange(len(first)), np.diff(first, append=rows.stop - rows.start))
+    cell += (codes.rounds[rows].astype(np.int64) - 1) * len(first)
+    return cell
+
+
+def _count_missing(codes: VoteCodes, rows: slice, first: Array, missing: Array) -> Array:
+    shape = codes.n_rounds, len(first)
+    return np.bincount(_cells(codes, rows, first)[missing], minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _rises(codes: VoteCodes, rows: Array) -> bool:
+    """Return whether the key rises from one of some rows to the next: their findings are all different, then."""
+    rises: Any = False
+    for column in reversed(codes.key):
+        key = column.codes.take(rows)
+        rises = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & rises)
+    return bool(np.all(rises))
+
+
+def _refuse_disorder(codes: VoteCodes, first: Array) -> None:
+    if not pd.Index(keys(codes, first)).is_unique:
+        raise NotInOrderError
