@@ -65,3 +65,44 @@ def test_a_replay_as_recorded_exits_with_1_where_a_run_recorded_another_class(cl
     assert done.code == 1
     assert "differ from what the votes give" in done.err
     assert cli("replay", tmp_path / "saved", "--max-rounds", "1").code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "tables"),
+    [
+        ("workers", {"table", "recalls"}),
+        ("panel", {"judges", "pairs", "order", "size_curve", "summary"}),
+        ("agreement", {"agreement"}),
+        ("flips", {"changes", "workers", "majority", "breaks", "adoption", "rounds", "differences"}),
+    ],
+)
+def test_the_shell_says_of_a_panel_what_python_says(cli, tmp_path, command, tables):
+    name = "prover-verifier/debate" if command == "flips" else "llmbar/plain"
+    done = cli(command, name, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert {path.stem for path in (tmp_path / "out").iterdir()} == tables
+    found = getattr(vp, command)(name)
+    if command == "agreement":
+        assert len(pd.read_csv(tmp_path / "out" / "agreement.csv")) == len(found)
+        assert "krippendorff-alpha" in done.out
+    else:
+        assert done.out.startswith(str(found))
+
+
+def test_panels_of_tables_with_verdicts_or_with_labels(cli, votes, tmp_path):
+    assert cli("workers", votes, "--columns", COLUMNS).out.startswith("3 workers, 30 items, 90 votes: accuracy from")
+    table = pd.DataFrame(
+        {"q": [1, 1, 2, 2, 3, 3], "who": list("ab") * 3, "says": ["cat", "dog", "", "cat", "ox", "ox"]}
+    )
+    table.to_csv(tmp_path / "labels.csv", index=False)
+    labels = "item=q,worker=who,label=says"
+    done = cli("agreement", tmp_path / "labels.csv", "--columns", labels, "--verdicts", "dog=cat")
+    assert (done.code, "cohen-kappa" in done.out) == (0, True), done.err
+    for words, message in (
+        (("--columns", "item=q,label=says"), "does not say which columns are item and worker"),
+        (("--columns", f"{labels},mode=x"), "with label=, use some of item, worker, label, truth"),
+        (("--columns", labels, "--truth", votes), "--truth: goes with runs. Fix: name the column"),
+        ((), "is a table of votes whose columns are not named"),
+    ):
+        refused = cli("panel", tmp_path / "labels.csv", *words)
+        assert (refused.code, message in refused.err) == (2, True), refused.err

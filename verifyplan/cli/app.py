@@ -65,6 +65,16 @@ COMMANDS = {
     "explain": ListedCommand(
         "recorded", "Say in words why a finding ended in its class: the rule, the tally, the votes."
     ),
+    "workers": ListedCommand(
+        "panels", "Say what each worker of a panel is worth: who is unreliable, redundant, or changes most decisions."
+    ),
+    "panel": ListedCommand("panels", "Say how many independent votes a panel is worth, and whom to drop."),
+    "flips": ListedCommand(
+        "panels", "Say what later rounds change, for better or worse, and who takes the majority's side."
+    ),
+    "agreement": ListedCommand(
+        "panels", "Say how far workers agree beyond chance: alpha, AC1 and kappas, with intervals."
+    ),
     "convert": ListedCommand("recorded", "Write runs as tables: runs, findings, votes, rounds, dispatches."),
     "compile": ListedCommand(
         "compile",

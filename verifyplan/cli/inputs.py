@@ -65,7 +65,7 @@ def is_vote_table(paths: list[str]) -> bool:
 def _votes(paths: list[str], columns: str, words: str | None, mode: str | None) -> RunSet:
     if len(paths) != 1 or Path(paths[0]).suffix not in VOTE_TABLE_SUFFIXES:
         raise InputError(Problem("--columns", "goes with one CSV or Parquet of votes", "name one such file"))
-    named: dict[str, Any] = _pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")
+    named: dict[str, Any] = read_pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")
     known = f"{', '.join(_VOTE_COLUMNS)}; item, worker and verdict are needed"
     problems = [
         Problem(
@@ -92,13 +92,18 @@ def _votes(paths: list[str], columns: str, words: str | None, mode: str | None) 
     named |= {"mode": mode} if mode is not None else {}
     named |= {"max_rounds": int(named["max_rounds"])} if "max_rounds" in named else {}
     verdicts = (
-        None if words is None else _pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
+        None if words is None else read_pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
     )
     return vp.from_votes(read_table(Path(paths[0])), **named, verdicts=verdicts)
 
 
-def _pairs(option: str, text: str, form: str, example: str, *, blank: bool = False) -> dict[str, str]:
-    """Return the pairs of an option such as `a=b,c=d`, with `blank` also `=b`; InputError listing all other parts."""
+def read_pairs(option: str, text: str | None, form: str, example: str, *, blank: bool = False) -> dict[str, str]:
+    """Return the pairs of an option such as `a=b,c=d`, none of None; InputError listing all other parts.
+
+    With `blank` also `=b` is a pair.
+    """
+    if text is None:
+        return {}
     pairs = [(name.strip(), sign, value.strip()) for name, sign, value in (p.partition("=") for p in text.split(","))]
     wrong = [f"{name}{sign}{value}" for name, sign, value in pairs if not (name or blank) or not sign or not value]
     names = [name for name, _, _ in pairs]

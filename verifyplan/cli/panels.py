@@ -1,0 +1,131 @@
+"""`workers`, `panel`, `flips` and `agreement`: what recorded votes say of the panel that cast them (rule F3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+import verifyplan as vp
+from verifyplan.cli import options
+from verifyplan.cli.inputs import is_vote_table, read_pairs, read_runs, read_table
+from verifyplan.cli.option_groups import with_groups
+from verifyplan.errors import InputError, Problem
+from verifyplan.files import replacing
+from verifyplan.frames.vote_tables import VOTE_TABLES
+
+
+@dataclass(frozen=True)
+class PanelOptions:
+    """The votes of a panel, and where its figures go."""
+
+    runs: Annotated[
+        list[str],
+        typer.Argument(help="Artifacts, folders, globs, saved tables, a bundled set or table, or a CSV or Parquet."),
+    ]
+    truth: options.Truth = None
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="For a table: which column is what, as item=claim,worker=judge,verdict=vote with what else `replay` "
+            "takes; or item=question,worker=judge,label=answer for labels of any number of classes, and, if there, "
+            "truth=, round=, run=, cost=, explanation=."
+        ),
+    ] = None
+    verdicts: Annotated[
+        str | None,
+        typer.Option(help="For a table: its words for verdicts, or for labels, as yes=agree,no=disagree."),
+    ] = None
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every table of the result here, as CSV.")] = (
+        None
+    )
+
+    def votes(self) -> Any:
+        """Return what analyses of panels take: runs, a table of labels, or the name of a bundled one."""
+        named = read_pairs("--columns", self.columns, "name=column", "item=claim,worker=judge,verdict=vote")
+        if len(self.runs) == 1 and self.runs[0] in VOTE_TABLES and self.columns is None:
+            return self.runs[0]
+        if "label" not in named:
+            return read_runs(self.runs, self.truth, self.columns, words=self.verdicts)
+        if not is_vote_table(self.runs):
+            raise InputError(Problem("--columns", "label= goes with one CSV or Parquet", "name one such file"))
+        if self.truth is not None:
+            raise InputError(Problem("--truth", "goes with runs", "name the column, as truth=truth in --columns"))
+        unknown = [name for name in named if name not in LABEL_COLUMNS]
+        if unknown or not {"item", "worker"} <= set(named):
+            message = f"names {', '.join(named)}" if unknown else "does not say which columns are item and worker"
+            raise InputError(Problem("--columns", message, f"with label=, use some of {', '.join(LABEL_COLUMNS)}"))
+        words = read_pairs("--verdicts", self.verdicts, "word=label", "yes=true,no=false") or None
+        return vp.from_table(read_table(Path(self.runs[0])), **named, labels=words)  # type: ignore[arg-type]
+
+    def show(self, analysis: Callable[[Any], Any]) -> None:
+        """Print the words of an analysis of the votes, or its table where it is one, and write its tables."""
+        result = analysis(self.votes())
+        tables = {analysis.__name__: result} if isinstance(result, pd.DataFrame) else _tables(result)
+        typer.echo(result.to_string(index=False, na_rep="") if isinstance(result, pd.DataFrame) else str(result))
+        if self.out is None:
+            return
+        for name, table in tables.items():
+            with replacing(self.out / f"{name}.csv") as temporary:
+                table.to_csv(temporary, index=False)
+        typer.echo(f"tables: {', '.join(f'{name}.csv' for name in tables)} in {self.out}")
+
+
+LABEL_COLUMNS = ("item", "worker", "label", "truth", "round", "run", "cost", "explanation")
+"""What --columns can name of a table of labels."""
+
+
+def _tables(result: Any) -> dict[str, pd.DataFrame]:
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    return {name: value for name, value in values.items() if isinstance(value, pd.DataFrame)}
+
+
+@with_groups
+def workers(data: PanelOptions) -> None:
+    """Say what each worker of a panel is worth: who is unreliable, redundant, or changes most decisions.
+
+    \b
+    Examples:
+    verifyplan workers stdlib-claims/adversarial
+    verifyplan workers votes.csv --columns item=claim,worker=judge,verdict=vote,truth=truth --out out/workers
+    """
+    data.show(vp.workers)
+
+
+@with_groups
+def panel(data: PanelOptions) -> None:
+    """Say how many independent votes a panel is worth, and whom to drop.
+
+    \b
+    Examples:
+    verifyplan panel llmbar/plain
+    verifyplan panel answers.csv --columns item=question,worker=model,label=answer,truth=right,cost=usd
+    """
+    data.show(vp.panel)
+
+
+@with_groups
+def flips(data: PanelOptions) -> None:
+    """Say what later rounds change, for better or worse, and who takes the majority's side.
+
+    \b
+    Examples:
+    verifyplan flips prover-verifier/debate
+    verifyplan flips votes.csv --columns item=claim,worker=judge,verdict=vote,round=round,truth=truth
+    """
+    data.show(vp.flips)
+
+
+@with_groups
+def agreement(data: PanelOptions) -> None:
+    """Say how far workers agree beyond chance: alpha, AC1 and kappas, with intervals.
+
+    \b
+    Examples:
+    verifyplan agreement stdlib-claims/adversarial --out out/agreement
+    """
+    data.show(vp.agreement)
