@@ -8,7 +8,7 @@ BROWSER := $(shell command -v chromium || command -v chromium-browser || command
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile the package
 
-.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-statistics lock clean
+.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-growth bench-statistics lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
@@ -71,6 +71,9 @@ bench-large: $(PEERS) ## the same at ten and a hundred million votes, with 10,00
 
 bench-table: $(PEERS) ## run the benchmarks, and write benchmarks/figures.csv and the tables of its README anew
 	$(BIN)/python -m benchmarks.guard --write $(BENCH)
+
+bench-growth: setup   ## how times grow with votes, runs and workers: benchmarks/growth.csv and docs/growth.png
+	$(BIN)/python -m benchmarks.growth
 
 bench-statistics: setup  ## how often intervals hold the truth, by simulation: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.interval_coverage

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
@@ -126,32 +127,30 @@ def figure_of(row: Mapping[str, str]) -> Figure:
 
 def measured(module: str, engines: Sequence[str], *arguments: object, repeats: int = REPEATS) -> dict[str, Measurement]:
     """Return what each engine takes, each in its process, in turns; stop unless all come to the same."""
-    command = [sys.executable, "-m", module, "--serve"]
-    processes = {
-        engine: subprocess.Popen(
-            [*command, engine, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
-        )
-        for engine in engines
-    }
     found: dict[str, list[Measurement]] = {engine: [] for engine in engines}
     answers: dict[str, str] = {}
-    for turn in range(-1, repeats):  # -1: their data are made, and they have worked once
-        for engine, process in processes.items():
-            if turn >= 0:
-                process.stdin.write("\n")
-                process.stdin.flush()
-            line = process.stdout.readline().rstrip("\n").split("\t")
-            if line == [""]:
-                raise SystemExit(f"{module}: {engine} failed")
-            if turn >= 0:
-                found[engine].append(Measurement(*map(float, line[:3])))
-                answers |= {engine: line[3]} if line[3] != "None" else {}
-    for process in processes.values():
-        process.stdin.close()
-        process.wait()
+    with ExitStack() as ends:
+        processes = {engine: ends.enter_context(_started(module, engine, *arguments)) for engine in engines}
+        for turn in range(-1, repeats):  # -1: their data are made, and they have worked once
+            for engine, process in processes.items():
+                if turn >= 0:
+                    process.stdin.write("\n")
+                    process.stdin.flush()
+                line = process.stdout.readline().rstrip("\n").split("\t")
+                if line == [""]:
+                    raise SystemExit(f"{module}: {engine} failed")
+                if turn >= 0:
+                    found[engine].append(Measurement(*map(float, line[:3])))
+                    answers |= {engine: line[3]} if line[3] != "None" else {}
     if len(set(answers.values())) > 1:
         raise SystemExit(f"{module}: the engines come to different results: {answers}")
     return {engine: least(rows) for engine, rows in found.items()}
+
+
+def _started(module: str, *arguments: object) -> subprocess.Popen[str]:
+    """Return the process of an engine; it ends when its input is closed."""
+    command = [sys.executable, "-m", module, "--serve", *map(str, arguments)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
 
 def least(rows: Sequence[Measurement]) -> Measurement:
