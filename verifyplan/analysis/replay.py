@@ -12,6 +12,7 @@ import pandas as pd
 
 from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
+from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.parts_to_judge import parts_to_judge
 from verifyplan.analysis.rows import joined_rows
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
@@ -139,8 +140,10 @@ def replay_under(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVote
     `code` turns the votes of a set that is judged as a whole into codes.
     """
     parts = parts_to_judge(runs, rules)
-    tables = [_replay_part(part, rules, code if part is runs else code_votes) for part in parts]
-    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+    if len(parts) == 1:
+        return _replay_part(parts[0], rules, code if parts[0] is runs else code_votes)
+    tables = list(map_parts(partial(_replay_part, rules=rules, code=code_votes), parts))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _replay_part(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVotes]) -> pd.DataFrame:

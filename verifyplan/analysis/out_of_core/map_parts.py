@@ -1,4 +1,4 @@
-"""Call a function for each part of a dataset: in this process, in several, or on a cluster (rule E5)."""
+"""Call a function for each part of a dataset or anything else: here, in several processes, on a cluster (rule E5)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
 from typing import Any, TypeVar
+from warnings import catch_warnings, simplefilter
 
+from verifyplan.analysis.out_of_core.connection import call_sent, connected, is_client
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.text import counted
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 MAX_DEATHS = 3
@@ -22,18 +24,18 @@ MAX_DEATHS = 3
 _WAITING_FOR_A_PROCESS = 2
 
 
-def map_parts(
-    function: Callable[[Dataset], T], parts: Sequence[Dataset], client: Any = None, *, threads: int = 1
-) -> Iterator[T]:
+def map_parts(function: Callable[[P], T], parts: Sequence[P], client: Any = None, *, threads: int = 1) -> Iterator[T]:
     """Yield what a function returns for each part, in the order of the parts.
 
-    A process that dies, as one that is killed for its memory, costs the parts that it had begun: another takes them.
+    A process that dies, as one that is killed for its memory, costs the parts that it had begun: another takes them,
+    and calls the function again. Parts may be of any kind: the seeds of a simulation, tables to verify.
 
     Args:
-        function: a function of a dataset of one part, defined in a module where it goes to other processes.
+        function: a function of a part, defined in a module where it goes to other processes.
         parts: the parts, as from `Dataset.parts`.
-        client: None calls it here; a number calls it in so many processes; a `distributed.Client` calls it on the
-            workers of a Dask cluster, where this library is installed and the dataset's address can be read.
+        client: None calls it in the connected cluster (`connect`), and else here; a number calls it in so many
+            processes, 1 here; a `distributed.Client` on the workers of a Dask cluster, where this library is installed
+            and the dataset's address can be read.
         threads: how many threads of this process call it, if it is called here: for functions of which most is reading
             and arithmetic of arrays, which do not wait for each other.
 
@@ -45,19 +47,39 @@ def map_parts(
     >>> list(map_parts(len, vp.load("memory://mapped").parts))
     [15]
     """
-    if client is None or (isinstance(client, int) and client == 1):
-        yield from map(function, parts) if threads < 2 or client else _in_threads(function, parts, threads)
-    elif isinstance(client, int) and client > 1:
-        yield from _in_processes(function, parts, client)
-    elif hasattr(client, "ncores") and hasattr(client, "submit"):
-        submit = partial(client.submit, function, pure=False)
-        yield from _in_order(submit, parts, _WAITING_FOR_A_PROCESS * max(sum(client.ncores().values()), 1))
-    else:
+    if not is_client(client):
         fix = "give None, a number of processes from 1, or a distributed.Client"
         raise InputError(Problem("client", f"{client!r:.80} cannot be given parts", fix))
+    used = connected() if client is None else client
+    if used is None or used == 1:
+        yield from map(function, parts) if threads < 2 or used else _in_threads(function, parts, threads)
+    elif isinstance(used, int):
+        yield from _in_processes(function, parts, used)
+    else:
+        with catch_warnings():
+            simplefilter("ignore", UserWarning)  # of Dask, where a function brings large arrays
+            shared = used.submit(_same, function, pure=False)  # sent once
+        submit = partial(used.submit, call_sent, shared, pure=False)
+        yield from _in_order(submit, parts, _WAITING_FOR_A_PROCESS * max(sum(used.ncores().values()), 1))
 
 
-def _in_order(submit: Callable[[Dataset], Any], parts: Sequence[Dataset], window: int) -> Iterator[Any]:
+def _same(value: T) -> T:
+    return value
+
+
+_kept: list[Callable[[Any], Any]] = []
+
+
+def _keep(function: Callable[[Any], Any]) -> None:
+    """Keep the function that this process was started for, which comes once."""
+    _kept[:] = [function]
+
+
+def _call_kept(part: Any) -> Any:
+    return call_sent(_kept[0], part)
+
+
+def _in_order(submit: Callable[[Any], Any], parts: Sequence[Any], window: int) -> Iterator[Any]:
     """Yield results in order; only so many parts are begun before the first of them is done."""
     waiting: deque[Any] = deque()
     for part in parts:
@@ -68,21 +90,21 @@ def _in_order(submit: Callable[[Dataset], Any], parts: Sequence[Dataset], window
         yield waiting.popleft().result()
 
 
-def _in_threads(function: Callable[[Dataset], T], parts: Sequence[Dataset], n: int) -> Iterator[T]:
+def _in_threads(function: Callable[[Any], T], parts: Sequence[Any], n: int) -> Iterator[T]:
     pool = ThreadPoolExecutor(n)
-    submit: Callable[[Dataset], Any] = partial(pool.submit, function)  # type: ignore[call-arg]
+    submit: Callable[[Any], Any] = partial(pool.submit, function)  # type: ignore[call-arg]
     try:
         yield from _in_order(submit, parts, _WAITING_FOR_A_PROCESS * n)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _in_processes(function: Callable[[Dataset], T], parts: Sequence[Dataset], n: int) -> Iterator[T]:
+def _in_processes(function: Callable[[Any], T], parts: Sequence[Any], n: int) -> Iterator[T]:
     """Yield results in order from a pool of processes; one that has broken is made anew, with what it had not done."""
     done, deaths = 0, 0
     while done < len(parts):
-        with ProcessPoolExecutor(n, mp_context=get_context("spawn")) as pool:
-            submit: Callable[[Dataset], Any] = partial(pool.submit, function)  # type: ignore[call-arg]
+        with ProcessPoolExecutor(n, get_context("spawn"), initializer=_keep, initargs=(function,)) as pool:
+            submit: Callable[[Any], Any] = partial(pool.submit, _call_kept)
             results = _in_order(submit, parts[done:], _WAITING_FOR_A_PROCESS * n)
             try:
                 for result in results:
@@ -94,7 +116,7 @@ def _in_processes(function: Callable[[Dataset], T], parts: Sequence[Dataset], n:
                     continue
                 message = f"ended its process {counted(deaths, 'time')} (out of memory?)"
                 fix = "use fewer processes, or compile with smaller parts"
-                raise InputError(Problem(repr(parts[done]), message, fix)) from None
+                raise InputError(Problem(f"{parts[done]!r:.200}", message, fix)) from None
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise

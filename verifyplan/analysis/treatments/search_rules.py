@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.clusters import clusters_of_findings
+from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.treatments.rule_costs import COSTS, CostRange, RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
 from verifyplan.analysis.treatments.rule_quality import Figure, QualityMeasure, check_quality, quality_cells
@@ -97,21 +98,36 @@ def _check_cost(cost: str) -> None:
         raise SettingsError(Problem("cost", message, f"use {one_of(COSTS)}"))
 
 
+class _Judge(NamedTuple):
+    """Judges rules by their positions; goes to other processes where some are connected."""
+
+    outcomes: RuleOutcomes
+    measure: QualityMeasure
+    costs: RuleCosts
+    figures: dict[bytes, Figure]
+    """The figures of outcomes that were measured already, by digest."""
+
+    def judge(self, k: int) -> tuple[bytes, _Judged]:
+        """Return what the k-th rules made of the findings, and a digest of their outcomes."""
+        walks = self.outcomes.walks(k)
+        packed, cost = self.outcomes.packed(k, walks), self.costs.of(walks)
+        digest = hashlib.sha256(packed.tobytes()).digest()
+        if digest not in self.figures:
+            self.figures[digest] = self.measure.figure(packed)
+        return digest, _Judged(k, self.figures[digest], cost, 1)
+
+
 def _judged(runs: RunSet, outcomes: RuleOutcomes, quality: str, *, merged: bool) -> Iterator[_Judged]:
     """Yield what each rule made of the findings; of those that are alike the first, if they are to be merged."""
     clusters = clusters_of_findings(outcomes.findings)
     measure, costs = QualityMeasure(outcomes, quality_cells(quality), clusters), RuleCosts(runs, outcomes)
+    judge, positions = _Judge(outcomes, measure, costs, {}).judge, range(len(outcomes.rules))
     found: dict[object, _Judged] = {}
     shown = None if len(outcomes.rules) * len(outcomes.findings) > OUTCOMES_WITHOUT_PROGRESS else False
     with progress("Judging rules", len(outcomes.rules), shown) as step:
-        for k in range(len(outcomes.rules)):
-            walks = outcomes.walks(k)
-            packed, cost = outcomes.packed(k, walks), costs.of(walks)
-            key = (hashlib.sha256(packed.tobytes()).digest(), str(cost)) if merged else k
-            if key in found:
-                found[key] = found[key]._replace(n_same=found[key].n_same + 1)
-            else:
-                found[key] = _Judged(k, measure.figure(packed), cost, 1)
+        for k, (digest, each) in enumerate(map_parts(judge, positions)):
+            key = (digest, str(each.cost)) if merged else k
+            found[key] = found[key]._replace(n_same=found[key].n_same + 1) if key in found else each
             step()
     yield from found.values()
 
