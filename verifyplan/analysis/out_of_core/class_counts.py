@@ -144,7 +144,7 @@ def classify_dataset(
     np.int64(6)
     >>> both = classify_dataset("memory://classified", ["adversarial", "collaborative"])
     >>> {mode: int(counts.classes["contested"]) for mode, counts in both.items()}
-    {'adversarial': 6, 'collaborative': 4}
+    {'adversarial': 6, 'collaborative': 9}
     """
     opened = as_dataset(dataset)
     named = _named(rules, mode, max_rounds, missing_basis)

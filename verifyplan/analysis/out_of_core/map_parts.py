@@ -104,7 +104,7 @@ def _in_processes(function: Callable[[Any], T], parts: Sequence[Any], n: int) ->
     done, deaths = 0, 0
     while done < len(parts):
         with ProcessPoolExecutor(n, get_context("spawn"), initializer=_keep, initargs=(function,)) as pool:
-            submit: Callable[[Any], Any] = partial(pool.submit, _call_kept)
+            submit: Callable[[Any], Any] = partial(pool.submit, _call_kept)  # type: ignore[call-arg]
             results = _in_order(submit, parts[done:], _WAITING_FOR_A_PROCESS * n)
             try:
                 for result in results:
