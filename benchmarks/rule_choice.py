@@ -16,7 +16,8 @@ import pandas as pd
 
 from benchmarks.simulated_runs import Design, errors
 from verifyplan.analysis.treatments.cross_fit import N_SPLITS, cross_fit
-from verifyplan.analysis.treatments.recommendation import Recommendation, recommend
+from verifyplan.analysis.treatments.recommend import recommend
+from verifyplan.analysis.treatments.recommendation import Recommendation
 from verifyplan.protocol.voting_rules import VotingRules
 
 TRIALS, SEED = 200, 0

@@ -66,7 +66,8 @@ def asked_for(cast: Round, last: dict[str, str], roster: list[str], rules: Any, 
     """Return what each vote that a round asks for counts as by itself; a vote never cast ends what was before."""
     kinds: dict[str, str | None] = {}
     lead = 0
-    for worker in roster:
+    first = [worker for worker in rules.order or () if worker in roster]
+    for worker in [*first, *(name for name in roster if name not in first)]:
         if rules.workers is not None and worker not in rules.workers:
             continue
         if has_stopped(lead, rules):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from verifyplan.analysis.result_columns import RESULT_TABLES
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
 
@@ -107,7 +108,8 @@ def test_modes_and_rules_do_not_go_together():
 
 def test_where_every_vote_was_cast_there_are_no_bounds():
     comparison = vp.compare(small(), rules=["majority", "unanimous"], resamples=20)
-    assert comparison.bounds is None
+    assert comparison.bounds.empty
+    assert list(comparison.bounds) == [column.name for column in RESULT_TABLES["bounds"]]
     assert "votes never cast" not in str(comparison)
 
 

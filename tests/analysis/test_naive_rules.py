@@ -60,6 +60,9 @@ RULES: list[dict[str, Any]] = [
     {"stop": {"accuracy": 0.8}},
     {"stop": {"accuracy": 0.9, "false_accept": 0.2, "false_reject": 0.01}},
     {"stop": {"margin": 2}, "refutes": "sticky", "lost_votes": "as-agree"},
+    {"stop": {"margin": 1}, "order": ["d", "b"]},
+    {"stop": {"margin": 2}, "order": ["e", "c", "a", "b", "d"], "refutes": "sticky"},
+    {"stop": {"margin": 2}, "order": ["e", "nobody", "a"], "workers": ["a", "b", "e"]},
 ]
 
 
@@ -154,7 +157,7 @@ def test_a_field_at_its_neutral_value_changes_nothing(seed, mode, name):
     )
     pd.testing.assert_frame_equal(vp.classify(votes, rules=rules), plain)
     same_votes = {"weights": dict.fromkeys(ROSTER, 2), "workers": tuple(ROSTER), "quorum": 1,
-                  "stop": {"margin": 9}}  # fmt: skip
+                  "stop": {"margin": 9}, "order": ("e", "a")}  # fmt: skip
     if name in same_votes and votes["worker"].nunique() == len(ROSTER):
         like = vp.classify(votes, rules={"mode": mode, "max_rounds": 2, name: same_votes[name]})
         columns = ["classification", "rule", "decided_round", "filled_bases"]

@@ -32,6 +32,7 @@ FIELDS = {
     "weights": st.none() | st.dictionaries(NAMES, st.fractions(min_value=0, max_value=9, max_denominator=20)),
     "pruning": st.sampled_from(["queue", "none"]),
     "aggregate": st.sampled_from(["rules", "majority", "unanimous", "any-refute", "first-round", "dawid-skene"]),
+    "order": st.none() | st.lists(st.sampled_from("abcd"), min_size=1, unique=True).map(tuple),
     "stop": st.just("round")
     | st.builds(MarginStop, margin=st.integers(1, 5))
     | st.builds(SequentialStop, accuracy=st.sampled_from([Fraction(3, 5), Fraction(9, 10)])),

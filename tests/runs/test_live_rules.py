@@ -52,6 +52,7 @@ def rule_values(draw: st.DrawFn) -> VotingRules:
         "pruning": st.sampled_from(["queue", "none"]),
         "aggregate": st.sampled_from(["rules", "majority", "unanimous", "any-refute", "first-round", "dawid-skene"]),
         "stop": st.sampled_from(["round", {"margin": 1}, {"margin": 2}, {"accuracy": 0.9}]),
+        "order": st.sampled_from([None, ("dan",), ("cy", "ann", "dan", "bob")]),
     }
     chosen = draw(st.sets(st.sampled_from(sorted(fields)), min_size=1, max_size=5)) | {"mode", "max_rounds"}
     return VotingRules(**{name: draw(fields[name]) for name in sorted(chosen)})
@@ -179,7 +180,7 @@ def test_a_stop_asks_whom_vote_codes_say_and_makes_no_empty_call(stop):
     given = {"mode": "adversarial", "max_rounds": 1}
     run, whole = (run_of(script, found, roster, rules=one, **given) for one in (rules, None))
     codes = np.array([[VERDICTS[word][1] for word in row] for row in words], dtype=np.int8)
-    asked = asked_until_stop(codes, rules)
+    asked = asked_until_stop(codes, rules, voters)
     expected = [
         (f"r1/{voter}", tuple(f"F-{n}" for n in np.flatnonzero(row)))
         for voter, row in zip(voters, asked, strict=True)
@@ -257,3 +258,24 @@ def test_a_panel_takes_mode_and_rounds_of_its_rules_and_refuses_two_of_them():
         SettingsError, match=r"^mode: is 'adversarial', but the rules have 'collaborative'\. Fix: say it"
     ):
         PanelSettings(mode="adversarial", rules={"mode": "collaborative"})
+
+
+def test_a_run_that_can_stop_asks_in_the_order_of_its_rules():
+    script = {1: {"bob": {"F-1": COUNTER}, "cy": {"F-1": AGREE}, "dan": {"F-1": AGREE}}}
+    rules = VotingRules(stop={"margin": 1}, order=["dan", "cy"])
+    run = run_of(script, [finding("F-1")], " ".join(ROSTER), rules=rules, mode="adversarial", max_rounds=1)
+    assert calls(run) == [("r1/dan", ("F-1",))]
+    assert live_classes(run) == classes(replay(run.frames, "recorded")) == {"F-1": "full-consensus"}
+    first = VotingRules(stop={"margin": 1})
+    assert calls(run_of(script, [finding("F-1")], " ".join(ROSTER), rules=first))[0] == ("r1/bob", ("F-1",))
+    with pytest.raises(SettingsError, match=r"rules\.order: 'eve' is not a worker of this run"):
+        run_of(script, [finding("F-1")], " ".join(ROSTER), rules={"stop": {"margin": 1}, "order": ["eve"]})
+
+
+def test_a_finding_that_estimates_leave_undecided_is_judged_with_those_that_have_left_the_queue():
+    script = {1: {"cy": {"F-2": COUNTER}, "dan": {"F-1": AGREE}}}
+    rules = VotingRules(aggregate="dawid-skene")
+    found = [finding("F-1"), finding("F-2", "dan")]
+    run = run_of(script, found, " ".join(ROSTER), rules=rules, mode="adversarial", max_rounds=1)
+    assert live_classes(run) == classes(replay(run.frames, "recorded"))
+    assert live_classes(run) == {"F-1": "full-consensus", "F-2": "contested"}

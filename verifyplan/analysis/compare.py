@@ -147,7 +147,7 @@ class Figures(NamedTuple):
     mix: pd.DataFrame
     truth: pd.DataFrame | None
     summary: pd.DataFrame
-    bounds: pd.DataFrame | None
+    bounds: pd.DataFrame
     tests: pd.DataFrame
     clusters: dict[str, Clusters]
     """The clusters of the findings under each condition, the baseline first."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.comparison_bounds import bounds_lines
+from verifyplan.analysis.comparison_bounds import bounds_lines, no_bounds
 from verifyplan.analysis.conclusion import conclusion_lines
 from verifyplan.analysis.metrics import difference_column, transition_counts
 from verifyplan.analysis.result_words import share_words
@@ -64,11 +64,11 @@ class Comparison:
     """True where findings or votes were generated, not observed."""
     notes: tuple[str, ...] = ()
     """Warnings for a reader: censored findings, filled bases, failed calls, what else differs, few runs."""
-    bounds: pd.DataFrame | None = None
+    bounds: pd.DataFrame = field(default_factory=no_bounds)
     """`condition, metric, value, low, high, low_bound, high_bound, n, n_censored, difference_low_bound,
     difference_high_bound`: the range of each metric that votes never cast allow, whatever they would have been, and an
-    interval that contains those of both ends (rule R4); None where nothing is censored. More runs do not narrow the
-    range; the votes would."""
+    interval that contains those of both ends (rule R4). No row where nothing is censored: each value is then
+    its own bounds. More runs do not narrow the range; the votes would."""
     _compare: Callable[[tuple[str, str]], Comparison] | None = field(default=None, repr=False, compare=False)
     """Compares two of the conditions over the same findings."""
 

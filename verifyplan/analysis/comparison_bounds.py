@@ -10,20 +10,21 @@ import pandas as pd
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.metrics import class_codes, truth_codes
 from verifyplan.analysis.treatments.class_bounds import ClassBounds
-from verifyplan.analysis.treatments.metric_bounds import metric_bounds
+from verifyplan.analysis.treatments.metric_bounds import BOUNDS_COLUMNS, metric_bounds
 from verifyplan.text import counted
 
+_DIFFERENCES = ["difference_low_bound", "difference_high_bound"]
 _IN_WORDS = ("held", "precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
 
 
-def bounds_table(findings: pd.DataFrame, clusters: Mapping[str, Clusters]) -> pd.DataFrame | None:
-    """Return the bounds of each metric under each condition and of its difference; None where nothing is censored.
+def bounds_table(findings: pd.DataFrame, clusters: Mapping[str, Clusters]) -> pd.DataFrame:
+    """Return the bounds of each metric under each condition and of its difference; no row where nothing is censored.
 
     `clusters` are those of each condition, the baseline first. The bounds of a difference take the unseen votes of the
     two conditions to be different ones, as most are, and are wide where they are the same.
     """
     if not any(findings[f"censored_{name}"].any() for name in clusters):
-        return None
+        return no_bounds()
     tables = {name: _of_condition(findings, name, own) for name, own in clusters.items()}
     baseline = next(iter(tables.values()))
     for place, table in enumerate(tables.values()):
@@ -33,24 +34,33 @@ def bounds_table(findings: pd.DataFrame, clusters: Mapping[str, Clusters]) -> pd
     return joined[["condition", *joined.columns.drop("condition")]]
 
 
+def no_bounds() -> pd.DataFrame:
+    """Return the table of bounds without a row.
+
+    >>> len(no_bounds())
+    0
+    """
+    names = ["condition", *BOUNDS_COLUMNS, *_DIFFERENCES]
+    kinds = {"condition": "str", "metric": "str", "n": "int64", "n_censored": "int64"}
+    return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "float64")) for name in names})
+
+
 def _of_condition(findings: pd.DataFrame, name: str, clusters: Clusters) -> pd.DataFrame:
     low, high = (np.asarray(findings[f"{end}_{name}"].cat.codes, dtype=np.int64) for end in ("low", "high"))
     return metric_bounds(class_codes(findings, name), ClassBounds(low, high), truth_codes(findings), clusters)
 
 
-def notes_on_bounds(bounds: pd.DataFrame | None) -> Iterator[str]:
+def notes_on_bounds(bounds: pd.DataFrame) -> Iterator[str]:
     """Yield a note on what the range is that votes never cast allow, where a metric has one."""
-    if bounds is not None and bounds["n_censored"].any():
+    if bounds["n_censored"].any():
         yield (
             "What votes never cast allow is a range, no interval: the votes that were cast fit every value in it, and "
             "more runs do not narrow it, only those votes would (.bounds; rule R4)."
         )
 
 
-def bounds_lines(findings: pd.DataFrame, bounds: pd.DataFrame | None) -> Iterator[str]:
+def bounds_lines(findings: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[str]:
     """Yield a line for each condition with censored findings: the range of each metric that unseen votes allow."""
-    if bounds is None:
-        return
     for name, table in bounds.groupby("condition", sort=False):
         n_open = int(findings[f"low_{name}"].ne(findings[f"high_{name}"]).sum())
         if not n_open:

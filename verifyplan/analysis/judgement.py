@@ -144,7 +144,8 @@ def _by_votes(
     findings: Ints,
 ) -> Judgement:
     """Return how some of the findings are judged, so many at a time that their votes fit into memory."""
-    nameless = rules.workers is None and rules.weights is None and rules.aggregate != "dawid-skene"
+    by_name = rules.workers is not None or rules.weights is not None or rules.order is not None
+    nameless = not by_name and rules.aggregate != "dawid-skene"
     if nameless and len(cast.round) < MIN_FILLED * len(voters.workers) * int(cast.last_round.sum()):
         voters = in_slots(cast, voters)
     rounds = int(min(cast.last_round.max(initial=0) + LATER_ROUNDS, allowed.max(initial=0)))

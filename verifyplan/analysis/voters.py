@@ -94,8 +94,12 @@ def roster_order(runs: RunSet) -> list[str]:
 
 
 def _agreed(runs: RunSet, rosters: list[list[str]]) -> list[str] | None:
-    """Return the workers in an order that agrees with every roster and all calls; None where these disagree."""
-    called = runs.dispatches[runs.dispatches["status"].notna().to_numpy(dtype=bool)]
+    """Return the workers in an order that agrees with every roster, and with the calls of runs that tell none.
+
+    None where these disagree. Rules of a run may call its workers in another order than its roster.
+    """
+    is_told = runs.dispatches["run_id"].isin(_rosters(runs)["run_id"]).to_numpy(dtype=bool)
+    called = runs.dispatches[runs.dispatches["status"].notna().to_numpy(dtype=bool) & ~is_told]
     keys = called[["run_id", "iteration", "round"]]
     follows = keys.eq(keys.shift()).all(axis=1).to_numpy(dtype=bool)
     workers = called["worker"].astype("object")

@@ -11,11 +11,12 @@ from verifyplan.charts.comparisons import INTERVALS, interval_sentence, read_com
 from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
-from verifyplan.charts.labels import count, sentences
+from verifyplan.charts.labels import count, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import CLASS_COLORS, color_scale
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.vote import CLASSIFICATIONS
+from verifyplan.text import listed
 
 COLUMNS = ("condition", "classification", "n", "share", "low", "high")
 TITLE = "How the findings are classed"
@@ -63,6 +64,7 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
             f"Share of {findings} in each class, {under}.",
             "Bars: the share; lines: its interval; n: findings in the class.",
             interval_sentence(comparison),
+            _open_sentence(labelled.open_classes),
             left_out_conditions,
             f"Left out: {count(left_out, 'share')} without a number." if left_out else "",
         ),
@@ -70,3 +72,11 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         description=f"Bar chart of the share of {findings} in each class. {'; '.join(each)}.",
         synthetic=comparison.synthetic,
     )
+
+
+def _open_sentence(open_classes: dict[str, int]) -> str:
+    """Return a sentence on findings that could be in another class; the shares are by the votes that were cast."""
+    if not open_classes:
+        return ""
+    counts = listed(f"{count(n, 'finding')} under {short(label, 40)}" for label, n in open_classes.items())
+    return f"The class of {counts} depends on votes that were never cast: bars and lines are by those that were."

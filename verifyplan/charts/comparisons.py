@@ -44,10 +44,21 @@ class LabelledComparison:
     def bounds(self) -> pd.DataFrame | None:
         """The bounds of metrics that votes leave open which were never cast; None where none does."""
         bounds = self.comparison.bounds
-        is_open = None if bounds is None else bounds["low_bound"] < bounds["high_bound"]
-        if bounds is None or is_open is None or not is_open.any():
+        is_open = bounds["low_bound"] < bounds["high_bound"]
+        if not is_open.any():
             return None
         return self._labelled(bounds.loc[is_open, ["condition", "metric", "low_bound", "high_bound"]])
+
+    @property
+    def open_classes(self) -> dict[str, int]:
+        """The findings whose class votes leave open which were never cast, by label; only where there are some."""
+        findings = self.comparison.findings
+        counts = {
+            label: int(findings[f"low_{name}"].astype("object").ne(findings[f"high_{name}"].astype("object")).sum())
+            for name, label in self.label_of.items()
+            if f"low_{name}" in findings
+        }
+        return {label: n for label, n in counts.items() if n}
 
     @property
     def transitions(self) -> pd.DataFrame:

@@ -60,5 +60,6 @@ _WORDS: Mapping[str, Any] = {
     "pruning": lambda value, _: "no pruning" if value == "none" else "pruning by queue",
     "aggregate": lambda value, _: "rules of the mode" if value == "rules" else value,
     "stop": lambda value, _: _stop_words(value),
+    "order": lambda value, _: f"asks {value[0]} first" if value else "roster order",
 }
 """How each field is said; the value is that of JSON."""

@@ -144,7 +144,7 @@ class QueueLoop:
         """Return which workers of a round are asked at once: all, or one after the other until the rules stop."""
         if self.rules.stop == "round" or self.only is not None:
             return [self._workers]
-        return [(worker,) for worker in self._workers]
+        return [(self._workers[place],) for place in self.rules.asking_order(self._workers)]
 
     def _asked_about(self, worker: str, number: int) -> list[QueueItem]:
         """Return what a worker is asked about in a round: nothing that it found, nor whose round has stopped."""
@@ -152,7 +152,7 @@ class QueueLoop:
             listed = self.only.get((number, worker), frozenset())
             return [item for item in self._queue if item.id in listed]
         votes = read_codes(self._codes[number - 1], self.rules, self.mode)
-        asked = asked_until_stop(votes, self.rules)[self._workers.index(worker)]
+        asked = asked_until_stop(votes, self.rules, self._workers)[self._workers.index(worker)]
         return [item for item in self._queue if worker not in item.discoverers and asked[self._position[item.id]]]
 
     def _requests(self, worker: str, number: int) -> list[WorkerRequest]:
@@ -209,12 +209,15 @@ class QueueLoop:
 
     def _decision(self, number: int) -> Decision:
         """Return how the findings in the queue are decided by their votes up to a round."""
-        codes = self._codes[:number, :, [self._position[item.id] for item in self._queue]]
-        executed = np.full(len(self._queue), number, dtype=np.int64)
+        queued = [self._position[item.id] for item in self._queue]
+        is_whole = self.rules.aggregate == "dawid-skene"  # estimated from all findings, those that have left included
+        codes = self._codes[:number] if is_whole else self._codes[:number, :, queued]
+        executed = np.full(codes.shape[2], number, dtype=np.int64)
         counted = counted_codes(codes, self.rules, self.mode, self._workers)
         in_round = rules_of_rounds(counted, self.rules, self.mode, self._workers)
-        if self.rules.aggregate == "dawid-skene":  # nothing has left the queue: these are all findings
+        if is_whole:
             in_round = with_estimates(in_round, counted, executed, np.zeros_like(executed), self.rules.majority)
+            in_round, executed = in_round[:, queued], executed[queued]
         return decide_rounds(in_round, executed, self.rules)
 
     def _settle(self, number: int) -> None:

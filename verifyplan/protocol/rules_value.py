@@ -67,6 +67,8 @@ class RulesValue(Model):
     """The fields that each named preset sets; all others are neutral."""
     NEUTRAL_WORDS: ClassVar[Mapping[str, str]] = {}
     """The neutral value in words, of the fields where it does not speak for itself."""
+    ADDED_FIELDS: ClassVar[frozenset[str]] = frozenset()
+    """Fields that are younger than the digests in logs: a digest leaves them out where they are neutral."""
 
     if not TYPE_CHECKING:  # type checkers take the fields as the arguments
 
@@ -94,7 +96,8 @@ class RulesValue(Model):
     @property
     def digest(self) -> str:
         """Twelve characters that tell these rules from any others; equal rules of any process have the same."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        left_out = self.ADDED_FIELDS - self.changed.keys()
+        text = json.dumps(self.model_dump(mode="json", exclude=set(left_out)), sort_keys=True)
         return hashlib.sha256(f"{type(self).__name__}:{text}".encode()).hexdigest()[:DIGEST_CHARACTERS]
 
     @property

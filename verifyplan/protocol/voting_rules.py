@@ -26,7 +26,7 @@ MAX_WHOLE_WEIGHT = 2**36
 
 
 class MarginStop(Model):
-    """Ask one worker after the other, in roster order, until one side of the round leads by so many votes."""
+    """Ask one worker after the other until one side of the round leads by so many votes."""
 
     margin: Count = Field(
         description="Votes by which agree and supplement lead disagree, or the other way, that end a round."
@@ -116,6 +116,12 @@ def _check_weights(weights: dict[str, Fraction] | None) -> dict[str, Fraction] |
     return {name: weights[name] for name in sorted(weights) if weights[name] != 1} or None
 
 
+def _check_order(order: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if order is not None and (not order or len(set(order)) < len(order)):
+        raise ValueError("must name at least one worker, each once; None asks in roster order")
+    return order
+
+
 def _check_workers(workers: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Return the workers by name: they are asked in roster order."""
     if workers is not None and (not workers or len(set(workers)) < len(workers)):
@@ -194,7 +200,12 @@ class VotingRules(RulesValue):
     stop: Stop = Field(
         default="round",
         description="`round`: all workers of a round are asked at once; a margin or a sequential test: one after the "
-        "other in roster order, until it decides.",
+        "other, until it decides.",
+    )
+    order: Annotated[tuple[Name, ...], AfterValidator(_check_order)] | None = Field(
+        default=None,
+        description="The workers in the order in which they are asked where a round can stop, those that are not named "
+        "after them; None: roster order.",
     )
 
     @property
@@ -219,13 +230,26 @@ class VotingRules(RulesValue):
         """
         return tuple(worker for worker in roster if self.workers is None or worker in self.workers)
 
+    def asking_order(self, roster: Sequence[str]) -> list[int]:
+        """Return the positions of a roster's workers in the order in which a round that can stop asks them.
+
+        >>> VotingRules(order=["cy", "bob"]).asking_order(["ann", "bob", "cy"])
+        [2, 1, 0]
+        """
+        place = {name: number for number, name in enumerate(self.order or ())}
+        return sorted(range(len(roster)), key=lambda position: place.get(roster[position], len(place)))
+
     def not_in(self, roster: Collection[str]) -> dict[str, list[str]]:
         """Return the workers that fields name and a roster lacks, by field; empty where there are none.
 
         >>> VotingRules(workers=("ann", "bo"), weights={"bob": 2}).not_in(["ann", "bob"])
         {'workers': ['bo']}
         """
-        named: dict[str, Collection[str]] = {"workers": self.workers or (), "weights": self.weights or {}}
+        named: dict[str, Collection[str]] = {
+            "workers": self.workers or (),
+            "weights": self.weights or {},
+            "order": self.order or (),
+        }
         absent = {name: [worker for worker in workers if worker not in roster] for name, workers in named.items()}
         return {name: workers for name, workers in absent.items() if workers}
 
@@ -236,7 +260,9 @@ class VotingRules(RulesValue):
         "workers": "all workers",
         "weights": "equal weights",
         "stop": "no stop",
+        "order": "roster order",
     }
+    ADDED_FIELDS: ClassVar[frozenset[str]] = frozenset({"order"})
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "as-recorded": {},
         "adversarial": {"mode": "adversarial"},

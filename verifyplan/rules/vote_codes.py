@@ -97,7 +97,7 @@ def counted_codes(codes: Codes, rules: VotingRules, mode: Mode, workers: Sequenc
     last = np.full(counted.shape[1:], NOT_ASKED, dtype=np.int8)
     for votes in counted:  # each is a view: rounds are few
         if rules.stop != "round":  # first, since a worker is asked or not before anybody knows what is filled in
-            votes[~asked_until_stop(votes, rules)] = NOT_ASKED
+            votes[~asked_until_stop(votes, rules, workers)] = NOT_ASKED
         if rules.lost_votes == "last-vote":
             _fill(votes, last, votes == LOST, is_counted(last) | (last == UNSEEN))
         if is_sticky(rules, mode):
@@ -125,8 +125,10 @@ def _fill(votes: Codes, last: Codes, empty: Bools, usable: Bools, *, in_rounds_w
     votes[fill & perhaps] = UNSEEN
 
 
-def asked_until_stop(votes: Codes, rules: VotingRules) -> Bools:
-    """Return who of a round, of shape (workers, findings), is asked before the lead of a side ends it, in roster order.
+def asked_until_stop(votes: Codes, rules: VotingRules, workers: Sequence[str]) -> Bools:
+    """Return who of a round, of shape (workers, findings), is asked before the lead of a side ends it.
+
+    `workers` names the first axis; they are asked in the order of the rules, else in this one.
 
     Votes are what they count as by themselves (`read_codes`), not weighed; lost ones that are no votes so count on
     neither side, unseen ones neither.
@@ -134,12 +136,14 @@ def asked_until_stop(votes: Codes, rules: VotingRules) -> Bools:
     if rules.stop == "round":
         return np.ones(votes.shape, dtype=bool)
     lead_for, lead_against = stop_leads(rules.stop)
+    order = np.array(rules.asking_order(workers), dtype=np.int64) if rules.order else slice(None)
+    votes = votes[order]
     agrees, disagrees = (votes == AGREE) | (votes == SUPPLEMENT), (votes == BURDEN) | (votes == COUNTER)
     lead = np.cumsum(agrees.astype(np.int64) - disagrees, axis=0)
     ended = np.logical_or.accumulate((lead >= lead_for) | (-lead >= lead_against), axis=0)
-    before = np.zeros_like(ended)
-    before[1:] = ended[:-1]
-    return ~before
+    asked = np.ones_like(ended)
+    asked[order] = np.concatenate([asked[:1], ~ended[:-1]])
+    return asked
 
 
 def stop_leads(stop: MarginStop | SequentialStop) -> tuple[int, int]:

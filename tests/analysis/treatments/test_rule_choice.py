@@ -142,9 +142,12 @@ def test_a_rule_that_is_better_is_recommended():
     assert 0.05 < gain.low < gain.value
     assert made.figures.set_index("figure")["p_value"]["choosing-over-today"] < 0.01
     assert words.startswith("recommended of 4 rules (synthetic): max_rounds: 4 -> 3")
-    assert "cost: 3 calls instead of 4 (25 % saved)" in words
+    assert "cost: 3 calls instead of 4 calls under today's rules (25 % saved)" in words
+    assert "the best rule of at most 3 calls, chosen on one half of the findings and measured on the other: " in words
+    assert "of the whole procedure of choosing the best of 4 rules and not of the recommended one" in words
     assert "not shown to be below it" in words
-    assert "may lose" not in words
+    assert "points are lost" not in words.partition("against today's rules (those")[2]
+    assert "at worst" in words.partition("against today's rules (those")[2]
 
 
 def test_a_search_recommends_rules_for_a_run():
@@ -163,9 +166,13 @@ def test_rules_within_a_cost_are_recommended():
     search = vp.search_rules(vp.datasets.runs("stdlib-claims/adversarial"), cost="votes")
     cheap = search.recommend(max_cost=490)
     assert cheap.cost <= 490 < search.recommend().cost
+    assert f"recommended of {cheap.n_rules} rules of at most 490 votes (synthetic)" in str(cheap)
+    assert "votes (0.672 a finding) instead of 2,217 votes under today's rules" in str(cheap)
     assert cheap.n_rules < search.recommend().n_rules == len(search.rules)
     assert search.recommend(max_cost=np.int64(490)).rules == cheap.rules
-    with pytest.raises(SettingsError, match=r"max_cost: no rule costs at most 3 votes\. Fix: .* cheapest is [\d,]+"):
+    with pytest.raises(
+        SettingsError, match=r"max_cost: no rule costs at most 3 votes\. Fix: .* cheapest costs [\d,]+ votes"
+    ):
         search.recommend(max_cost=3)
     with pytest.raises(SettingsError, match=r"max_cost: must be a number of votes of at least 0.*, got 'few'"):
         search.recommend(max_cost="few")

@@ -31,6 +31,7 @@ FIELDS = {
     "pruning": ["none"],
     "aggregate": ["majority", "unanimous", "any-refute", "first-round", "dawid-skene"],
     "stop": [{"margin": 1}, {"margin": 2}, {"accuracy": "4/5"}],
+    "order": [["c"], ["d", "b"]],
 }
 
 

@@ -198,7 +198,8 @@ def test_rules_that_judge_and_cost_alike_are_merged_in_the_default_space_alone()
 def test_a_search_says_what_it_found_and_what_is_uncertain():
     search = vp.search_rules(vp.datasets.runs("live-example/adversarial"), {"max_rounds": [3], "mode": "collaborative"})
     words = str(search)
-    assert words.startswith("2 rules by f1 and calls, on 21 findings (synthetic) of 3 runs\ntoday: 55.6 % [15.1, 89.8]")
+    assert words.startswith("2 rules by f1 and calls, on 21 findings (synthetic) of 3 runs\ntoday's rules (")
+    assert "(those that the runs were recorded under): 55.6 % [15.1, 89.8]" in words
     assert "mode=collaborative, max_rounds=3" in words
     assert "note: of 1 rule the quality depends on votes that were never cast, at most on 6 findings" in words
     assert "with unseen votes 66.7 to 88.9 %" in words
@@ -214,7 +215,7 @@ def test_missing_usage_is_said():
 
 
 def test_a_table_of_votes_has_no_calls_and_a_worker_without_votes_is_named():
-    search = vp.search_rules(good_and_bad(), {"workers": [["ann"], ["anne"]]})
+    search = vp.search_rules(good_and_bad(), {"workers": [["ann"], ["anne"]]}, cost="calls")
     assert "no vote of anne is recorded (did you mean 'ann'?)" in "".join(search.notes)
     assert any(note.startswith("no run recorded its calls: one is counted for each run") for note in search.notes)
     by_votes = vp.search_rules(good_and_bad(), {"workers": [["ann"]]}, cost="votes").notes
@@ -243,7 +244,8 @@ def test_the_table_has_the_columns_that_its_documentation_explains():
     table = vp.search_rules(good_and_bad(), spread).table
     assert [name for name in columns if name in table] == list(table.columns)
     assert {"mode", "refutes", "stop", "workers"} <= set(table.columns)
-    assert table["stop"].tolist()[-1] == "margin 1"
+    assert table["stop"].tolist()[-2:] == ["margin 1", "round"]
+    assert table["order"].tolist()[-2:] == ["ann+bob+cy", "c"]
 
 
 def test_the_default_space_is_what_votes_allow():
@@ -336,3 +338,79 @@ def test_rules_that_all_runs_recorded_are_those_of_today():
     assert search.table["preset"].tolist() == ["unanimous", "majority"]
     mixed = replace(runs, runs=runs.runs.assign(rules=[own.to_json(), None, None, None]))
     assert vp.search_rules(mixed, ["majority"]).rules[0] == VotingRules()
+
+
+def order_votes(reverse: bool = False) -> pd.DataFrame:
+    """Return votes of three workers of whom the first to be asked decides under a margin of 1."""
+    rows = [
+        (f"F{item}", who, "agree" if (item % 2 == 0) == (who != "bad") else "disagree", item % 2 == 0)
+        for item in range(20)
+        for who in ("good", "bad", "fair")
+    ]
+    table = pd.DataFrame(rows, columns=["item", "worker", "verdict", "truth"])
+    return table[::-1].reset_index(drop=True) if reverse else table
+
+
+def runs_of_table(table: pd.DataFrame) -> vp.RunSet:
+    columns = {"item": "item", "worker": "worker", "verdict": "verdict", "truth": "truth"}
+    return vp.from_votes(table, **columns, mode="collaborative", max_rounds=1)
+
+
+def test_a_rule_that_stops_within_a_round_says_in_which_order_it_asks_and_keeps_it():
+    stops = {"stop": [{"margin": 1}], "workers": [None, ["bad", "good"]]}
+    search = vp.search_rules(runs_of_table(order_votes()), stops, quality="accuracy")
+    assert [rules.order for rules in search.rules] == [None, ("good", "bad", "fair"), ("good", "bad")]
+    asks = "asks good first, then bad, then fair"
+    assert any(f"a round that can stop {asks}: the order in which the votes name them" in each for each in search.notes)
+    assert asks in str(search)
+    made = search.recommend()
+    assert "within a round it asks good first, then bad" in str(made)
+    saved = vp.VotingRules.from_json(made.rules.to_json())
+    assert saved.order[0] == "good"
+    turned = runs_of_table(order_votes(reverse=True))
+    again = vp.search_rules(turned, [saved], quality="accuracy").table
+    assert again["value"].tolist()[-1] == search.table["value"].iloc[search.rules.index(made.rules)] == 1
+    other = vp.search_rules(turned, stops, quality="accuracy")
+    assert other.rules[1].order == ("fair", "bad", "good")
+    assert any("asks fair first" in note and "another order of rows can give other" in note for note in other.notes)
+
+
+def test_without_a_stop_no_order_is_said():
+    search = vp.search_rules(runs_of_table(order_votes()), ["majority"])
+    assert not any("first" in note for note in search.notes)
+    assert "asks" not in str(search.recommend())
+
+
+def test_runs_whose_rosters_contradict_each_other_ask_each_in_their_own_order():
+    tables = [order_votes().assign(run="r"), order_votes(reverse=True).assign(run="s")]
+    columns = {"item": "item", "worker": "worker", "verdict": "verdict", "truth": "truth", "run": "run"}
+    runs = vp.from_votes(pd.concat(tables, ignore_index=True), **columns, mode="collaborative", max_rounds=1)
+    rosters = ['["good", "bad", "fair"]', '["fair", "bad", "good"]']
+    runs = replace(runs, runs=runs.runs.assign(roster=rosters))
+    search = vp.search_rules(runs, {"stop": [{"margin": 1}]}, quality="accuracy")
+    assert search.rules[1].order is None
+    assert any("ask in the order of each run's roster" in note for note in search.notes)
+
+
+def test_of_many_workers_no_order_is_written_into_rules():
+    says = [("r", f"F{item}", 1, f"w{who}", "agree", bool(item)) for item in range(2) for who in range(101)]
+    search = vp.search_rules(runs_of(says), {"stop": [{"margin": 1}]}, quality="accuracy")
+    assert search.rules[1].order is None
+
+
+def test_costs_are_counted_in_votes_where_no_calls_are_recorded():
+    search = vp.search_rules(good_and_bad(), ["majority"])
+    assert search.cost == "votes"
+    assert search.notes[0] == "no run recorded its calls: costs are counted in votes"
+    with_calls = vp.search_rules("stdlib-claims/adversarial", ["majority"])
+    assert with_calls.cost == "calls"
+    assert not any("no run recorded" in note for note in with_calls.notes)
+
+
+def test_a_long_frontier_says_where_all_of_it_is():
+    search = vp.search_rules(vp.datasets.runs("stdlib-claims/adversarial"), cost="votes")
+    table = search.table.assign(on_frontier=search.table.index < 9)
+    words = str(replace(search, table=table))
+    assert (
+        "frontier, from cheap to dear: 9 rules, the first and last three of which are shown; .frontier has all" in words
+    )

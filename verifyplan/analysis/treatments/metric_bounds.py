@@ -23,7 +23,8 @@ _FALLS = ("false-consensus-rate", "false-demotion-rate")
 """Metrics that are lowest where all others are highest."""
 
 
-_COLUMNS = ["metric", "value", "low", "high", "low_bound", "high_bound", "n", "n_censored"]
+BOUNDS_COLUMNS = ["metric", "value", "low", "high", "low_bound", "high_bound", "n", "n_censored"]
+"""The columns of `metric_bounds`."""
 
 
 def held_states(bounds: ClassBounds) -> Ints:
@@ -58,7 +59,7 @@ def metric_bounds(classes: Ints, bounds: ClassBounds, truth: Ints, clusters: Clu
         (name, *figures_of(lowest[name], metric, highest[name], clusters), metric.n, int(censored[name].sum()))
         for name, metric in metrics_of_classes(classes, truth).items()
     ]
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return pd.DataFrame(rows, columns=BOUNDS_COLUMNS)
 
 
 def figures_of(lowest: Metric, metric: Metric, highest: Metric, clusters: Clusters) -> tuple[float, ...]:

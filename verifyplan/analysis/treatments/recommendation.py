@@ -1,27 +1,20 @@
-"""Recommend rules: the cheapest that are not shown to be below the best, with what is uncertain (rule R5)."""
+"""The rules that a search recommends, in words: what they save, what they may lose, what is uncertain (rule R5)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.result_words import share_words, words_and_tables
-from verifyplan.analysis.treatments.cross_fit import MIN_RUNS, Choice, CrossFit
-from verifyplan.analysis.treatments.rule_quality import Floats
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.analysis.treatments.rule_costs import cost_words
+from verifyplan.analysis.treatments.rule_space import order_words
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.rules.vote_codes import Ints
-from verifyplan.text import counted, short_repr
-
-MIN_UNITS = 20
-"""With fewer runs or claims to halve, a note says that choosing is almost at random."""
+from verifyplan.text import counted
 
 
 @with_field_docs
@@ -33,9 +26,9 @@ class Recommendation:
     """
 
     rules: VotingRules
-    """The recommended rules."""
+    """The recommended rules; where they stop within a round, with the order in which they ask."""
     today: VotingRules | None
-    """The rules that the runs had; None where the search did not judge them."""
+    """The rules that the runs were recorded under; None where the search did not judge them."""
     quality: str
     """The metric that rules are chosen by, such as `f1`."""
     measure: str
@@ -58,6 +51,10 @@ class Recommendation:
     """True where findings or votes were generated, not observed."""
     notes: tuple[str, ...] = ()
     """What a reader must know: few runs, votes never cast, costs that are not known."""
+    max_cost: float | None = None
+    """What rules were allowed to cost on all findings, in `measure`; None for any cost."""
+    n_findings: int = 0
+    """The findings that costs are of."""
 
     def figure(self, name: str) -> Interval:
         """Return one of the figures with its interval and n."""
@@ -70,17 +67,8 @@ class Recommendation:
         return 1 - self.cost / self.cost_today if self.cost_today else math.nan
 
     def __str__(self) -> str:
-        """Return the rules, what they save and may lose, what is uncertain, and the notes, in about eight lines."""
-        made = " (synthetic)" if self.synthetic else ""
-        lines = [
-            f"recommended of {counted(self.n_rules, 'rule')}{made}: {self._changes()}",
-            f"cost: {self._cost()}",
-            f"{self.quality}: {share_words(*self.figure('recommended'))}{self._bounds()}",
-            f"on findings that it was not chosen on: {share_words(*self.figure('held-out'))}, {self._against_best()}",
-            *self._against_today(),
-            *(f"note: {note}" for note in self.notes),
-        ]
-        return "\n".join(lines)
+        """Return the rules, what they save and may lose, what is uncertain, and the notes, in about ten lines."""
+        return "\n".join(self._lines())
 
     __repr__ = __str__
 
@@ -98,17 +86,40 @@ class Recommendation:
         words = f"saves {saved}" if self.saving >= 0 else f"costs {saved.removeprefix('-')} more"
         return f"{words} against today's rules, {points_words(*gain[:3])} of {self.quality}"
 
+    def _lines(self) -> Iterator[str]:
+        made = " (synthetic)" if self.synthetic else ""
+        within = "" if self.max_cost is None else f" of at most {cost_words(self.max_cost, self.measure)}"
+        yield f"recommended of {counted(self.n_rules, 'rule')}{within}{made}: {self._changes()}"
+        if self.rules.stop != "round" and self.rules.order:
+            yield f"within a round it {order_words(self.rules.order)}, until one side leads; another order can differ"
+        yield f"cost: {self._cost()}"
+        yield f"{self.quality}: {share_words(*self.figure('recommended'))}{self._bounds()}"
+        best = f"the best rule of at most {self._per_finding(self.cost)}"
+        how = "chosen on one half of the findings and measured on the other"
+        yield f"{best}, {how}: {share_words(*self.figure('held-out'))}"
+        yield from self._against_best()
+        yield from self._against_today()
+        yield from (f"note: {note}" for note in self.notes)
+
     def _changes(self) -> str:
         if self.today is None:
             return str(self.rules)
-        return "; ".join(self.today.diff(self.rules).splitlines()) or "today's rules"
+        base = self.today if self.rules.order is None else self.today.model_copy(update={"order": self.rules.order})
+        return "; ".join(base.diff(self.rules).splitlines()) or "today's rules"
+
+    def _per_finding(self, cost: float) -> str:
+        """Return a cost on all findings with its unit, and what that is for a finding; a call is of many."""
+        is_known = self.n_findings and self.measure != "calls"
+        each = f" ({cost / self.n_findings:,.3g} a finding)" if is_known else ""
+        return f"{cost_words(cost, self.measure)}{each}"
 
     def _cost(self) -> str:
-        words = f"{self.cost:,.10g} {self.measure}"
+        words = self._per_finding(self.cost)
         if math.isnan(self.saving):
             return words
         more = "saved" if self.saving >= 0 else "more"
-        return f"{words} instead of {self.cost_today:,.10g} ({100 * abs(self.saving):.0f} % {more})"
+        today = cost_words(self.cost_today, self.measure)
+        return f"{words} instead of {today} under today's rules ({100 * abs(self.saving):.0f} % {more})"
 
     def _bounds(self) -> str:
         if not self.n_censored:
@@ -116,24 +127,30 @@ class Recommendation:
         ends = f"[{100 * self.lowest:.1f}, {100 * self.highest:.1f}]"
         return f"; {ends} by what the votes would be that were never cast on {counted(self.n_censored, 'finding')}"
 
-    def _against_best(self) -> str:
+    def _against_best(self) -> Iterator[str]:
+        """Yield what is lost against the best of all rules, which is chosen and measured in the same way."""
         loss = self.figure("loss")
         if math.isnan(loss.value):
-            return "which says nothing of the best of all rules"
+            yield "against the best of all rules, chosen likewise: not known, as a half does not define the quality"
+            return
+        gain = -loss.value, -loss.high, -loss.low
         shown = "shown to be below it" if loss.low > 0 else "not shown to be below it"
-        return f"{points_words(-loss.value, -loss.high, -loss.low)} against the best of all rules there, {shown}"
+        yield f"against the best of all rules, chosen likewise: {points_words(*gain)}, {shown}; {loss_words(*gain[1:])}"
 
-    def _against_today(self) -> list[str]:
+    def _against_today(self) -> Iterator[str]:
         gain = self.figure("gain")
         if math.isnan(gain.value):
-            return []
-        loses = f"; it may lose up to {-100 * gain.low:.1f} points" if gain.low < 0 else ""
-        words = f"against today's rules there: {points_words(*gain[:3])}{loses}"
+            return
+        today = "today's rules (those that the runs were recorded under)"
+        yield f"against {today}: {points_words(*gain[:3])}; {loss_words(gain.low, gain.high)}"
         p_value = float(self.figures.set_index("figure")["p_value"]["choosing-over-today"])
-        if math.isnan(p_value):
-            return [words]
-        chance = f"p = {p_value:.3f}: choosing would gain as much in {100 * p_value:.1f} % of cases"
-        return [words, f"choosing gains over today's rules: {chance} if no rule were better or worse than these"]
+        if not math.isnan(p_value):
+            among = counted(self.n_rules, "rule")
+            yield (
+                f"p = {p_value:.3f}, of the whole procedure of choosing the best of {among} and "
+                f"not of the recommended one: were none better or worse than today's, choosing would gain as much in "
+                f"{100 * p_value:.1f} % of cases"
+            )
 
 
 def points_words(value: float, low: float, high: float) -> str:
@@ -146,116 +163,12 @@ def points_words(value: float, low: float, high: float) -> str:
     return f"{value:+.1f} points [{low:+.1f}, {high:+.1f}]"
 
 
-def recommend(
-    fit: CrossFit,
-    table: pd.DataFrame,
-    rules: tuple[VotingRules, ...],
-    quality: str,
-    measure: str,
-    max_cost: float | None = None,
-    synthetic: bool = False,
-) -> Recommendation:
-    """Return the cheapest rules whose quality is not shown to be below that of the best rules within `max_cost`.
+def loss_words(low: float, high: float) -> str:
+    """Return the ends of the interval of a difference as what is lost or gained at worst and at best.
 
-    The frontier is gone through from cheap to dear. At each of its costs, the best rule of at most this cost and the
-    best of all are chosen on one half of the findings and compared on the other. The first cost is taken at which the
-    95 % interval of the paired difference reaches 0, and so does that from today's rules, if these are within
-    `max_cost`. Recommended is the rule of the frontier at that cost. See `CrossFit` for halves and intervals.
-
-    Raises SettingsError where no rule costs as little as `max_cost`.
+    >>> loss_words(-0.04, 0.016), loss_words(0.01, 0.02)
+    ('at worst 4.0 points are lost, at best 1.6 gained', 'at worst 1.0 points are gained, at best 2.0 gained')
     """
-    costs = table[measure].to_numpy(dtype=np.float64)
-    allowed = costs <= _checked(max_cost, costs, measure)
-    is_today = np.flatnonzero(table["is_today"].to_numpy(dtype=bool))
-    today = int(is_today[0]) if len(is_today) else None
-    best = fit.best_of(int(allowed.sum()))
-    rivals = [best] if today is None or not allowed[today] else [best, fit.always(today)]
-    on_frontier = np.flatnonzero(table["on_frontier"].to_numpy(dtype=bool) & allowed)
-    position, choice = _cheapest(fit, costs, on_frontier[np.argsort(costs[on_frontier], kind="stable")], rivals)
-    row = table.iloc[position]
-    figures = _figures(fit, row, choice, best, today, int(allowed.sum()))
-    return Recommendation(
-        rules[position],
-        None if today is None else rules[today],
-        quality,
-        measure,
-        float(costs[position]),
-        math.nan if today is None else float(costs[today]),
-        int(allowed.sum()),
-        int(row["censored"]),
-        float(row["low_bound"]),
-        float(row["high_bound"]),
-        figures,
-        synthetic,
-        tuple(_notes(fit, table, quality, measure)),
-    )
-
-
-def _cheapest(fit: CrossFit, costs: Floats, on_frontier: Ints, rivals: list[Choice]) -> tuple[int, Choice]:
-    """Return the first rule of the frontier at whose cost the best rule is not shown to be below any rival.
-
-    Else the last; with it, the best rule of at most its cost for each half. SettingsError where there is no frontier.
-    """
-    if not len(on_frontier):
-        message = "is not defined for any rule within the cost: nothing is held, or nothing is true"
-        raise SettingsError(Problem("quality", message, "search by another quality, such as accuracy"))
-    for position in on_frontier:
-        choice = fit.best_of(int((costs <= costs[position]).sum()))
-        if not any(fit.gain(rival, choice).low > 0 for rival in rivals):
-            break
-    return int(position), choice
-
-
-def _checked(max_cost: float | None, costs: Floats, measure: str) -> float:
-    """Return the most that rules may cost; SettingsError where none costs as little, or no cost is known."""
-    if np.isnan(costs).all():
-        message = f"is not known in {measure} for any rule, so that none is cheaper than another"
-        raise SettingsError(Problem("cost", message, "search by another cost, such as votes or calls"))
-    if max_cost is None:
-        return math.inf
-    if isinstance(max_cost, bool) or not isinstance(max_cost, int | float | np.number) or not max_cost >= 0:
-        message = f"must be a number of {measure} of at least 0, or None for any, got {short_repr(max_cost)}"
-        raise SettingsError(Problem("max_cost", message, f"give {measure} such as those of the table"))
-    if not (costs <= max_cost).any():
-        message = f"no rule costs at most {max_cost:,.10g} {measure}"
-        raise SettingsError(Problem("max_cost", message, f"the cheapest is {np.nanmin(costs):,.10g}; give more"))
-    return float(max_cost)
-
-
-def _figures(fit: CrossFit, row: Any, choice: Choice, best: Choice, today: int | None, n: int) -> pd.DataFrame:
-    """Return the figures of a recommendation; those against today's rules are missing where these are not known."""
-    missing, cheapest = Interval(math.nan, math.nan, math.nan, 0), int(fit.order[0])
-    found: dict[str, tuple[Interval, float]] = {
-        "recommended": (Interval(row["value"], row["low"], row["high"], row["n"]), math.nan),
-        "held-out": (fit.quality(choice), math.nan),
-        "choosing": (fit.quality(best), math.nan),
-        "loss": (fit.gain(best, choice), math.nan),
-        "gain": (missing, math.nan),
-        "choosing-over-today": (missing, math.nan),
-        "choosing-over-cheapest": (fit.gain(best, fit.always(cheapest)), fit.p_value(n, cheapest)),
-    }
-    if today is not None:
-        found["gain"] = fit.gain(choice, fit.always(today)), math.nan
-        found["choosing-over-today"] = fit.gain(best, fit.always(today)), fit.p_value(n, today)
-    rows = [(name, *interval, p_value) for name, (interval, p_value) in found.items()]
-    return pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "p_value"]).astype({"n": "int64"})
-
-
-def _notes(fit: CrossFit, table: pd.DataFrame, quality: str, measure: str) -> Iterator[str]:
-    n_runs, units = fit.clusters.n_runs, fit.units
-    if n_runs < MIN_RUNS:
-        yield (
-            f"{counted(n_runs, 'run')}: rules were chosen on half of the claims and measured on the other half, which "
-            "says little of how they would do in other runs"
-        )
-    if units.n_units < MIN_UNITS:
-        yield f"halves of {units.n_units} {units.of} choose almost at random"
-    n_open = int(table.loc[table["on_frontier"], "censored"].gt(0).sum())
-    if n_open:
-        yield (
-            f"of {counted(n_open, 'rule')} of the frontier the {quality} depends on votes that were never "
-            "cast, so that others may be better: .settle(n) plans the votes that tell most"
-        )
-    unknown = int(table[measure].isna().sum())
-    if unknown:
-        yield f"of {counted(unknown, 'rule')} the cost in {measure} is not known: they were not compared"
+    worst, best = (f"{abs(100 * end):.1f}" for end in (low, high))
+    lost, gained = ("lost" if end < 0 else "gained" for end in (low, high))
+    return f"at worst {worst} points are {lost}, at best {best} {gained}"

@@ -145,7 +145,7 @@ def _outcomes_of_patterns(patterns: Codes, rules: VotingRules, mode: Mode, worke
             some = rows[start : start + step]
             cells = np.repeat(patterns[:, some], len(completions), axis=1)
             cells[missing] = np.tile(completions.T, len(some))
-            cells[~asked_until_stop(cells, rules)] = NOT_ASKED
+            cells[~asked_until_stop(cells, rules, workers)] = NOT_ASKED
             outcomes = OUTCOMES[rules_of_rounds(cells[None], rules, mode, workers)[0]]
             sets[some] = np.bitwise_or.reduce(outcomes.reshape(len(some), len(completions)), axis=1)
     return sets

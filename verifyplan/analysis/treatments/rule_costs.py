@@ -25,6 +25,15 @@ _GROUP = ["run_id", "iteration"]
 _MEASURES = ("tokens", "dollars")
 
 
+def cost_words(cost: float, measure: str) -> str:
+    """Return a cost with its unit.
+
+    >>> cost_words(1234, "votes"), cost_words(1, "calls"), cost_words(0.5, "dollars")
+    ('1,234 votes', '1 call', '0.5 dollars')
+    """
+    return f"{cost:,.10g} {measure.removesuffix('s') if cost == 1 else measure}"
+
+
 class Cost(NamedTuple):
     """What rules would have used; tokens and dollars are NaN where a run's usage is not known."""
 

@@ -12,7 +12,9 @@ import pandas as pd
 
 from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.analysis.treatments.cross_fit import CrossFit, cross_fit
-from verifyplan.analysis.treatments.recommendation import Recommendation, recommend
+from verifyplan.analysis.treatments.recommend import recommend
+from verifyplan.analysis.treatments.recommendation import Recommendation
+from verifyplan.analysis.treatments.rule_costs import cost_words
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes
 from verifyplan.analysis.treatments.rule_quality import quality_cells
 from verifyplan.analysis.treatments.rule_space import space_words
@@ -71,7 +73,8 @@ class RuleSearch:
         difference reaches 0, and so does that from today's rules (docs/statistics.md, "Choosing rules").
 
         Args:
-            max_cost: what rules may cost at most, in the unit of the search, on all of its findings; None: any cost.
+            max_cost: what rules may cost at most on all findings of the search together, in what `.cost` names (votes,
+                calls, tokens or dollars); None: any cost.
 
         Raises SettingsError where no rule costs as little, or no cost is known.
         """
@@ -143,10 +146,12 @@ class RuleSearch:
         size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
         yield f"{counted(len(self.rules), 'rule')} by {self.quality} and {self.cost}, on {size}"
         for row in self.table.index[self.table["is_today"]]:
-            yield f"today: {self._words(row)}"
+            yield f"today's rules (those that the runs were recorded under): {self._words(row)}"
         frontier = self.table[self.table["on_frontier"]].sort_values(self.cost, kind="stable")
-        yield f"frontier, from cheap to dear: {counted(len(frontier), 'rule')}"
-        shown = frontier.index if len(frontier) <= _SHOWN_RULES else [*frontier.index[:3], *frontier.index[-3:]]
+        is_whole = len(frontier) <= _SHOWN_RULES
+        shown = frontier.index if is_whole else [*frontier.index[:3], *frontier.index[-3:]]
+        some = "" if is_whole else ", the first and last three of which are shown; .frontier has all"
+        yield f"frontier, from cheap to dear: {counted(len(frontier), 'rule')}{some}"
         yield from (f"  {self._words(row)}: {space_words(self.rules[row])}" for row in shown)
         yield from (f"note: {note}" for note in (*self.notes, *self._note_on_added()))
 
@@ -155,8 +160,7 @@ class RuleSearch:
         row: dict[Any, Any] = self.table.loc[position].to_dict()
         bounds = f", {share_range(row['low_bound'], row['high_bound'])}" if row["low_bound"] < row["high_bound"] else ""
         value = share_words(row["value"], row["low"], row["high"], int(row["n"]))
-        unit = self.cost.removesuffix("s") if row[self.cost] == 1 else self.cost
-        return f"{value}{bounds} for {row[self.cost]:,.6g} {unit}"
+        return f"{value}{bounds} for {cost_words(row[self.cost], self.cost)}"
 
     def _repr_html_(self) -> str:
         """Return the search for a notebook; every text is shown as text."""

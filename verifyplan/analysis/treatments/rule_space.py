@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from verifyplan.analysis.replay import recorded_rules
-from verifyplan.analysis.voters import roster_of
+from verifyplan.analysis.voters import order_of_runs, roster_of
 from verifyplan.errors import Problem, Problems, SettingsError
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.rules_value import read_rules
@@ -32,6 +32,9 @@ MAX_SINGLE_WORKERS = 100
 _NAMED_WORKERS = 6
 """In words, more workers than these are counted, not named."""
 
+MAX_ORDERED_WORKERS = 100
+"""Of up to so many workers, the order of asking is written into rules that stop within a round."""
+
 MAX_ROUNDS = 3
 """The default space has at most so many rounds."""
 
@@ -41,14 +44,17 @@ Fields = dict[str, Any]
 def read_space(space: object, runs: RunSet) -> tuple[VotingRules, ...]:
     """Return the rules that a caller names, each once, in order; those of the runs come first (`todays_rules`).
 
+    Rules that stop within a round and name no order of asking get that of the roster, so that they ask in the same one
+    wherever they are used (see `asking_order`).
+
     `space` is None for `default_space`; or rules as `read_rules` reads them, or a sequence of these; or a mapping of
     fields to sequences of values, every combination of which is judged.
 
     Raises SettingsError for values that are no rules, for none, and for more than `MAX_RULES`.
     """
     if space is None:
-        return default_space(runs)
-    if isinstance(space, Mapping):
+        found = list(default_space(runs)[1:])
+    elif isinstance(space, Mapping):
         found = _combinations(space)
     elif isinstance(space, Sequence) and not isinstance(space, str):
         found = _each_read(space)
@@ -57,7 +63,30 @@ def read_space(space: object, runs: RunSet) -> tuple[VotingRules, ...]:
     if not found or len(found) > MAX_RULES:
         message = f"has {len(found):,} rules, must have from 1 to {MAX_RULES:,}"
         raise SettingsError(Problem("space", message, "name some rules, or None for those that the votes allow"))
-    return _each_once([todays_rules(runs), *found])
+    order = asking_order(runs) if any(_lacks_order(each) for each in found) else None
+    return _each_once([todays_rules(runs), *(_with_order(each, order) for each in found)])
+
+
+def asking_order(runs: RunSet) -> tuple[str, ...] | None:
+    """Return the order in which a round that can stop asks whoever voted: that of the roster.
+
+    None where the rosters of runs contradict each other, so that each asks in its own order, and for more workers than
+    `MAX_ORDERED_WORKERS`.
+    """
+    workers = _roster(runs)
+    return workers if 1 < len(workers) <= MAX_ORDERED_WORKERS and not order_of_runs(runs) else None
+
+
+def _lacks_order(rules: VotingRules) -> bool:
+    return rules.stop != "round" and rules.order is None
+
+
+def _with_order(rules: VotingRules, order: tuple[str, ...] | None) -> VotingRules:
+    """Return the rules with an order of asking, where they stop within a round and name none."""
+    if order is None or not _lacks_order(rules):
+        return rules
+    asked = tuple(name for name in order if rules.workers is None or name in rules.workers)
+    return rules.model_copy(update={"order": asked}) if len(asked) > 1 else rules
 
 
 def _each_read(space: Sequence[object]) -> list[VotingRules]:
@@ -181,15 +210,26 @@ def _other_judges(runs: RunSet, modes: list[Fields], n_rounds: int) -> list[Fiel
 
 
 def space_words(rules: VotingRules) -> str:
-    """Return the fields of rules that are not neutral in one line; those of the runs where there are none.
+    """Return the fields of rules that are not neutral in one line, but the order of asking; the runs' own for none.
 
     >>> space_words(VotingRules(mode="adversarial", workers=["a", "b"])), space_words(VotingRules())
     ('mode=adversarial, workers=a+b', "the runs' own")
     """
-    fields = {name: field_text(value) for name, value in rules.changed.items()}
+    fields = {name: field_text(value) for name, value in rules.changed.items() if name != "order"}
     if rules.workers is not None and len(rules.workers) > _NAMED_WORKERS:
         fields["workers"] = f"{len(rules.workers)} names"
     return ", ".join(f"{name}={value}" for name, value in fields.items()) or "the runs' own"
+
+
+def order_words(order: Sequence[str]) -> str:
+    """Return an order of asking as words.
+
+    >>> order_words(["gpt", "claude", "qwen"])
+    'asks gpt first, then claude, then qwen'
+    """
+    named = list(order[:_NAMED_WORKERS])
+    more = [f"{len(order) - len(named)} more in the order of rules.order"] if len(order) > len(named) else []
+    return f"asks {named[0]} first, then {', then '.join([*named[1:], *more])}"
 
 
 def field_text(value: Any) -> str | None:

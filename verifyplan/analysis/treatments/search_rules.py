@@ -15,7 +15,13 @@ from verifyplan.analysis.treatments.rule_costs import COSTS, CostRange, RuleCost
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
 from verifyplan.analysis.treatments.rule_quality import Figure, QualityMeasure, check_quality, quality_cells
 from verifyplan.analysis.treatments.rule_search import RuleSearch
-from verifyplan.analysis.treatments.rule_space import field_text, read_space, todays_rules
+from verifyplan.analysis.treatments.rule_space import (
+    asking_order,
+    field_text,
+    order_words,
+    read_space,
+    todays_rules,
+)
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.run_notes import note_unnamed_mode
@@ -37,7 +43,7 @@ class _Judged(NamedTuple):
     n_same: int
 
 
-def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost: str = "calls") -> RuleSearch:
+def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost: str | None = None) -> RuleSearch:
     """Return what each of many rules would have been worth on recorded votes, and what it would have cost.
 
     No call is made: every rule judges the votes that were cast. Where it would have asked for votes that never were,
@@ -53,7 +59,8 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
             runs' own rules are judged, too.
         quality: what is measured: `f1`, `precision`, `recall`, `accuracy`, `false-consensus-rate` or
             `false-demotion-rate`; of the last two, less is better.
-        cost: what the frontier is cheap in: `votes`, `calls`, `tokens` or `dollars`; the last two need the logs.
+        cost: what the frontier is cheap in: `votes`, `calls`, `tokens` or `dollars`; the last two need the logs. None
+            counts calls where a run recorded some, else votes.
 
     Raises:
         SettingsError: for a quality or cost that is unknown, a space that holds no rules or too many, or no truth.
@@ -65,10 +72,14 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     >>> votes = pd.DataFrame(rows, columns=["item", "who", "says", "true"])
     >>> runs = from_votes(votes, item="item", worker="who", verdict="says", truth="true", mode="collaborative")
     >>> search = search_rules(runs, {"workers": [None, ["a"], ["c"]], "aggregate": ["majority"]})
-    >>> search.frontier[["workers", "value", "calls"]].values.tolist()
-    [['a', 1.0, 1.0]]
+    >>> search.frontier[["workers", "value", "votes"]].values.tolist()
+    [['a', 1.0, 30.0]]
     """
     runs = as_runs(runs)
+    notes = []
+    if cost is None:
+        cost = "votes" if runs.dispatches.empty else "calls"
+        notes = ["no run recorded its calls: costs are counted in votes"] if cost == "votes" else []
     _check_cost(cost)
     outcomes = rule_outcomes(runs, read_space(space, runs))
     check_quality(quality, outcomes.truth)
@@ -86,7 +97,7 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
         n_findings=int((outcomes.truth < 2).sum()),
         n_runs=int(outcomes.findings["run_id"].nunique()),
         n_added=n_added,
-        notes=tuple(_notes(runs, rules, table, len(outcomes.rules), cost)),
+        notes=(*notes, *_notes(runs, rules, table, len(outcomes.rules), cost)),
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
         _outcomes=outcomes.take(kept),
     )
@@ -167,6 +178,24 @@ def _on_frontier(value: pd.Series[Any], cost: pd.Series[Any]) -> list[bool]:
     return on_frontier
 
 
+def _note_on_order(runs: RunSet, rules: tuple[VotingRules, ...]) -> Iterator[str]:
+    """Yield in which order rules ask that stop within a round, and where it comes from."""
+    stops = [each for each in rules if each.stop != "round"]
+    if not stops:
+        return
+    order = asking_order(runs)
+    if order is None:
+        yield (
+            "rules that stop within a round and name no order ask in the order of each run's roster; of a table of "
+            "votes, in which workers first appear: another order of rows can give other figures"
+        )
+        return
+    source = "the order of the roster" if runs.runs["roster"].notna().any() else "the order of the recorded calls"
+    if runs.dispatches.empty:
+        source = "the order in which the votes name them, so that another order of rows can give other figures"
+    yield f"a round that can stop {order_words(order)}: {source}; `order` of the rules changes it"
+
+
 def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_rules: int, cost: str) -> Iterator[str]:
     """Yield what a reader of the table must know."""
     if bool(runs.runs["synthetic"].eq(True).any()):
@@ -190,6 +219,7 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
             "no run recorded its calls: one is counted for each run, round and worker; where every vote was a call of "
             "its own, search by cost='votes'"
         )
+    yield from _note_on_order(runs, rules)
     unknown = [name for name in ("tokens", "dollars") if table[name].isna().any()]
     if unknown:
         without = len(set(runs.runs["run_id"]) - set(runs.calls.loc[runs.calls["cost"].notna(), "run_id"]))

@@ -90,7 +90,7 @@ class VotePatterns:
         symbols, names = self._rows(self._distinct, rules)
         cells = np.where(symbols == _IF_NAMED, NOT_ASKED if rules.workers is None else UNSEEN, symbols)
         votes = _with_none(read_codes(cells.astype(np.int8), rules, mode))
-        asked = (votes != NOT_ASKED) & asked_until_stop(votes, rules)
+        asked = (votes != NOT_ASKED) & asked_until_stop(votes, rules, names)
         return Patterns(votes, asked, self._numbers, names)
 
     def _rows(self, symbols: Codes, rules: VotingRules) -> tuple[Codes, tuple[str, ...]]:
@@ -106,14 +106,14 @@ class VotePatterns:
     def _tied_patterns(self, rules: VotingRules, mode: Mode) -> Patterns:
         """Return the patterns under rules by which a vote counts in later rounds, too."""
         read_by = (rules.missing_basis, rules.uncited, rules.caveats, rules.lost_votes, rules.refutes)
-        key = (mode, rules.workers, str(rules.stop), *read_by)
+        key = (mode, rules.workers, str(rules.stop), rules.order, *read_by)
         if key not in self._tied:
             symbols, names = self._rows(self._symbols, rules)
             codes = np.where(symbols == _IF_NAMED, NOT_ASKED if rules.workers is None else UNSEEN, symbols)
             codes = codes.astype(np.int8)
             counted = counted_codes(codes, rules.model_copy(update={"workers": None}), mode, names)
             own = read_codes(codes, rules, mode)
-            asked = (codes != NOT_ASKED) & np.array([asked_until_stop(votes, rules) for votes in own])
+            asked = (codes != NOT_ASKED) & np.array([asked_until_stop(votes, rules, names) for votes in own])
             loose = np.zeros((len(codes), 1, codes.shape[2]), dtype=np.int8)
             if not stops_within_rounds(rules, names):
                 mark_open_cells(counted, codes, rules)

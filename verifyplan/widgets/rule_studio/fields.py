@@ -14,7 +14,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "What counts": ("missing_basis", "uncited", "caveats", "lost_votes", "workers", "weights"),
     "What decides a round": ("mode", "aggregate", "majority", "quorum"),
     "What lasts": ("refutes", "max_rounds", "pruning"),
-    "When to stop": ("stop",),
+    "When to stop": ("stop", "order"),
 }
 """Every field, by what it does."""
 
@@ -65,6 +65,8 @@ def _control(name: str, field: FieldInfo, workers: Sequence[str], rounds: Sequen
             return control | {"kind": "number", "neutral": str(field.default), "suggested": list(_SUGGESTED[name])}
         case "workers" | "weights":
             return control | {"kind": name, "workers": list(workers)}
+        case "order":
+            return control | _choice([None, *([worker] for worker in workers)])
         case "stop":
             return control | {"kind": "stop", "stops": [_stop(kind, model) for kind, model in _STOPS.items()]}
         case _:
@@ -73,8 +75,14 @@ def _control(name: str, field: FieldInfo, workers: Sequence[str], rounds: Sequen
 
 def _choice(values: Sequence[Any]) -> dict[str, Any]:
     """Return a list to choose from; its first value is neutral, and is not sent."""
-    options = [{"value": value, "label": OF_THE_RUN if value is None else str(value)} for value in values]
+    options = [{"value": value, "label": _choice_label(value)} for value in values]
     return {"kind": "choice", "options": options}
+
+
+def _choice_label(value: Any) -> str:
+    if value is None:
+        return OF_THE_RUN
+    return f"{value[0]} first" if isinstance(value, list) else str(value)
 
 
 def _literals(field: FieldInfo) -> list[str]:

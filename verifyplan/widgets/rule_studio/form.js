@@ -10,6 +10,7 @@ const make = (tag, parent, props = {}) => {
 // Words with `code` between backticks, set as text.
 const words = (parent, text) =>
   text.split("`").forEach((part, i) => make(i % 2 ? "code" : "span", parent, { textContent: part }));
+const same = (value, other) => JSON.stringify(value) === JSON.stringify(other);
 const list = (parent, options, name) => {
   const select = make("select", parent);
   select.setAttribute("aria-label", name);
@@ -28,11 +29,11 @@ const KINDS = {
     const select = list(cell, field.options, name);
     select.addEventListener("change", () => send(Number(select.value) ? field.options[select.value].value : undefined));
     const show = (value) => {
-      const known = value === undefined || field.options.some((option) => option.value === value);
+      const known = value === undefined || field.options.some((option) => same(option.value, value));
       if (!known) field.options.push({ value, label: String(value) });
       for (const option of field.options.slice(select.length))
         make("option", select, { value: String(select.length), textContent: option.label });
-      select.value = String(value === undefined ? 0 : field.options.findIndex((option) => option.value === value));
+      select.value = String(value === undefined ? 0 : field.options.findIndex((option) => same(option.value, value)));
     };
     return { inputs: [select], show };
   },

@@ -77,11 +77,12 @@ def reasons(facts: VoteFacts, rules: VotingRules, *, unseen: bool) -> dict[str, 
     found = {
         **_basis_reasons(facts, rules),
         "caveats": _caveats(facts, rules, unseen),
-        "lost_votes": "" if facts.n_lost or unseen else "no vote failed",
+        "lost_votes": "" if facts.n_lost or unseen or rules.stop != "round" else "no vote failed",
         "refutes": _refutes(facts, rules, unseen),
         "pruning": _one_round(facts, rules),
         "mode": _mode(facts, rules),
         "majority": "" if rules.aggregate not in ("unanimous", "any-refute") else "these rules need no majority",
+        "order": "all workers of a round are asked at once" if rules.stop == "round" else "",
         **_worker_reasons(facts),
     }
     return {name: why for name, why in found.items() if why}
@@ -145,7 +146,7 @@ def _mode(facts: VoteFacts, rules: VotingRules) -> str:
 
 def _worker_reasons(facts: VoteFacts) -> dict[str, str]:
     if len(facts.workers) < 2:
-        return dict.fromkeys(("workers", "stop"), "only one worker voted")
+        return dict.fromkeys(("workers", "stop", "order"), "only one worker voted")
     if len(facts.workers) > MAX_WORKERS:
         why = f"there are {counted(len(facts.workers), 'worker')}; set them in Python, as studio.right = ..."
         return dict.fromkeys(("workers", "weights"), why)
