@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 import verifyplan as vp
 from verifyplan.cli.options import PlanOptions
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.load import as_runs
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.table_files import read_table
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.text import did_you_mean
 
@@ -54,7 +53,7 @@ def read_runs(
     else:
         runs = vp.load(paths if len(paths) > 1 else paths[0], strict=strict)
     runs = runs if add is None else vp.add_votes(runs, add)
-    return runs if truth is None or not len(runs) else runs.with_truth(read_table(truth))
+    return runs if truth is None or not len(runs) else runs.with_truth(truth)
 
 
 def is_vote_table(paths: list[str]) -> bool:
@@ -116,19 +115,6 @@ def read_pairs(option: str, text: str | None, form: str, example: str, *, blank:
     if problems:
         raise InputError(problems)
     return {name: value for name, _, value in pairs}
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """Read a CSV or Parquet file; InputError if it is neither, or damaged."""
-    try:
-        if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-        return pd.read_csv(path, dtype="str", keep_default_na=False, na_values=[""])  # 01 is not 1, NA is a name
-    except OSError as error:
-        message = f"cannot be read ({error.strerror or error})"
-        raise InputError(Problem(str(path), message, "name a file that exists")) from None
-    except (ValueError, pd.errors.ParserError) as error:
-        raise InputError(Problem(str(path), f"is not a table ({error})", "give a CSV or Parquet file")) from None
 
 
 def names_of(text: str, option: str) -> list[str]:

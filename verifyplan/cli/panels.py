@@ -12,10 +12,11 @@ import typer
 
 import verifyplan as vp
 from verifyplan.cli import options
-from verifyplan.cli.inputs import is_vote_table, read_pairs, read_runs, read_table
+from verifyplan.cli.inputs import is_vote_table, read_pairs, read_runs
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
+from verifyplan.frames.table_files import read_table
 from verifyplan.frames.vote_tables import VOTE_TABLES
 
 

@@ -20,6 +20,7 @@ from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.saved_tables import write_tables
+from verifyplan.frames.table_files import TRUTH_COLUMNS, Truth, truth_table
 from verifyplan.frames.vote_losses import note_absent_votes, with_losses
 from verifyplan.text import counted, did_you_mean
 
@@ -33,7 +34,6 @@ _OVERVIEW_COLUMNS = {
     "last": ("backend", "finished", "synthetic"),
 }
 """The columns of `.runs` that say what a run is and how it ended, by its kind."""
-_TRUTH_COLUMNS = ["finding_id", "truth"]
 
 
 def no_errors() -> pd.DataFrame:
@@ -162,15 +162,16 @@ class RunSet:
             raise InputError(Problem("select", "the function does not say true or false of each run", fix))
         return mask.fillna(False).astype(bool).set_axis(self.runs.index)
 
-    def with_truth(self, truth: Mapping[str, bool] | pd.DataFrame) -> RunSet:
+    def with_truth(self, truth: Truth) -> RunSet:
         """Return the same runs with `findings.truth` filled by finding id; findings not named keep theirs.
 
         `truth` maps finding ids to booleans, or is a table with `finding_id` and `truth`, in which a finding may
-        be in several rows if they agree; with a `run_id`, a row is about that run's finding alone. Raises
-        InputError where rows do not agree, or none is about these runs.
+        be in several rows if they agree; with a `run_id`, a row is about that run's finding alone. It may be the path
+        of a file that holds either: CSV, Parquet or JSON. Raises InputError where rows do not agree, or none is about
+        these runs.
         """
-        table = truth if isinstance(truth, pd.DataFrame) else pd.DataFrame(list(truth.items()), columns=_TRUTH_COLUMNS)
-        absent = [name for name in _TRUTH_COLUMNS if name not in table]
+        table = truth_table(truth)
+        absent = [name for name in TRUTH_COLUMNS if name not in table]
         if absent:
             fix = "give a table with the columns finding_id and truth"
             raise InputError(Problem("truth", f"there is no column {name!r}", fix) for name in absent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -18,6 +18,7 @@ from verifyplan.frames.dataset.part_files import part_path, read_table
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.dataset.stored_codes import joined_codes, read_codes
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors
+from verifyplan.frames.table_files import Truth, truth_table
 from verifyplan.text import counted
 
 MAX_TABLE_BYTES = 4 * 2**30
@@ -132,12 +133,12 @@ class Dataset(RunSet):
         parts = tuple(part for part in source.parts if _may_hold(part, ids))
         return self._from(replace(source, parts=parts, chosen=wanted))
 
-    def with_truth(self, truth: Mapping[str, bool] | pd.DataFrame) -> Dataset:
+    def with_truth(self, truth: Truth) -> Dataset:
         """Return the same runs with `findings.truth` filled (see `RunSet.with_truth`), whenever findings are read."""
         source: _Source | None = self.__dict__.get("_source")
         if source is None:
             return super().with_truth(truth)  # type: ignore[return-value]
-        table = truth if isinstance(truth, pd.DataFrame) else pd.DataFrame(list(truth.items()), columns=_TRUTH)
+        table = truth_table(truth)
         parts = (part.findings for part in self.parts)
         findings = next((part for part in parts if _is_about(table, part).any()), empty("findings"))
         _truly(findings, table)
@@ -171,9 +172,6 @@ class Dataset(RunSet):
         return f"<p>{escape(str(self))}</p>"
 
 
-_TRUTH = ["finding_id", "truth"]
-
-
 def _may_hold(part: Part, ids: list[str]) -> bool:
     """Return whether some of the sorted run ids are among those of a part."""
     place = bisect_left(ids, part.first_run)
@@ -195,7 +193,7 @@ def _part_table(source: _Source, part: Part, name: str) -> pd.DataFrame:
     table = read_table(source.storage, part, name, texts=source.texts)
     if source.chosen is not None:
         table = table[table["run_id"].isin(source.chosen).to_numpy(dtype=bool)].reset_index(drop=True)
-    return _with_truths(table, source.truths) if name == "findings" else table
+    return with_truths(table, source.truths) if name == "findings" else table
 
 
 def _is_about(truth: pd.DataFrame, findings: pd.DataFrame) -> pd.Series[bool]:
@@ -211,7 +209,7 @@ def _truly(findings: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
     return RunSet(runs=runs, findings=findings).with_truth(truth).findings
 
 
-def _with_truths(findings: pd.DataFrame, truths: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def with_truths(findings: pd.DataFrame, truths: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the findings with the truths that are about them."""
     for truth in truths:
         about = _is_about(truth, findings).to_numpy()

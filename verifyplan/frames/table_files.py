@@ -1,0 +1,65 @@
+"""Read the tables that people write: votes as CSV or Parquet, and which findings are true (rule E4)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path, PurePath
+
+import pandas as pd
+
+from verifyplan.errors import InputError, Problem
+
+TRUTH_COLUMNS = ["finding_id", "truth"]
+
+TRUTH_FILES = ("truth.csv", "truth.json", "truth.parquet", "claims.csv")
+"""The files in a folder of runs that say which findings are true; the first that is there counts."""
+
+Truth = Mapping[str, bool] | pd.DataFrame | str | os.PathLike[str]
+"""Truth by finding id, a table with `finding_id` and `truth`, or the path of a CSV, Parquet or JSON file of these."""
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a CSV, Parquet or JSON file; InputError if it is none of these, or damaged.
+
+    JSON holds a list of rows, or truth by finding id.
+    """
+    try:
+        return table_of(path, str(path))
+    except OSError as error:
+        message = f"cannot be read ({error.strerror or error})"
+        raise InputError(Problem(str(path), message, "name a file that exists")) from None
+
+
+def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
+    """Return the table in a file, or in its bytes, whose `name` says the format; InputError where it is none."""
+    source = BytesIO(content) if isinstance(content, bytes) else content
+    try:
+        match PurePath(name).suffix.lower():
+            case ".parquet":
+                return pd.read_parquet(source)
+            case ".json":
+                rows = json.loads(content if isinstance(content, bytes) else content.read_bytes())
+                return truth_table(rows) if isinstance(rows, dict) else pd.DataFrame(rows)
+        # 01 is not 1, NA is a name
+        return pd.read_csv(source, dtype="str", keep_default_na=False, na_values=[""])
+    except (ValueError, TypeError, pd.errors.ParserError) as error:
+        raise InputError(Problem(name, f"is not a table ({error})", "give a CSV or Parquet file")) from None
+
+
+def truth_table(truth: Truth) -> pd.DataFrame:
+    """Return truth as a table, read from its file where it is a path; InputError as `read_table`.
+
+    >>> truth_table({"F-1": True}).to_dict("records")
+    [{'finding_id': 'F-1', 'truth': True}]
+    """
+    if isinstance(truth, pd.DataFrame):
+        return truth
+    if isinstance(truth, Mapping):
+        return pd.DataFrame(list(truth.items()), columns=TRUTH_COLUMNS)
+    if isinstance(truth, str | os.PathLike):
+        return read_table(Path(truth))
+    message = f"must be a mapping, a table or a path, got a {type(truth).__name__}"
+    raise InputError(Problem("truth", message, "give {finding id: True or False}, or the path of a CSV or JSON file"))
