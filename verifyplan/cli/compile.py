@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -20,7 +21,8 @@ def compile(
 ) -> None:
     """Compile runs into a dataset of Parquet files, or bring it up to date: only what is new or changed is read.
 
-    The dataset is loaded by its folder, wherever runs are taken. If the process dies, the dataset stays as it was.
+    The dataset is loaded by its folder, wherever runs are taken. If the process dies, the dataset stays as it was. A
+    file truth.csv or claims.csv in DIR that has finding_id and truth fills the truth of findings.
 
     \b
     Examples:
@@ -28,9 +30,8 @@ def compile(
     verifyplan replay dataset --rules sticky-refutes
     """
     compiled = compile_dataset(runs, out, strict=not lenient)
-    lines = str(compiled).split("\n")
-    typer.echo("\n".join(lines[:2]))
-    if compiled.errors:
-        typer.echo("\n".join(lines[2:]), err=True)
+    typer.echo(str(replace(compiled, errors=())))
+    for line in compiled.error_lines():
+        typer.echo(line, err=True)
     if lenient and compiled.errors:
         raise typer.Exit(1)

@@ -14,7 +14,7 @@ from verifyplan.errors import InputError, Problem
 
 TRUTH_COLUMNS = ["finding_id", "truth"]
 
-TRUTH_FILES = ("truth.csv", "truth.json", "truth.parquet", "claims.csv")
+TRUTH_FILES = ("truth.csv", "claims.csv")
 """The files in a folder of runs that say which findings are true; the first that is there counts."""
 
 Truth = Mapping[str, bool] | pd.DataFrame | str | os.PathLike[str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from verifyplan.frames.dataset.sources import (
     write_sources,
 )
 from verifyplan.frames.dataset.storage import Storage
+from verifyplan.frames.dataset.truth import TruthFile, truth_beside
 from verifyplan.frames.load import FILES_FOR_PROGRESS_BAR, error_table, refuse
 from verifyplan.frames.run_files import read_files
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
@@ -71,16 +72,28 @@ class Compiled:
     """Parts that were written."""
     errors: tuple[dict[str, str], ...] = ()
     """What is wrong with run files that were left out, or read all the same: source, place, message, fix."""
+    read_anyway: frozenset[str] = frozenset()
+    """Of these files, those whose runs are in the dataset all the same."""
+    truth: str = ""
+    """The file in the folder of runs by which the truth of findings is known; empty where there is none."""
 
     def __str__(self) -> str:
-        """Return what was done in two lines, and a line for each error."""
+        """Return what was done in two lines, where truth is from, and a line for each error."""
         what = f"{self.added:,} added, {self.changed:,} changed, {self.removed:,} removed"
         lines = [
             f"{self.dataset}: {counted(self.n_runs, 'run')} in {counted(self.n_parts, 'part')}",
             f"run files: {what}; {counted(self.written, 'part')} written",
-            *(f"left out, or read all the same: {e['place']}: {e['message']}. Fix: {e['fix']}." for e in self.errors),
+            *([f"truth of findings: {self.truth}"] if self.truth else []),
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.error_lines()])
+
+    def error_lines(self) -> list[str]:
+        """Return a line for each error: whether the run was left out, what is wrong, what to do."""
+        return [
+            f"{'read all the same' if each['source'] in self.read_anyway else 'left out'}: "
+            f"{each['place']}: {each['message']}. Fix: {each['fix']}."
+            for each in self.errors
+        ]
 
 
 def compile_dataset(
@@ -97,6 +110,9 @@ def compile_dataset(
     New parts are written beside the old ones, and then one manifest is replaced: whenever the process dies, the
     dataset is the old one or the new one, whole, and the next compile removes what is left over. A second process
     that compiles into the same folder of this machine is refused; elsewhere nobody looks, so that one at a time must.
+
+    A file `truth.csv` or `claims.csv` in the folder that has `finding_id` and `truth`, as `with_truth` takes them,
+    fills the truth of findings; where it has changed, everything is compiled again.
 
     Args:
         paths: a folder, a glob or an fsspec address of run files, as `load` takes it.
@@ -120,7 +136,8 @@ def compile_dataset(
     files = run_files(source)
     _expect_own(storage)
     with storage.locked():
-        old = _manifest_of(storage, source)
+        truth = truth_beside(source)
+        old = _manifest_of(storage, source, truth.digest)
         known = read_sources(storage, old) if old else []
         remove_left_over(storage)
         found = changes(files, known)
@@ -129,7 +146,7 @@ def compile_dataset(
             manifest = old
         else:
             try:
-                manifest = _new_manifest(storage, source, old, found, writer, strict=strict, progress=progress)
+                manifest = _new_manifest(storage, source, truth, old, found, writer, strict=strict, progress=progress)
                 write_manifest(storage, manifest)
             except OSError as error:
                 raise _unwritable(storage, error) from None
@@ -144,7 +161,16 @@ def compile_dataset(
         removed=len(found.gone) - found.n_changed,
         written=len(writer.parts),
         errors=manifest.errors,
+        read_anyway=_read_anyway(storage, manifest),
+        truth=truth.name,
     )
+
+
+def _read_anyway(storage: Storage, manifest: Manifest) -> frozenset[str]:
+    """Return the files with an error whose runs are in the dataset."""
+    wrong = {error["source"] for error in manifest.errors}
+    sources = read_sources(storage, manifest) if wrong else []
+    return frozenset(source.path for source in sources if source.part and source.path in wrong)
 
 
 def _unwritable(storage: Storage, error: OSError) -> InputError:
@@ -165,13 +191,13 @@ def _expect_own(storage: Storage) -> None:
         raise InputError(Problem(storage.address, "holds files, and no dataset", "name a folder that is empty or new"))
 
 
-def _manifest_of(storage: Storage, source: str) -> Manifest | None:
-    """Return the manifest that is brought up to date; InputError where it is of other runs."""
+def _manifest_of(storage: Storage, source: str, truth: str) -> Manifest | None:
+    """Return the manifest that is brought up to date; None where truth has changed, InputError for other runs."""
     manifest = read_manifest(storage)
     if manifest is not None and manifest.source != source:
         message = f"was compiled from {manifest.source}, and not from {source}"
         raise InputError(Problem(storage.address, message, "name another folder for this dataset, or remove it"))
-    return manifest
+    return manifest if manifest is not None and manifest.truth == truth else None
 
 
 @dataclass
@@ -206,6 +232,7 @@ class _Writer:
 def _new_manifest(
     storage: Storage,
     source: str,
+    truth: TruthFile,
     old: Manifest | None,
     found: Changes,
     writer: _Writer,
@@ -224,12 +251,12 @@ def _new_manifest(
             failures += read.failures
             foreign += read.foreign
             if not (strict and failures):  # then the other files are read for their problems alone
-                writer.add(read.runs)
+                writer.add(truth.fill(read.runs))
     if strict:
         refuse(failures)
     writer.flush()
     if not any(part.count("runs") for part in [*kept, *writer.parts]):
-        refuse([*failures, *foreign] or [_nothing(source)])
+        refuse(failures or [_nothing(source, foreign)])
     damaged = {path for path, _ in failures}
     files = [*found.same, *(each for _, each in found.to_read)]
     rows = [
@@ -242,12 +269,17 @@ def _new_manifest(
         source=source,
         parts=(*kept, *writer.parts),
         files=write_sources(storage, rows),
+        truth=truth.digest,
         errors=(*_lasting(old, found.same), *({str(k): str(v) for k, v in row.items()} for row in errors)),
     )
 
 
-def _nothing(source: str) -> Failure:
-    return source, InputError(Problem(source, "holds no run", "name a folder of run logs or state artifacts"))
+def _nothing(source: str, foreign: Sequence[Failure]) -> Failure:
+    """Return that there is no run, and which files are of something else."""
+    first = foreign[0][1].problems[0].message.removesuffix(": passed over") if foreign else ""
+    passed = f"; {counted(len(foreign), 'file')} passed over, the first ({foreign[0][0]}) {first}" if foreign else ""
+    fix = "name a folder of run logs (.jsonl) or state artifacts (.json)"
+    return source, InputError(Problem(source, f"holds no run{passed}", fix))
 
 
 def _keep_parts(storage: Storage, old: Manifest | None, found: Changes, writer: _Writer) -> list[Part]:

@@ -69,6 +69,8 @@ class Manifest(msgspec.Struct, frozen=True):
     """The name of the file that lists the run files."""
     errors: tuple[dict[str, str], ...] = ()
     """What is wrong with run files that were left out, or read all the same: source, place, message, fix."""
+    truth: str = ""
+    """The digest of the file by which the truth of findings was filled; empty where there was none."""
     schema: str = msgspec.field(default_factory=schema)
     """The version of layout and columns."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -126,6 +127,7 @@ class Storage:
         if not self.is_local:
             yield
             return
+        is_new = not Path(self.root).exists()
         lock = FileLock(self.path(_LOCK), blocking=False, thread_local=False)
         try:
             Path(self.root).mkdir(parents=True, exist_ok=True)
@@ -139,7 +141,15 @@ class Storage:
         try:
             yield
         finally:
+            if is_new:
+                _remove_unused(Path(self.root))
             lock.release()
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove a folder in which nothing was written but the lock."""
+    if not any(path.is_file() and path.name != _LOCK for path in folder.rglob("*")):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _split(address: str) -> tuple[Any, str]:
