@@ -389,6 +389,21 @@ def test_lists_of_commands_and_rules_load_no_tables_charts_or_runs(words, shown)
     assert not heavy & set(done.stderr.split())
 
 
+def test_a_comparison_imports_nothing_that_live_runs_charts_or_models_need():
+    code = (
+        "import sys; sys.argv = ['verifyplan', 'compare', 'contract']\n"
+        "import atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        "from verifyplan.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    slow = {"scipy.stats", "statsmodels", "sklearn", "altair", "anthropic", "httpx", "ipywidgets", "IPython", "numba"}
+    slow |= {"dask", "distributed", "polars", "duckdb", "pyarrow.dataset", "jinja2", "tree_sitter", "markdown_it"}
+    slow |= {f"verifyplan.{layer}" for layer in ("agents", "charts", "documents", "engine", "plans", "runs", "widgets")}
+    assert "verifyplan.analysis.compare" in done.stderr.split()
+    assert not slow.intersection(done.stderr.split())
+
+
 @pytest.mark.parametrize("group", [app, rules], ids=["verifyplan", "rules"])
 def test_a_command_is_listed_with_its_own_first_line(group):
     listing = typer.main.get_command(group)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from filelock import FileLock
@@ -193,3 +194,29 @@ def test_any_file_system_holds_a_dataset(runs):
     write_run(runs, "new")
     assert compile_dataset(runs, "memory://compiled/set").added == 1
     expect_equal(vp.load("memory://compiled/set"), vp.load(runs))
+
+
+def test_runs_are_compiled_from_any_file_system(runs, tmp_path):
+    with ZipFile(tmp_path / "runs.zip", "w") as packed:
+        for path in runs.rglob("*.json"):
+            packed.write(path, path.relative_to(runs))
+    address = f"zip://::{tmp_path / 'runs.zip'}"
+    assert compile_dataset(address, tmp_path / "set").added == 5
+    expect_equal(vp.load(tmp_path / "set"), vp.load(runs))
+    again = compile_dataset(address, tmp_path / "set")  # the system tells no times: contents are compared
+    assert (again.added, again.changed, again.written) == (0, 0, 0)
+
+
+def test_parts_that_were_ended_by_their_bytes_are_not_joined_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "MAX_SMALL_PARTS", 2)
+    monkeypatch.setattr(compiling, "PART_BYTES", 1)
+    for number in range(4):
+        write_run(tmp_path / "runs", str(number))
+        assert compile_dataset(tmp_path / "runs", tmp_path / "set").written == 1
+
+
+def test_a_list_of_run_files_that_is_gone_is_named(runs, tmp_path):
+    compile_dataset(runs, tmp_path / "set")
+    shutil.rmtree(tmp_path / "set/sources")
+    with pytest.raises(InputError, match=r"sources/.*cannot be read .*remove the dataset and compile it again"):
+        compile_dataset(runs, tmp_path / "set")
