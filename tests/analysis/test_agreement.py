@@ -237,3 +237,15 @@ def test_a_comparison_carries_both_for_each_condition():
     for name, runs in zip(("collaborative", "adversarial"), sets, strict=True):
         assert calls[name, "calls"] == (runs.dispatches["status"] == "completed").sum()
         assert calls[name, "votes"] == len(runs.votes)
+
+
+def test_more_pairs_than_200_workers_have_are_left_out_and_said():
+    """The number of pairs grows with the square of the workers: a table of 500,000 rows answers no question."""
+    item, worker = (axis.ravel() for axis in np.indices((3, 202)))
+    votes = pd.DataFrame({"item": item, "worker": worker, "label": np.random.default_rng(0).integers(0, 2, 606)})
+    found = vp.agreement(votes)
+    assert found["measure"].tolist() == ["krippendorff-alpha", "fleiss-kappa", "gwet-ac1"]
+    left_out = "Cohen's kappa of the 20,301 pairs is left out, as they are more than 20,000: choose fewer workers"
+    assert found["note"].str.endswith(left_out).all()
+    few = votes[votes["worker"] < 4]
+    assert (vp.agreement(few)["measure"] == "cohen-kappa").sum() == 6

@@ -33,6 +33,9 @@ from verifyplan.text import counted, is_or_are
 LABELS = tuple(verdict for verdict in VERDICTS if verdict != "verification-error")
 """The verdicts that are opinions, in order: agree, supplement, disagree."""
 
+MAX_PAIRS = 20_000
+"""Pairs of workers whose kappa is computed at most: all of 200 workers; their number grows with the square."""
+
 AGREEMENT_COLUMNS = ["measure", "worker_a", "worker_b", "value", "low", "high", "n", "note"]
 """The columns of a table of agreement."""
 
@@ -51,6 +54,7 @@ def agreement(
     """Return how far workers agree beyond chance: alpha, AC1, Fleiss' kappa, and Cohen's kappa of every pair.
 
     Of runs the labels are verdicts, in the order agree, supplement, disagree; of other votes whatever labels they have.
+    Of more than 20,000 pairs (those of 200 workers) none is given, and the notes say so.
     Later rounds hold what was disputed, so that each worker's first vote on an item counts. Lost votes and
     discoverers' own are left out. A measure is NaN where all said the same (chance explains everything) or nothing can
     be compared; `documentation("agreement")` has each one's definition and source.
@@ -91,7 +95,12 @@ def agreement(
     lost = int((votes.label < 0).sum())
     said = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
     rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters, said)]
-    rows += _of_pairs(matrix, votes, clusters)
+    shared = _shared(matrix)
+    n_pairs = int(np.count_nonzero(shared))
+    if n_pairs <= MAX_PAIRS:
+        rows += _of_pairs(matrix, votes, clusters, shared)
+    else:
+        rows = [(*row[:-1], "; ".join(filter(None, (row[-1], _too_many(n_pairs))))) for row in rows]
     table = pd.DataFrame(rows, columns=AGREEMENT_COLUMNS).astype({"worker_a": "str", "worker_b": "str", "note": "str"})
     table.attrs["synthetic"] = votes.synthetic
     return table
@@ -134,11 +143,24 @@ def _of_all(
         yield name, None, None, *figures, "; ".join(filter(None, notes))
 
 
-def _of_pairs(matrix: npt.NDArray[Any], votes: PanelVotes, clusters: Clusters) -> Iterator[tuple[Any, ...]]:
-    """Yield Cohen's kappa of every pair that has a unit in common."""
+def _shared(matrix: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which pairs of workers have a unit in common, of shape (workers, workers), each pair once."""
     voted = (matrix >= 0).astype(np.float64)
-    shared = np.triu(voted.T @ voted, k=1)
-    for a, b in np.argwhere(shared > 0):
+    shared: npt.NDArray[np.bool_] = np.triu(voted.T @ voted, k=1) > 0
+    return shared
+
+
+def _too_many(n_pairs: int) -> str:
+    return (
+        f"Cohen's kappa of the {n_pairs:,} pairs is left out, as they are more than {MAX_PAIRS:,}: choose fewer workers"
+    )
+
+
+def _of_pairs(
+    matrix: npt.NDArray[Any], votes: PanelVotes, clusters: Clusters, shared: npt.NDArray[np.bool_]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield Cohen's kappa of every pair that has a unit in common."""
+    for a, b in np.argwhere(shared):
         both = np.flatnonzero((matrix[:, a] >= 0) & (matrix[:, b] >= 0))
         shared_clusters = clusters if len(both) == len(matrix) else clusters.take(both)
         figures = cohen_kappa(matrix[both, a], matrix[both, b], len(votes.labels), shared_clusters)

@@ -208,3 +208,27 @@ def test_many_workers_of_few_votes_each():
     changed = metric(vp.influence(table), "changed")
     assert changed["n"].eq(1).all()
     assert changed["difference"].isin([0, 0.5]).all()
+
+
+@pytest.mark.parametrize("mode", ["collaborative", "adversarial"])
+@pytest.mark.parametrize("max_rounds", [None, 1, 3])
+def test_classes_without_a_worker_are_those_of_its_votes_lost(mode, max_rounds):
+    """Tallies less own votes, against a replay of votes of which a worker's are errors; two rounds, some votes lost."""
+    rng = np.random.default_rng(7)
+    finding, round_, worker = (axis.ravel() for axis in np.indices((60, 2, 5)))
+    kept = (rng.random(len(finding)) < 0.8) & ((round_ == 0) | (finding % 2 == 0)) | (worker == 4)
+    kept &= (round_ == 0) | (finding % 3 > 0)
+    words = rng.choice(["agree", "supplement", "disagree", "verification-error"], len(finding), p=[0.4, 0.2, 0.3, 0.1])
+    columns = {"item": finding, "round": round_ + 1, "worker": np.array(list("abcde"))[worker], "verdict": words}
+    votes = pd.DataFrame(columns)[kept].assign(basis=rng.choice(["counter-evidence", "burden-not-met"], kept.sum()))
+    named = {name: name for name in votes} | {"mode": mode}
+    found = vp.influence(vp.from_votes(votes, **named), setting=vp.Setting(max_rounds=max_rounds)).findings
+    for name in "abcde":
+        lost = votes.assign(verdict=votes["verdict"].mask(votes["worker"].eq(name), "verification-error"))
+        sets = (vp.from_votes(each, **named) for each in (votes, lost))
+        both = [vp.replay(each, max_rounds=max_rounds).set_index("finding_id") for each in sets]
+        changed = both[0]["classification"].astype(str) != both[1]["classification"].astype(str)
+        own = found[found["worker"].eq(name)].set_index("item")["without"].astype(str)
+        voted = votes[votes["worker"].eq(name) & votes["verdict"].ne("verification-error")]["item"].astype(str).unique()
+        expected = both[1]["classification"].astype(str)[changed & changed.index.isin(voted)]
+        assert own.to_dict() == expected.to_dict()

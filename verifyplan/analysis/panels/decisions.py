@@ -10,11 +10,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings, clusters_of_units
+from verifyplan.analysis.judgement import counts_suffice
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
-from verifyplan.analysis.replay import Setting, replay_parts
-from verifyplan.analysis.tally import fill_bases
+from verifyplan.analysis.replay import ReplayPart, Setting, replay_parts
+from verifyplan.analysis.tally import CodedVotes, count, fill_bases
 from verifyplan.frames.panel_votes import Ints, PanelVotes
 from verifyplan.frames.runset import RunSet
+from verifyplan.rules.classification import Tally
+from verifyplan.rules.round_decisions import decide_rounds, rounds_held, rule_set, rules_of_tally
 
 Bools = npt.NDArray[np.bool_]
 _KEY = ["run_id", "iteration", "finding_id"]
@@ -59,6 +62,11 @@ def classes_without(runs: RunSet, setting: Setting) -> ClassesWithout:
         filled = fill_bases(part.votes, part.cast, part.rules.missing_basis)
         cast = part.cast if part.mode == "collaborative" else replace(part.cast, basis=filled)
         worker = pd.Index(workers).get_indexer(pd.Index(part.votes["worker"]))
+        if part.all_asked and counts_suffice(part.rules):
+            pairs = _without_by_counts(part, cast, worker)
+            at = rows[pairs.finding], pairs.worker
+            voted[at], without[at], censored[at] = True, pairs.classification, pairs.censored
+            continue
         for number in range(shape[1]):
             own = cast.counted & (worker == number)
             voted[rows[np.unique(cast.finding[own])], number] = True
@@ -67,6 +75,37 @@ def classes_without(runs: RunSet, setting: Setting) -> ClassesWithout:
             without[rows, number] = judged["classification"].cat.codes
             censored[rows, number] = judged["censored"]
     return ClassesWithout(table, workers, classes, without, censored, voted)
+
+
+class _Pairs(NamedTuple):
+    """The class of a finding without a worker who voted on it; one entry a finding and worker."""
+
+    finding: Ints
+    worker: Ints
+    classification: Ints
+    censored: Bools
+
+
+def _without_by_counts(part: ReplayPart, cast: CodedVotes, worker: Ints) -> _Pairs:
+    """Return the classes without each worker by tallies from which its own votes are subtracted.
+
+    One entry for each finding and worker who voted on it: the time grows with the votes, not with votes x workers.
+    """
+    width = int(worker.max(initial=0)) + 1
+    pair = np.zeros(len(worker), dtype=np.int64)  # votes that do not count are in no tally
+    pair[cast.counted], distinct = pd.factorize((cast.finding * width + worker)[cast.counted])
+    finding, own = distinct // width, replace(cast, finding=pair, findings=pd.DataFrame(index=range(len(distinct))))
+    allowed, last_round = part.max_rounds[finding], cast.last_round[finding]
+    executed = np.minimum(last_round, allowed)
+    rounds = int(executed.max(initial=1))
+    of_all, of_pair = count(cast, cast.basis, rounds), count(own, cast.basis, rounds)
+    left = Tally(
+        *(np.asarray(every)[:, finding] - np.asarray(each) for every, each in zip(of_all, of_pair, strict=True))
+    )
+    rules = rules_of_tally(left, rule_set(part.rules, part.mode), part.rules.majority)
+    decision = decide_rounds(rules, executed, part.rules)
+    censored = rounds_held(decision, allowed, part.rules) > last_round
+    return _Pairs(finding, distinct % width, decision.classification, censored)
 
 
 class Changes(NamedTuple):
