@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date, time, timedelta
 from decimal import Decimal
+from functools import cache
+from importlib import import_module
 from threading import Lock
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -23,8 +25,6 @@ from pydantic_core import to_jsonable_python
 MARK = "[redacted]"
 SHORTEST = 8
 """Characters that a secret has at least: shorter ones would take words out of ordinary texts."""
-VARIED = 4
-"""Different characters that a key has at least: `xxxxxxxxxxxx` is a placeholder."""
 DEEPEST = 100
 """Levels of nesting that are walked; what lies deeper is taken out whole."""
 
@@ -48,22 +48,22 @@ def remember(secret: str) -> None:
 
 
 def redact(text: str) -> str:
-    """The text with `[redacted]` for remembered secrets and for what looks like a key, a token or a private key.
+    """Return the text with `[redacted]` for remembered secrets and for what looks like a password, a key or a token.
 
     The number of lines stays, and redacting twice changes nothing. Keys that are only hinted at (`sk-ant-...`),
-    hashes and encoded data stay as they are. Takes time linear in the text. Source: rule G3.
+    hashes and encoded data stay as they are. Takes time linear in the text. What is found and what is not is measured
+    in docs/security.md. Source: rule G3.
 
     >>> redact("Authorization: Bearer 0a1b2c3d4e5f6071, as in `sk-ant-...`")
     'Authorization: Bearer [redacted], as in `sk-ant-...`'
     """
+    if len(text) < SHORTEST:
+        return text
     while True:
         before = text
         for form in _forms:
             text = text.replace(form, MARK)
-        lower = text.lower()
-        for hint, pattern, replacement in _KEYS:
-            if hint in lower:
-                text = pattern.sub(replacement, text)
+        text = _rules()(text, MARK)
         if text == before:
             return text
 
@@ -79,6 +79,13 @@ def redacted(value: Any) -> Any:
     {'a': ['[redacted]', 7]}
     """
     return _redacted(value, 0)
+
+
+@cache
+def _rules() -> Callable[[str, str], str]:
+    """Return `without_secrets`, whose patterns take time to compile, when a text is first redacted."""
+    rules: Callable[[str, str], str] = import_module("verifyplan.secret_rules.find").without_secrets
+    return rules
 
 
 def _written(secret: str) -> Iterator[str]:
@@ -155,87 +162,3 @@ def _redacted_model(value: BaseModel, depth: int) -> BaseModel:
     new = {name: _redacted(old, depth) for name, old in fields.items()}
     changed = {name: item for name, item in new.items() if item is not fields[name]}
     return value.model_copy(update=changed) if changed else value
-
-
-def _random(text: str, mixed: int, plain: int) -> bool:
-    """Whether a part of the text looks like no word: `mixed` letters and digits or capitals, or `plain` letters."""
-    parts = (part for part in re.split(r"[^A-Za-z0-9]+", text) if len(part) >= mixed)
-    return any(
-        len(set(part)) >= VARIED and not part.isdigit() and (_mixed(part) or len(part) >= plain) for part in parts
-    )
-
-
-def _mixed(part: str) -> bool:
-    """Whether letters and digits, or small letters and capitals, are mixed as in no name: AbCdE, not aCamelCaseName."""
-    return not part.isalpha() or len(_CASES.findall(part)) * 3 >= len(part)
-
-
-def _if_random(mixed: int, plain: int) -> Callable[[re.Match[str]], str]:
-    """Replaces the group `key` of a match if it looks random, else leaves the match as it is."""
-
-    def replacement(match: re.Match[str]) -> str:
-        if not _random(match["key"], mixed, plain):
-            return match[0]
-        start, end = match.span("key")
-        return match.string[match.start() : start] + MARK + match.string[end : match.end()]
-
-    return replacement
-
-
-def _whole(_: re.Match[str]) -> str:
-    return MARK
-
-
-def _block(match: re.Match[str]) -> str:
-    """A private key as marks, line by line; a text that only speaks of such a block has words in it."""
-    body = match[0][len(match["begin"]) :]
-    is_key = _LONG_CODE.search(body) or (_CODE.search(body) and not _WORDS.search(body))
-    return _LINE.sub(MARK, match[0]) if is_key else match[0]
-
-
-def _after(literal: str, word: str) -> str:
-    r"""The literal where no word goes on; an escape such as \n or %3D before it is no word.
-
-    The literal comes first and what stands before it is looked at behind it: Python then searches it fast.
-    """
-    return rf"{literal}(?:(?<![{word}]{literal})|(?<=\\[nrt]{literal})|(?<=%[0-9A-Fa-f]{{2}}{literal}))"
-
-
-_CASES = re.compile(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
-_LINE = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-_CODE, _LONG_CODE = re.compile(r"[A-Za-z0-9+/]{16}"), re.compile(r"[A-Za-z0-9+/]{48}")
-_WORDS = re.compile(r"[a-z,.;] [a-z]+ [a-z]")
-_HEADERS = "x-api-key|x-goog-api-key|anthropic_api_key|anthropic_auth_token|aws_secret_access_key"
-_GIVEN = r"""\\{0,3}["']?[ \t]{0,4}[:=,][ \t]{0,4}b?\\{0,3}["']?"""
-_VALUE = r"(?P<key>[A-Za-z0-9._~+/-]{8,}+=*)"
-_URL64 = r"[A-Za-z0-9_-]"
-
-_SETTING = re.compile(rf"(?i)(?:{_HEADERS}){_GIVEN}{_VALUE}")
-
-_KEYS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (
-        "private key",
-        re.compile(
-            r"(?P<begin>-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----)"
-            r"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-            r"|(?:(?:[\r\n]|\\[rn])++[ \t>|\"']*+[A-Za-z0-9+/=]{16,}+[ \t\"',]*+)*+)"  # cut off before its end
-        ),
-        _block,
-    ),
-    ("sk-", re.compile(rf"(?P<key>{_after('sk-', 'A-Za-z0-9_-')}{_URL64}{{16,}}+)"), _if_random(12, 20)),
-    (
-        "eyj",
-        re.compile(rf"{_after('eyJ', 'A-Za-z0-9_.-')}{_URL64}{{8,}}+\.eyJ{_URL64}{{8,}}+\.{_URL64}{{16,}}+"),
-        _whole,
-    ),
-    ("akia", re.compile(rf"{_after('AKIA', 'A-Za-z0-9+/')}[A-Z2-7]{{16}}(?![A-Za-z0-9])"), _whole),
-    ("asia", re.compile(rf"{_after('ASIA', 'A-Za-z0-9+/')}[A-Z2-7]{{16}}(?![A-Za-z0-9])"), _whole),
-    ("aiza", re.compile(rf"{_after('AIza', 'A-Za-z0-9+/')}{_URL64}{{35}}(?!{_URL64})"), _whole),
-    ("gh", re.compile(r"gh[opsur]_[A-Za-z0-9]{36,}+"), _whole),
-    ("github_pat_", re.compile(r"github_pat_[A-Za-z0-9_]{40,}+"), _whole),
-    ("xox", re.compile(r"(?P<key>xox[a-z]-[A-Za-z0-9-]{16,}+)"), _if_random(8, 24)),
-    ("bearer", re.compile(rf"[Bb](?i:earer)(?:[ \t]|%20|\+){{1,4}}{_VALUE}"), _if_random(16, 24)),
-    ("authorization", re.compile(rf"(?i)authorization{_GIVEN}(?:bearer|basic|token)[ \t]{_VALUE}"), _if_random(8, 24)),
-    ("key", _SETTING, _if_random(8, 24)),
-    ("auth_token", _SETTING, _if_random(8, 24)),
-)

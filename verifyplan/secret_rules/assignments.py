@@ -1,0 +1,231 @@
+"""Find values that are assigned to the name of a secret: in code, settings, JSON, XML, commands, connection strings."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal
+
+from verifyplan.secret_rules.randomness import entropy
+
+Kind = Literal["password", "secret", "key"]
+"""What a name says of its value: that it is chosen by a person, made up by a program, or perhaps neither."""
+
+MIN_PASSWORD_CHARACTERS, MIN_SECRET_CHARACTERS, MIN_KEY_CHARACTERS = 5, 8, 20
+"""Characters of a value by the kind of its name."""
+MIN_SECRET_ENTROPY, MIN_KEY_ENTROPY, MIN_HEX_ENTROPY = 2.5, 3.6, 3.0
+"""Bits a character of a value; a person's password is measured by no entropy."""
+MAX_NAME_CHARACTERS, MAX_LINE_CHARACTERS = 60, 200
+"""Characters before a literal that are looked at: as its name, and as its line."""
+MAX_VALUE_CHARACTERS = 400
+"""Characters of a value that decide whether it is a secret."""
+
+HINTS: dict[str, Kind] = {
+    **dict.fromkeys(("pass", "pwd", "psk", "pswd", "mot_de_passe"), "password"),
+    **dict.fromkeys(("secret", "token", "credential", "mnemonic", "recovery", "privkey", "jwt"), "secret"),
+    **dict.fromkeys(("key", "auth", "salt", "session", "cookie", "signature", "sig", "dsn", "webhook"), "key"),
+}
+"""Literals that are looked for, and the kind of a name that holds one."""
+
+_STRONG_KEY = re.compile(
+    r"(?i)(?:api|access|private|priv|secret|sign(?:ing)?|encrypt(?:ion)?|crypto?|master|auth|account|shared|client|app"
+    r"|application|consumer|service|session|storage|subscription|deploy|license|admin|root|hmac|aes|rsa|jwt|cookie|ssh"
+    r"|webhook|write|publish|integration|ingest|project|bot|secure|logged_in|server|functions?|host|nonce|stream|rest"
+    r"|production|prod|live|sdk|azure|aws|gcp|google|openai|anthropic|stripe|github|datadog|dd|sendgrid|mailgun)"
+    r"[_. -]?$"
+)
+_NO_SECRET_KEY = re.compile(
+    r"(?i)(?:cache|primary|foreign|public|pub|sort|hash|partition|group|lookup|map|dict|translation|i18n|row|object|"
+    r"shortcut|index|idempotency|registry|publishable|entity|item|hot|config|host|known|fingerprint)[_. -]?$"
+)
+_NO_PASS = re.compile(r"(?i)(?:com|by|tres|sur|im|over|under|tres|en|multi|single|one|two|first|last)$")
+_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.$-]*$")
+
+_SUFFIX = (
+    r"(?:(?<=[Pp]ass|PASS)(?i:words?|wd|phrase|code|wort))?(?:(?<=credential)s)?"
+    r"(?:[_.-]?(?i:values?|val|string|str|text|plain(?:text)?|prod(?:uction)?|staging|stage|dev|development|test|live"
+    r"|main|admin|root|user|db|old|new|current|primary|secondary|base|key|base64|b64|hex|code|secret|data|hash"
+    r"|(?<=secret[_-])id|[0-9]{1,3})){0,4}"
+)
+_TYPE = r"(?:(?:[ \t]?:[ \t]?|[ \t])&?(?:'?[A-Za-z_][\w.\[\]]{0,20}[ \t]?){1,2}(?=[ \t]*=[ \t]*[\"'`]))?"
+_LINK = (
+    r"[\"'`]?,?\s{0,20}(?:-[ \t])?[\"']?(?i:value|content|default)[\"']?\s{0,3}[:=]\s{0,3}"  # a name, then its value
+    r"|\\{0,3}[\"'`]?[\])]?" + _TYPE + r"[ \t]{0,12}(?:=>|:=|\?=|==|=|:|,|->|>|\()[ \t]{0,12}(?:<[Vv]alue>)?"
+    r"|[ \t]is[ \t]?:?[ \t]|[ \t]{1,8}"
+)
+_QUOTED = r"[bBrRuUfF@]{0,2}(?P<quote>\\{0,3}[\"'`])(?P<quoted>[^\r\n]{1,400}?)(?P=quote)"
+_REST = re.compile(r"[^\s\"'`<>]*")
+_XML = r"(?<=>)(?P<inner>[^<>\r\n]{1,400})(?=</)"
+_BARE = (
+    r"(?P<bare>[^\s\"'`<>](?:[^\s\"'`<>;&,)\]}\\]"
+    r"|[;&,)\]}\\](?!(?<=[;&])[ \t]?[\w .-]{1,40}=|[;,)\]}\\]{0,9}(?:\s|$)|(?<=\\)[nrt\"'])){0,400})"
+)
+_VALUE = re.compile(rf"{_SUFFIX}(?P<link>{_LINK})(?:{_QUOTED}|{_XML}|{_BARE})")
+
+_PLACEHOLDER = re.compile(
+    r"(?i)(?:[x*.#_•?-]+|<.*>|[$%@&!#]?[({\[<].*|\$\w+.*|%[\w%].*|.*\$\{.*|.*\{\{.*|.*\}\}|.*%\(?\w*\)?s|"
+    r".*(?:your|change|replace|insert|enter|redacted|placeholder|x{4}|\*{3}|\.{3}).*|"
+    r"(?:the|my|a|an|some|fake|dummy|test|example|sample)[_ -]?(?:pass(?:word|wd)?|pwd|secret|token|key|credentials?).*)"
+)
+_ABOUT = re.compile(
+    r"(?i)pass|pwd|secret|token|cred|user|name|field|input|type|login|word|hash|bytes|none|null|true|false|required|"
+    r"optional|invalid|empty|plain|default|hidden|basic|bearer|string|button|label|error|missing|self|this|undefined|"
+    r"never|always|auth|private|public|prompt|config|param|object|value|format|key|attr|header|cookie|disabled|enabled|base|sha|utf"
+)
+_CODE = re.compile(r"[\w.$:>-]*[A-Za-z_\])][(\[{].*|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[\w.]*\.\w+\(.*|.*=>.*|[A-Z_]+")
+_WORDS = re.compile(r"[A-Za-z]+(?:[_\-. /:][A-Za-z]+)*")
+_NUMBERED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*[_-]?[0-9]{1,3}")
+_PATH = re.compile(r"(?:\.{0,2}/|~/|[A-Za-z]:\\|(?:https?|file|ftp|arn|urn|s3|gs)://|arn:|urn:).*|.*\.[a-z]{2,5}|[\w.-]+(?:/[\w.-]+)+")
+_PATTERN = re.compile(r"\\[wdsSWbB]|\(\?|\[\^|\.\*|\{\d|\|")
+_IS_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+
+
+def assigned_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
+    """Yield where secrets are in a text that gives them a name; `lower` is the text in small letters, as long.
+
+    Placeholders, variables, calls, types, paths and plain words are none: `password=os.environ["P"]`, `token: str`.
+    """
+    for hint, kind in HINTS.items():
+        at = lower.find(hint)
+        while at >= 0:
+            behind = at + len(hint)
+            match = _VALUE.match(text, behind)
+            if match is not None and (span := _secret_span(text, at, hint, kind, match)):
+                yield span
+            at = lower.find(hint, behind)
+
+
+def _secret_span(text: str, at: int, hint: str, kind: Kind, match: re.Match[str]) -> tuple[int, int] | None:
+    """Return where the value is, if name and value are those of a secret."""
+    group = "quoted" if match["quoted"] is not None else "inner" if match["inner"] is not None else "bare"
+    value = match[group]
+    if len(value) < MIN_PASSWORD_CHARACTERS or _PLACEHOLDER.fullmatch(value):
+        return None
+    before = _NAME_BEFORE.search(text, max(0, at - MAX_NAME_CHARACTERS), at)
+    stem = before[0] if before else ""
+    named = _kind_of_name(stem, hint, kind, text[at : match.start("link")])
+    if named is None:
+        return None
+    if group == "bare" and match["link"].strip("\"'`)] \t") in (",", "("):
+        return None
+    spaced = not match["link"].strip()
+    if spaced and not _may_be_spaced(text, at, stem, named, value, quoted=group == "quoted"):
+        return None
+    listed = match["link"].strip("\"'`)] \t") == ","
+    is_secret = {"password": _is_password, "secret": _is_secret, "key": _is_key}[named]
+    if not is_secret(value, quoted=group != "bare", whole=_is_whole_line(text, match) and not listed, listed=listed):
+        return None
+    start, end = match.span(group)
+    whole = _REST.match(text, end) if end - start > MAX_VALUE_CHARACTERS else None
+    return start, whole.end() if whole else end
+
+
+def _kind_of_name(stem: str, hint: str, kind: Kind, rest: str) -> Kind | None:
+    """Return the kind of a name: the letters before the literal that was found, it, and what follows of the name."""
+    letter = stem[-1:].isalpha()
+    if hint == "pass":
+        if _NO_PASS.search(stem) or (letter and rest == "pass" and len(stem) > 12):
+            return None
+        return kind
+    if hint == "key":
+        if _NO_SECRET_KEY.search(stem):
+            return None
+        return "secret" if _STRONG_KEY.search(stem) else kind
+    if hint in ("sig", "salt", "auth", "session", "dsn") and letter and not rest[:1].isupper():
+        return None
+    return kind
+
+
+def _may_be_spaced(text: str, at: int, stem: str, kind: Kind, value: str, *, quoted: bool) -> bool:
+    """Return whether a space alone may stand between name and value: options, SQL, `.netrc`, `ENV` of Docker."""
+    start = max(0, at - MAX_LINE_CHARACTERS)
+    line = text[max(start, text.rfind("\n", start, at) + 1) : at]
+    name = line[: len(line) - len(stem)]
+    if stem.startswith("--") or (stem.startswith("-") and not name[-1:].isalnum()):
+        return True
+    if quoted:
+        return kind == "password" and bool(re.search(r"(?i)\b(?:with|role|user|alter|create|set|encrypted|by)\b", line))
+    if kind == "key" or not any(letter.isdigit() for letter in value):
+        return False
+    return not name.strip() or bool(re.search(r"(?i)\b(?:machine|login|user(?:name)?|default|ENV|ARG|enable|set|7|5|0)\b", name))
+
+
+def _is_whole_line(text: str, match: re.Match[str]) -> bool:
+    """Return whether nothing is behind an unquoted value on its line, as in files of settings, not in code."""
+    end = match.end()
+    return text[end : end + 1] in ("", "\n", "\r") or text[end : end + 2] == " #"
+
+
+def _is_password(value: str, *, quoted: bool, whole: bool, listed: bool) -> bool:
+    """Return whether the value is one that a person may have chosen: digits or signs in it, or one word of 6 letters."""
+    if _PATTERN.search(value) or (not quoted and _CODE.fullmatch(value)):
+        return False
+    if value.isalpha():
+        plain = len(value) >= 6 and not _ABOUT.search(value) and (value.islower() or value.isupper())
+        return plain and not listed and (quoted or whole)
+    if _WORDS.fullmatch(value) or (_PATH.fullmatch(value) and "@" not in value and not value[-1:].isdigit()):
+        return False
+    if " " in value or "\t" in value:
+        return len(value.split()) <= 3 and any(letter.isdigit() for letter in value) and not value.endswith(".")
+    if _NUMBERED.fullmatch(value) and _ABOUT.search(value):
+        return False
+    if value.isdigit():
+        return len(value) >= 6 and (quoted or whole)
+    return quoted or any(letter.isdigit() for letter in value) or _has_sign(value)
+
+
+def _is_secret(value: str, *, quoted: bool, whole: bool, listed: bool) -> bool:
+    """Return whether the value is one that a program may have made up: digits among letters, and not too regular."""
+    if _looks_like_code(value, quoted=quoted) or len(value) < MIN_SECRET_CHARACTERS:
+        return False
+    if _NUMBERED.fullmatch(value) and (len(value) < 16 or _ABOUT.search(value)):
+        return False
+    letters, digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    if not (letters and (digits or _mixes_cases(value) or (quoted and not listed and _has_sign(value)))):
+        return False
+    return entropy(value) >= MIN_SECRET_ENTROPY
+
+
+def _is_key(value: str, *, quoted: bool, whole: bool, listed: bool) -> bool:
+    """Return whether the value looks random, whatever its name: long, in mixed letters and digits or in hexadecimal."""
+    if _decodes_to_password(value):
+        return True
+    if _looks_like_code(value, quoted=quoted) or len(value) < MIN_KEY_CHARACTERS or listed:
+        return False
+    if _IS_HEX.fullmatch(value):
+        return len(value) >= 32 and entropy(value) >= MIN_HEX_ENTROPY
+    digits = sum(map(str.isdigit, value))
+    return bool(digits) and _mixes_cases(value) and entropy(value) >= MIN_KEY_ENTROPY
+
+
+def _looks_like_code(value: str, *, quoted: bool) -> bool:
+    if any(map(str.isspace, value)) or _PATTERN.search(value) or _WORDS.fullmatch(value) and not _mixes_cases(value):
+        return True
+    if _PATH.fullmatch(value) and not (len(value) >= 32 and entropy(value) >= 4):
+        return True
+    return not quoted and bool(_CODE.fullmatch(value))
+
+
+def _has_sign(value: str) -> bool:
+    return any(not letter.isalnum() and letter not in "_-./: ,()[]" for letter in value)
+
+
+def _mixes_cases(value: str) -> bool:
+    """Return whether small letters and capitals change so often as in no name."""
+    changes = sum(a.isalpha() and b.isalpha() and a.isupper() != b.isupper() for a, b in pairwise(value))
+    return changes * 4 >= sum(map(str.isalpha, value)) > 3
+
+
+def _decodes_to_password(value: str) -> bool:
+    """Return whether the value is base64 of `user:password`, as Docker and HTTP write it."""
+    if not _BASE64.fullmatch(value) or len(value) % 4:
+        return False
+    try:
+        plain = base64.b64decode(value, validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        return False
+    return plain.isprintable() and 0 < plain.find(":") < len(plain) - 3
