@@ -123,7 +123,7 @@ def _build(options: AgentOptions, build: Callable[..., T], logged: Mapping[str, 
         arguments = dict(logged) | (read_agents(options.agents, with_keys=with_keys) if options.agents else {})
     except SettingsError as error:
         raise SettingsError([*problems, *error.problems]) from None
-    for name in ("model", "base_url", "web", "memory", "prices", "max_concurrency", "effort"):
+    for name in ("model", "base_url", "web", "memory", "allow_files", "prices", "max_concurrency", "effort"):
         if value := getattr(options, name):
             arguments[name] = value.value if name == "effort" else value
     for name, models in by_name.items():

@@ -286,6 +286,13 @@ class AgentOptions:
         bool, typer.Option("--web", help="Let the research roles search the web; what they look for leaves here.")
     ] = False
     memory: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of notes that agents may search.")] = None
+    allow_files: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Let models read files of this name or path although they look secret. Repeatable.",
+        ),
+    ] = None
     prices: Annotated[Path | None, typer.Option(metavar="FILE", help="A price table of your own, in TOML.")] = None
     max_concurrency: Annotated[int | None, typer.Option(min=1, help="Calls under way at once.")] = None
 

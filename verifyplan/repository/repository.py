@@ -40,8 +40,9 @@ class Repository:
     are first given. Safe to use from several threads. Source: rules G2, G4, H3.
     """
 
-    def __init__(self, root: Path, listing: Listing) -> None:
+    def __init__(self, root: Path, listing: Listing, allowed_files: Sequence[str] = ()) -> None:
         self.root = root
+        self.allowed_files = tuple(allowed_files)
         self.commit = listing.commit
         self.files: Mapping[str, FileEntry] = MappingProxyType(listing.files)
         self.folders = _folders(listing.files)
@@ -50,11 +51,11 @@ class Repository:
         self._lock = threading.RLock()
 
     @classmethod
-    def open(cls, root: str | Path, plan: str = "") -> Repository:
+    def open(cls, root: str | Path, plan: str = "", allowed_files: Sequence[str] = ()) -> Repository:
         """Open the repository in a folder, which may be empty, no git repository, or a part of one.
 
-        What holds the text of `plan`, and run logs, are left out: a plan does not vouch for itself.
-        Raises InputError if there is no such folder.
+        What holds the text of `plan`, and run logs, are left out: a plan does not vouch for itself. `allowed_files` are
+        patterns of files that models may open although they look secret. Raises InputError if there is no such folder.
         """
         try:
             resolved = Path(root).resolve(strict=True)
@@ -63,7 +64,7 @@ class Repository:
             exists = False
         if not exists:
             raise InputError(Problem(f"repository {str(root)!r}", "there is no such folder", "give an existing folder"))
-        return cls(resolved, list_files(resolved, plan))
+        return cls(resolved, list_files(resolved, plan), allowed_files)
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:

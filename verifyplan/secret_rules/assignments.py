@@ -7,7 +7,7 @@ import binascii
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from verifyplan.secret_rules.randomness import entropy
 
@@ -68,20 +68,33 @@ _VALUE = re.compile(rf"{_SUFFIX}(?P<link>{_LINK})(?:{_QUOTED}|{_XML}|{_BARE})")
 _PLACEHOLDER = re.compile(
     r"(?i)(?:[x*.#_•?-]+|<.*>|[$%@&!#]?[({\[<].*|\$\w+.*|%[\w%].*|.*\$\{.*|.*\{\{.*|.*\}\}|.*%\(?\w*\)?s|"
     r".*(?:your|change|replace|insert|enter|redacted|placeholder|x{4}|\*{3}|\.{3}).*|"
-    r"(?:the|my|a|an|some|fake|dummy|test|example|sample)[_ -]?(?:pass(?:word|wd)?|pwd|secret|token|key|credentials?).*)"
+    r"(?:the|my|a|an|some|fake|dummy|test|example|sample)[_ -]?(?:pass(?:word|wd)?|pwd|secret|token|key|cred).*)"
 )
 _ABOUT = re.compile(
     r"(?i)pass|pwd|secret|token|cred|user|name|field|input|type|login|word|hash|bytes|none|null|true|false|required|"
     r"optional|invalid|empty|plain|default|hidden|basic|bearer|string|button|label|error|missing|self|this|undefined|"
     r"never|always|auth|private|public|prompt|config|param|object|value|format|key|attr|header|cookie|disabled|enabled|base|sha|utf"
 )
-_CODE = re.compile(r"[\w.$:>-]*[A-Za-z_\])][(\[{].*|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[\w.]*\.\w+\(.*|.*=>.*|[A-Z_]+")
+_CODE = re.compile(
+    r"[\w.$:>-]*[A-Za-z_\])][(\[{].*|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[\w.]*\.\w+\(.*|.*=>.*|[A-Z_]+"
+)
 _WORDS = re.compile(r"[A-Za-z]+(?:[_\-. /:][A-Za-z]+)*")
 _NUMBERED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*[_-]?[0-9]{1,3}")
-_PATH = re.compile(r"(?:\.{0,2}/|~/|[A-Za-z]:\\|(?:https?|file|ftp|arn|urn|s3|gs)://|arn:|urn:).*|.*\.[a-z]{2,5}|[\w.-]+(?:/[\w.-]+)+")
+_PATH = re.compile(
+    r"(?:\.{0,2}/|~/|[A-Za-z]:\\|(?:https?|file|ftp|arn|urn|s3|gs)://|arn:|urn:).*|.*\.[a-z]{2,5}|[\w.-]+(?:/[\w.-]+)+"
+)
 _PATTERN = re.compile(r"\\[wdsSWbB]|\(\?|\[\^|\.\*|\{\d|\|")
 _IS_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
+
+
+class Value(NamedTuple):
+    """A value behind a name: whether it is in quotes or an element, the rest of its line, or in a list."""
+
+    text: str
+    quoted: bool
+    whole: bool
+    listed: bool
 
 
 def assigned_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
@@ -117,7 +130,7 @@ def _secret_span(text: str, at: int, hint: str, kind: Kind, match: re.Match[str]
         return None
     listed = match["link"].strip("\"'`)] \t") == ","
     is_secret = {"password": _is_password, "secret": _is_secret, "key": _is_key}[named]
-    if not is_secret(value, quoted=group != "bare", whole=_is_whole_line(text, match) and not listed, listed=listed):
+    if not is_secret(Value(value, group != "bare", _is_whole_line(text, match) and not listed, listed)):
         return None
     start, end = match.span(group)
     whole = _REST.match(text, end) if end - start > MAX_VALUE_CHARACTERS else None
@@ -151,7 +164,9 @@ def _may_be_spaced(text: str, at: int, stem: str, kind: Kind, value: str, *, quo
         return kind == "password" and bool(re.search(r"(?i)\b(?:with|role|user|alter|create|set|encrypted|by)\b", line))
     if kind == "key" or not any(letter.isdigit() for letter in value):
         return False
-    return not name.strip() or bool(re.search(r"(?i)\b(?:machine|login|user(?:name)?|default|ENV|ARG|enable|set|7|5|0)\b", name))
+    return not name.strip() or bool(
+        re.search(r"(?i)\b(?:machine|login|user(?:name)?|default|ENV|ARG|enable|set|7|5|0)\b", name)
+    )
 
 
 def _is_whole_line(text: str, match: re.Match[str]) -> bool:
@@ -160,27 +175,30 @@ def _is_whole_line(text: str, match: re.Match[str]) -> bool:
     return text[end : end + 1] in ("", "\n", "\r") or text[end : end + 2] == " #"
 
 
-def _is_password(value: str, *, quoted: bool, whole: bool, listed: bool) -> bool:
-    """Return whether the value is one that a person may have chosen: digits or signs in it, or one word of 6 letters."""
+def _is_password(candidate: Value) -> bool:
+    """Return whether a person may have chosen the value: digits or signs in it, or one word of 6 letters."""
+    value, quoted, whole, listed = candidate
     if _PATTERN.search(value) or (not quoted and _CODE.fullmatch(value)):
         return False
     if value.isalpha():
         plain = len(value) >= 6 and not _ABOUT.search(value) and (value.islower() or value.isupper())
-        return plain and not listed and (quoted or whole)
+        return (plain or _mixes_cases(value)) and not listed and (quoted or whole)
     if _WORDS.fullmatch(value) or (_PATH.fullmatch(value) and "@" not in value and not value[-1:].isdigit()):
         return False
     if " " in value or "\t" in value:
         return len(value.split()) <= 3 and any(letter.isdigit() for letter in value) and not value.endswith(".")
-    if _NUMBERED.fullmatch(value) and _ABOUT.search(value):
+    digits = sum(map(str.isdigit, value))
+    if _NUMBERED.fullmatch(value) and _ABOUT.search(value) and (listed or digits < 2 or not (quoted or whole)):
         return False
     if value.isdigit():
         return len(value) >= 6 and (quoted or whole)
     return quoted or any(letter.isdigit() for letter in value) or _has_sign(value)
 
 
-def _is_secret(value: str, *, quoted: bool, whole: bool, listed: bool) -> bool:
+def _is_secret(candidate: Value) -> bool:
     """Return whether the value is one that a program may have made up: digits among letters, and not too regular."""
-    if _looks_like_code(value, quoted=quoted) or len(value) < MIN_SECRET_CHARACTERS:
+    value, quoted, _, listed = candidate
+    if _looks_like_code(value, quoted=quoted) or len(value) < MIN_SECRET_CHARACTERS - 2 * (quoted and not listed):
         return False
     if _NUMBERED.fullmatch(value) and (len(value) < 16 or _ABOUT.search(value)):
         return False
@@ -190,8 +208,9 @@ def _is_secret(value: str, *, quoted: bool, whole: bool, listed: bool) -> bool:
     return entropy(value) >= MIN_SECRET_ENTROPY
 
 
-def _is_key(value: str, *, quoted: bool, whole: bool, listed: bool) -> bool:
+def _is_key(candidate: Value) -> bool:
     """Return whether the value looks random, whatever its name: long, in mixed letters and digits or in hexadecimal."""
+    value, quoted, _, listed = candidate
     if _decodes_to_password(value):
         return True
     if _looks_like_code(value, quoted=quoted) or len(value) < MIN_KEY_CHARACTERS or listed:
@@ -203,7 +222,7 @@ def _is_key(value: str, *, quoted: bool, whole: bool, listed: bool) -> bool:
 
 
 def _looks_like_code(value: str, *, quoted: bool) -> bool:
-    if any(map(str.isspace, value)) or _PATTERN.search(value) or _WORDS.fullmatch(value) and not _mixes_cases(value):
+    if any(map(str.isspace, value)) or _PATTERN.search(value) or (_WORDS.fullmatch(value) and not _mixes_cases(value)):
         return True
     if _PATH.fullmatch(value) and not (len(value) >= 32 and entropy(value) >= 4):
         return True

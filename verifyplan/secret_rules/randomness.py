@@ -36,5 +36,5 @@ def entropy(text: str) -> float:
 
 
 def _is_mixed(part: str) -> bool:
-    """Return whether letters and digits, or small letters and capitals, mix as in no name: AbCdE, not aCamelCaseName."""
+    """Return whether letters and digits, or small letters and capitals, mix as in no name: AbCdE, not aCamelCase."""
     return not part.isalpha() or len(_CASES.findall(part)) * 3 >= len(part)

@@ -3,7 +3,7 @@
 import pytest
 
 from verifyplan.agents.tools import ModelToolkit
-from verifyplan.agents.tools.file_access import SECRET_FOLDERS, SECRET_NAMES, looks_secret
+from verifyplan.secret_rules.file_names import looks_secret
 
 SECRET = """.env .env.local config/.env.production prod.env .ENV .env.bak .env~ .envrc server.pem tls/server.key
 cert.p12 cert.pfx store.jks vault.kdbx id_rsa .ssh/id_ed25519 home/.ssh/config deploy_rsa .netrc
@@ -30,9 +30,33 @@ def test_it_does_not(path):
     assert looks_secret(path) == ""
 
 
-def test_every_kind_has_an_example():
-    found = {looks_secret(path) for path in SECRET.split()}
-    assert len(found) == len(SECRET_NAMES) + len(SECRET_FOLDERS)
+NAMED = """passwords.txt db_password config/wp-config.php hosts.yml my-secret.yaml api_key.txt private_key.json
+prod-key.json app/secret_token.rb config/database.yml appsettings.Production.json service_account_key.json
+firebase-adminsdk-x.json apikeys.csv .vault-token terraform.tfplan kube.config admin_rsa .zsh_history logins.json auth_token .git-credentials
+secrets/db.yaml.secret stripe.apikey.txt backup_codes.txt rootkey.csv .config/gh/hosts.yml cookies.sqlite master.key
+group_vars/vault.yml app.secrets wallet.dat user_credentials keystore.properties .m2/settings.xml tls.key.bak"""
+CODE = """password_reset.py src/secrets/index.ts test_api_key.py primary_key.rb docs/passwords.md hosts.py vault.go
+tokenizer.json special_tokens_map.json keymap.json monkey.yml package-lock.json secret_rules.js author.txt pass.py
+settings.xml config.yml"""
+
+
+@pytest.mark.parametrize("path", NAMED.split())
+def test_files_of_data_are_withheld_by_words_in_their_names(path):
+    assert looks_secret(path).startswith("it ")
+
+
+@pytest.mark.parametrize("path", CODE.split())
+def test_code_and_documents_that_speak_of_secrets_are_read(path):
+    assert looks_secret(path) == ""
+
+
+def test_a_file_that_is_allowed_is_opened_listed_and_searched_and_its_secrets_are_redacted(repository_with, plenty):
+    files = {"deploy/hosts.yml": "host: a.example\npassword: falcon-5580\n", "other/hosts.yml": "host: b.example\n"}
+    closed = repository_with(files)
+    tools = ModelToolkit(type(closed).open(closed.root, allowed_files=["deploy/*.yml"]), {}, plenty)
+    assert "password: [redacted]" in tools.run("Read", {"path": "deploy/hosts.yml"}).text
+    assert tools.run("Grep", {"pattern": "example"}).text.startswith("1 hit in 1 file\ndeploy/hosts.yml:1:")
+    assert "is not opened" in tools.run("Read", {"path": "other/hosts.yml"}).text
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
 from importlib.metadata import version
@@ -30,7 +30,7 @@ from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 _ARGUMENTS = (
     *("model", "max_tokens", "effort", "thinking", "temperature", "models", "workers", "base_url"),
-    *("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory"),
+    *("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory", "allow_files"),
 )
 """The arguments that `describe` holds under their names."""
 
@@ -59,6 +59,8 @@ class Anthropic:
             endpoint's cache of prompts.
         web: whether the research roles may search and fetch, where rule A12 allows it; what they search for leaves
             this machine. Architect and builder have Read and Grep alone.
+        allow_files: patterns of files that may be opened although their names look secret: `["hosts.yml"]`. What looks
+            like a secret in them is redacted nevertheless.
         memory: a folder of notes for memory_search (`pip install 'verifyplan[memory]'`).
         prices: a price table of your own, a mapping or a TOML file.
         repo: the folder that tools read; `verify` and `crossverify` set it to theirs.
@@ -90,6 +92,7 @@ class Anthropic:
         cache: bool = True,
         web: bool = False,
         memory: str | Path | None = None,
+        allow_files: Sequence[str] = (),
         prices: PriceSource | None = None,
         repo: str | Path = ".",
     ) -> None:
@@ -97,6 +100,7 @@ class Anthropic:
         api_keys = {address: hide_key(own, "api_keys") for address, own in (api_keys or {}).items()}
         expect_mappings(models=models, workers=workers)
         _raise_problems(misplaced_keys(models=models, workers=workers))
+        _raise_problems(_patterns_problem(allow_files))
         _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
         default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
         default["temperature"] = temperature
@@ -111,7 +115,7 @@ class Anthropic:
             {name: price_of(name, prices) for name in models_used}
         )
         self.memory: Path | None = Path(memory).absolute() if memory is not None else None
-        self._toolkits = ToolkitFactory(Path(repo), self.memory, web=web)
+        self._toolkits = ToolkitFactory(Path(repo), self.memory, web=web, allow_files=tuple(allow_files))
         self._send_request: SendRequest | None = None
 
     def __repr__(self) -> str:
@@ -124,7 +128,9 @@ class Anthropic:
     def at(self, repo: str | Path) -> Self:
         """Return the same backend, its tools reading another folder."""
         other = copy.copy(self)
-        other._toolkits = ToolkitFactory(Path(repo), self.memory, web=self._toolkits.web)
+        other._toolkits = ToolkitFactory(
+            Path(repo), self.memory, web=self._toolkits.web, allow_files=self._toolkits.allow_files
+        )
         return other
 
     def through(self, send: SendRequest) -> Self:
@@ -154,6 +160,7 @@ class Anthropic:
             "cache": self.cache,
             "web": self._toolkits.web,
             "memory": str(self.memory) if self.memory else None,
+            "allow_files": list(self._toolkits.allow_files),
             "sdk": version("anthropic"),
             "prompts": prompt_versions(),
             "prices": {model: price.model_dump(mode="json") if price else None for model, price in self.prices.items()},
@@ -272,6 +279,14 @@ def _raise_problems(problems: Iterable[Problem | None]) -> None:
     unique = dict.fromkeys(problem for problem in problems if problem is not None)
     if unique:
         raise SettingsError(unique)
+
+
+def _patterns_problem(patterns: object) -> Iterator[Problem]:
+    """Yield the problem of `allow_files` where it is no list of patterns."""
+    listed = isinstance(patterns, list | tuple)
+    if not listed or not all(isinstance(each, str) and each.strip() for each in patterns):  # type: ignore[attr-defined]
+        fix = 'give patterns of names or paths, such as ["hosts.yml", "deploy/*.env"]'
+        yield Problem("allow_files", f"must be a list of patterns, got {patterns!r}", fix)
 
 
 def _check_numbers(*, max_concurrency: int, max_retries: int, timeout: float) -> None:

@@ -37,8 +37,8 @@ class ToolkitFactory:
     Safe to use from several threads.
     """
 
-    def __init__(self, root: Path, memory: Path | None, *, web: bool) -> None:
-        self.root, self.web = root, web
+    def __init__(self, root: Path, memory: Path | None, *, web: bool, allow_files: tuple[str, ...] = ()) -> None:
+        self.root, self.web, self.allow_files = root, web, allow_files
         self.memory = Memory.open(memory) if memory is not None else None
         self._lock = threading.Lock()
         self._kept: tuple[str, Repository] | None = None
@@ -64,5 +64,5 @@ class ToolkitFactory:
         """Return the folder as it was at the first call with this plan; a `fresh` one as it is now."""
         with self._lock:
             if self._kept is None or fresh or self._kept[0] != plan:
-                self._kept = (plan, Repository.open(self.root, plan))
+                self._kept = (plan, Repository.open(self.root, plan, self.allow_files))
             return self._kept[1]

@@ -4,48 +4,15 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 import stat
-from fnmatch import translate
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from verifyplan.agents.untrusted_text import is_one_line, one_line
 from verifyplan.repository.reading import MAX_FILE_BYTES, UnreadableError, read_resolved, reason, text_of
 from verifyplan.repository.repository import Repository
+from verifyplan.secret_rules.file_names import looks_secret
 from verifyplan.text import counted
-
-SECRET_NAMES: dict[str, tuple[str, ...]] = {
-    "settings of an environment": (".env", ".env.*", "*.env", ".envrc"),
-    "a private key or a store of keys": (
-        *("*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "*.keytab", "*.gpg", "*.ovpn"),
-        *("*.kdb", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_rsa", "*_ed25519"),
-    ),
-    "somebody's credentials": (
-        *(".netrc", "_netrc", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", ".pgpass", ".my.cnf"),
-        *(".dockercfg", ".vault_pass*", ".vault-pass*", "credentials", "credentials.*", "token.json", "kubeconfig"),
-        *("*.kubeconfig", "client_secret*.json", "service-account*.json", "service_account*.json"),
-    ),
-    "secrets by its name": ("secret.*", "secrets.*", "secrets-*.*", "secrets_*.*"),
-    "the state or the settings of Terraform": ("*.tfstate", "*.tfstate.*", "*.tfvars", "*.tfvars.json"),
-    "what somebody typed": (".*_history",),
-}
-"""Names of files, as shells match them, by what such a file is."""
-
-SECRET_FOLDERS: dict[str, tuple[str, ...]] = {
-    "keys": (".ssh", ".gnupg", ".password-store"),
-    "credentials": (".aws", ".azure", ".gcloud", ".kube", ".config/gcloud", ".docker/config.json"),
-    "git's own files": (".git",),
-}
-"""Folders of which nothing is opened, and single files in others, by what they hold."""
-
-_DATA = ("yml", "yaml", "json", "toml", "ini", "cfg", "conf", "properties", "xml", "txt", "csv", "db", "enc", "env")
-"""Endings with which a file called `secrets` or `credentials` holds some; `secrets.py` is code."""
-
-_EXAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?)(?=[._-]|$)")
-_COPY = re.compile(r"(?:\.(?:bak|backup|old|orig|save|copy|swp|tmp|[0-9]+)|~)+$")
-_BY_WORD = re.compile(r"(?:credentials|secrets?)\b.*\.(\w+)$")
-_PATTERNS = tuple((re.compile("|".join(map(translate, names))), content) for content, names in SECRET_NAMES.items())
-
 
 MAX_NAMED_FILES = 20
 """Files that are named where a folder was asked for."""
@@ -71,28 +38,6 @@ class NotOpenedError(Exception):
         self.results = results
 
 
-def looks_secret(path: str) -> str:
-    """Return why a file is not opened, by its path; empty where nothing speaks against it.
-
-    Case does not matter, nor the mark of a copy (`.env.bak`). Examples that are meant to be read (`.env.example`)
-    and public keys (`id_rsa.pub`) are no secrets. A link is judged by its own name alone: ask for its target, too.
-
-    >>> looks_secret("deploy/.env"), looks_secret(".env.example"), looks_secret("shop/secrets.py")
-    ('it looks like settings of an environment', '', '')
-    >>> looks_secret("home/.ssh/config")
-    'it stands where keys are kept'
-    """
-    whole = "/" + path.replace("\\", "/").casefold().strip("/")
-    for content, folders in SECRET_FOLDERS.items():
-        if any(f"/{folder}/" in f"{whole}/" for folder in folders):
-            return f"it stands where {content} are kept"
-    name = _COPY.sub("", posixpath.basename(whole)) or posixpath.basename(whole)
-    by_word = _BY_WORD.match(name)
-    if name.endswith(".pub") or _EXAMPLE.search(name) or (by_word and by_word[1] not in _DATA):
-        return ""
-    return next((f"it looks like {content}" for pattern, content in _PATTERNS if pattern.match(name)), "")
-
-
 def relative_path(repository: Repository, path: str) -> str:
     """Return a path as the repository lists it, whether it is there or not: `./` and `a/../` are folded.
 
@@ -105,7 +50,7 @@ def relative_path(repository: Repository, path: str) -> str:
     folded = posixpath.normpath(plain.removeprefix(f"{repository.root.as_posix()}/") or "/")
     if folded.startswith(("/", "../")) or folded == "..":
         raise _refused(path, _OUTSIDE)
-    if secret := looks_secret(folded):
+    if secret := withheld(repository, folded):
         raise _refused(path, secret)
     return folded
 
@@ -140,7 +85,7 @@ def resolve_listed(repository: Repository, path: str) -> Path:
     if not target.is_relative_to(repository.root):
         raise _refused(path, _OUTSIDE)
     real = target.relative_to(repository.root).as_posix()
-    if secret := looks_secret(real):
+    if secret := withheld(repository, real):
         raise _refused(path, f"it is a link, and where it leads {secret}")
     if real != path and real not in repository.files:
         raise _refused(path, f"it is a link, and where it leads {_NOT_LISTED}")
@@ -163,12 +108,24 @@ def is_searchable(repository: Repository, path: str) -> bool:
 def files_below(repository: Repository, folder: str) -> list[str]:
     """Return the listed files below a folder (`.` for the root) without those that look secret."""
     inside = "" if folder == "." else f"{folder}/"
-    return [path for path in repository.files if path.startswith(inside) and may_be_named(path)]
+    return [path for path in repository.files if path.startswith(inside) and may_be_named(repository, path)]
 
 
-def may_be_named(path: str) -> bool:
-    """Return whether a listed path may be opened by its name."""
-    return is_one_line(path) and not looks_secret(path)
+def may_be_named(repository: Repository, path: str) -> bool:
+    """Return whether a path may be opened by its name, and so be named to a model."""
+    return is_one_line(path) and not withheld(repository, path)
+
+
+def withheld(repository: Repository, path: str) -> str:
+    """Return why a path is withheld from models by its name; blank where it is not, or where the run allows it.
+
+    All that opens, lists, searches or names files for a model asks here. A pattern of `repository.allowed_files` is
+    that of a name, or of a whole path: `config/hosts.yml`, `*.sample.env`.
+    """
+    names = (path.casefold(), posixpath.basename(path).casefold())
+    if any(fnmatchcase(name, pattern.casefold()) for pattern in repository.allowed_files for name in names):
+        return ""
+    return looks_secret(path)
 
 
 def _refused(path: str, cause: str) -> NotOpenedError:
@@ -193,7 +150,7 @@ def _not_listed(repository: Repository, path: str) -> NotOpenedError:
             return _refused(path, _OUTSIDE)
         mode = target.stat().st_mode
     except FileNotFoundError:
-        near = [name for name in repository.similar(path, 5) if may_be_named(name)][:3]
+        near = [name for name in repository.similar(path, 5) if may_be_named(repository, name)][:3]
         hint = f" Near it: {', '.join(near)}." if near else ""
         return NotOpenedError(f"{one_line(path)} does not exist.{hint}", answers=True, results=len(near))
     except (OSError, RuntimeError, ValueError) as error:

@@ -19,6 +19,7 @@ from verifyplan.agents.tools.file_access import (
     NotOpenedError,
     files_below,
     is_searchable,
+    may_be_named,
     read_listed,
     relative_path,
     resolve_listed,
@@ -83,7 +84,7 @@ class ToolSources:
                 return LookupResult(str(error), failed=True)
         if isinstance(call, GitLogArguments):
             paths = [relative_path(self._repository, path) for path in call.paths]
-            return commit_list(self._repository.history(paths, MAX_COMMITS))
+            return commit_list(self._repository.history(paths, MAX_COMMITS), self._repository)
         if isinstance(call, MemoryArguments) and self._memory is not None:
             return note_passages(self._memory.search(call.query, MAX_PASSAGES), len(self._memory))
         raise NotOpenedError("there is nothing to ask")
@@ -136,14 +137,15 @@ def search_hits(matches: Sequence[Match], limit: int) -> LookupResult:
     return LookupResult("\n".join([heading, *kept]), len(kept))
 
 
-def commit_list(commits: Sequence[Commit]) -> LookupResult:
-    """Return commits, newest first: date, hash, subject, and up to 10 files each."""
+def commit_list(commits: Sequence[Commit], repository: Repository) -> LookupResult:
+    """Return commits, newest first: date, hash, subject, and up to 10 files each that may be named."""
     if not commits:
         return LookupResult("No commit is known that touches this.")
 
     def entry(commit: Commit) -> str:
-        files = ", ".join(map(one_line, commit.files[:_MAX_COMMIT_FILES]))
-        left = len(commit.files) - _MAX_COMMIT_FILES
+        named = [path for path in commit.files if may_be_named(repository, path)]
+        files = ", ".join(map(one_line, named[:_MAX_COMMIT_FILES]))
+        left = len(commit.files) - len(named[:_MAX_COMMIT_FILES])
         more = f" and {counted(left, 'other file')}" if left > 0 else ""
         return f"{commit.date[:10]} {commit.hash[:10]} {one_line(commit.subject)}\n    {files}{more}"
 

@@ -1,0 +1,185 @@
+"""Tell by its name whether a file looks secret: `file_names.tsv` (rules G4, H3)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase, translate
+from functools import cache, lru_cache
+from importlib.resources import files
+
+WORDS = "words"
+"""The rows whose patterns are words, which hold for no code."""
+KEPT = " are kept"
+"""Ends the content of a folder."""
+
+CODE = frozenset(
+    [
+        "py",
+        "pyi",
+        "pyx",
+        "ipynb",
+        "js",
+        "jsx",
+        "mjs",
+        "cjs",
+        "ts",
+        "tsx",
+        "mts",
+        "cts",
+        "vue",
+        "svelte",
+        "go",
+        "rs",
+        "java",
+        "kt",
+        "kts",
+        "scala",
+        "groovy",
+        "rb",
+        "php",
+        "c",
+        "h",
+        "cc",
+        "cpp",
+        "cxx",
+        "hpp",
+        "cs",
+        "fs",
+        "swift",
+        "m",
+        "mm",
+        "dart",
+        "ex",
+        "exs",
+        "erl",
+        "hs",
+        "clj",
+        "lua",
+        "pl",
+        "pm",
+        "r",
+        "jl",
+        "sh",
+        "bash",
+        "zsh",
+        "fish",
+        "ps1",
+        "bat",
+        "sql",
+        "css",
+        "scss",
+        "less",
+        "html",
+        "htm",
+        "md",
+        "markdown",
+        "rst",
+        "adoc",
+        "svg",
+        "png",
+        "jpg",
+        "gif",
+        "proto",
+        "graphql",
+        "pdf",
+        "gradle",
+        "tf",
+        "hcl",
+        "wasm",
+        "snap",
+        "lock",
+        "map",
+    ]
+)
+"""Endings of code, of documents and of pictures: `password_reset.py` is to be read, `passwords.txt` is not."""
+
+_WILD = re.compile(r"[*?\[]")
+_EXAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?|schema)(?=[._-]|$)")
+_COPY = re.compile(r"(?:\.(?:bak|backup|old|orig|save|copy|swp|tmp|[0-9]+)|~)+$")
+
+
+MAX_NAMES_KEPT = 200_000
+"""Paths whose answer this process keeps: every search asks for all files of a repository."""
+
+
+class _Names:
+    """Patterns of names that say the same of a file: whole names, endings and beginnings are compared fast."""
+
+    def __init__(self, content: str, patterns: Sequence[str]) -> None:
+        self.is_word = content == WORDS
+        self.content = "secrets by its name" if self.is_word else content
+        self._paths = tuple(f"/{pattern}" for pattern in patterns if "/" in pattern)
+        names = [pattern for pattern in patterns if "/" not in pattern]
+        self._whole = {name for name in names if not _WILD.search(name)}
+        self._ends = tuple(name[1:] for name in names if name[0] == "*" and not _WILD.search(name[1:]))
+        self._begins = tuple(name[:-1] for name in names if name[-1] == "*" and not _WILD.search(name[:-1]))
+        self._held = tuple(name[1:-1] for name in names if name[0] == name[-1] == "*" and not _WILD.search(name[1:-1]))
+        others = {*names} - self._whole
+        others -= {f"*{end}" for end in self._ends} | {f"{begin}*" for begin in self._begins}
+        others -= {f"*{held}*" for held in self._held}
+        self._others = [re.compile(translate(name)) for name in sorted(others)]
+
+    def fit(self, name: str, path: str) -> bool:
+        """Return whether one of the patterns is that of a file."""
+        return (
+            name in self._whole
+            or name.endswith(self._ends)
+            or name.startswith(self._begins)
+            or any(held in name for held in self._held)
+            or any(pattern.match(name) for pattern in self._others)
+            or any(fnmatchcase(path, f"*{ending}") for ending in self._paths)
+        )
+
+
+@lru_cache(MAX_NAMES_KEPT)
+def looks_secret(path: str) -> str:
+    """Return why a file is not opened, by its path; empty where nothing speaks against it.
+
+    Case does not matter, nor the mark of a copy (`.env.bak`). Examples that are meant to be read (`.env.example`)
+    and public keys (`id_rsa.pub`) are no secrets. A link is judged by its own name alone: ask for its target, too.
+
+    >>> looks_secret("deploy/.env"), looks_secret(".env.example"), looks_secret("shop/password_reset.py")
+    ('it looks like settings of an environment', '', '')
+    >>> looks_secret("home/.ssh/config")
+    'it stands where keys are kept'
+    """
+    whole = "/" + path.replace("\\", "/").casefold().strip("/")
+    for content, folder in _folders():
+        if f"/{folder}/" in f"{whole}/":
+            return f"it stands where {content}"
+    name = _COPY.sub("", posixpath.basename(whole)) or posixpath.basename(whole)
+    whole = f"{posixpath.dirname(whole)}/{name}"
+    if name.endswith(".pub") or _EXAMPLE.search(name):
+        return ""
+    is_code = name.rpartition(".")[2] in CODE
+    fitting = (names for names in _names() if not (is_code and names.is_word) and names.fit(name, whole))
+    return next((f"it looks like {names.content}" for names in fitting), "")
+
+
+@cache
+def _rows() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    table = files("verifyplan.secret_rules").joinpath("file_names.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
+    return tuple((content, tuple(patterns.split())) for content, patterns in rows)
+
+
+@cache
+def _folders() -> tuple[tuple[str, str], ...]:
+    """Return what is kept in folders, and single files of others, and their paths."""
+    return tuple(
+        (content if content.endswith(KEPT) else f"credentials{KEPT}", pattern.rstrip("/"))
+        for content, patterns in _rows()
+        for pattern in patterns
+        if content.endswith(KEPT) or pattern.endswith("/")
+    )
+
+
+@cache
+def _names() -> tuple[_Names, ...]:
+    return tuple(
+        _Names(content, [pattern for pattern in patterns if not pattern.endswith("/")])
+        for content, patterns in _rows()
+        if not content.endswith(KEPT)
+    )
