@@ -31,9 +31,11 @@ def test_it_does_not(path):
 
 
 NAMED = """passwords.txt db_password config/wp-config.php hosts.yml my-secret.yaml api_key.txt private_key.json
-prod-key.json app/secret_token.rb config/database.yml appsettings.Production.json service_account_key.json
-firebase-adminsdk-x.json apikeys.csv .vault-token terraform.tfplan kube.config admin_rsa .zsh_history logins.json auth_token .git-credentials
-secrets/db.yaml.secret stripe.apikey.txt backup_codes.txt rootkey.csv .config/gh/hosts.yml cookies.sqlite master.key
+prod-key.json
+app/secret_token.rb config/database.yml appsettings.Production.json service_account_key.json
+firebase-adminsdk-x.json apikeys.csv .vault-token terraform.tfplan kube.config admin_rsa .zsh_history logins.json
+auth_token .git-credentials secrets/db.yaml.secret stripe.apikey.txt backup_codes.txt rootkey.csv
+.config/gh/hosts.yml cookies.sqlite master.key
 group_vars/vault.yml app.secrets wallet.dat user_credentials keystore.properties .m2/settings.xml tls.key.bak"""
 CODE = """password_reset.py src/secrets/index.ts test_api_key.py primary_key.rb docs/passwords.md hosts.py vault.go
 tokenizer.json special_tokens_map.json keymap.json monkey.yml package-lock.json secret_rules.js author.txt pass.py
