@@ -28,7 +28,7 @@ TABLE, README = ROOT / "benchmarks" / "figures.csv", ROOT / "benchmarks" / "READ
 USUAL: dict[str, tuple[str, ...]] = {
     "classify": (),
     "datasets": ("--votes", "20000000", "--parts", "8", "--runs", "1000"),
-    "loading": ("2000",),
+    "loading": (),
     "search_rules": (),
     "aggregate": (),
     "large_plan": (),
@@ -38,7 +38,6 @@ USUAL: dict[str, tuple[str, ...]] = {
 LARGE: dict[str, tuple[str, ...]] = {
     "classify": ("10000000",),
     "datasets": (),
-    "loading": (),
     "search_rules": ("1000000",),
 }
 """Benchmarks and their arguments."""
@@ -110,12 +109,11 @@ def write_table(rows: Iterable[Row], path: Path = TABLE) -> None:
 
 
 def machine() -> str:
-    """Return cores, processor and Python of this machine."""
+    """Return cores, processor and Python of this machine, and how busy others keep it."""
     info = Path("/proc/cpuinfo")
     models = re.findall(r"^model name\s*: (.*)$", info.read_text(), re.MULTILINE) if info.exists() else []
-    return (
-        f"{os.cpu_count()} cores of {models[0] if models else platform.machine()}, Python {platform.python_version()}"
-    )
+    processor, python = models[0] if models else platform.machine(), platform.python_version()
+    return f"{os.cpu_count()} cores of {processor}, load {os.getloadavg()[1]:.0f} before, Python {python}"
 
 
 def versions() -> str:
@@ -173,12 +171,12 @@ def main() -> None:
     sizes, wanted = ("large", LARGE) if chosen.large else ("usual", USUAL)
     for name in [] if chosen.tables else chosen.benchmarks or wanted:
         print(f"\n{name} {' '.join(wanted[name])}", flush=True)
+        now = sizes, datetime.date.today().isoformat(), machine(), versions()
         figures, failure = run(name, wanted[name])
         own = [row for row in table if (row.figure.benchmark, row.sizes) == (name, sizes)]
         if failure:
             problems.append(failure)
         elif chosen.write:
-            now = sizes, datetime.date.today().isoformat(), machine(), versions()
             table = [row for row in table if row not in own] + [Row(figure, *now) for figure in figures]
             write_table(table)
         elif fallen(figures, own):
