@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 import verifyplan as vp
 from tests.browser.accessibility import axe
@@ -39,6 +40,7 @@ def status(page) -> str:
 def test_controls_change_the_right_setting_and_all_follows(studio):
     assert "no finding changes class" in status(studio)
     studio.write(studio.select("Quorum, right"), "2/3")
+    expect(studio.outputs.last).to_contain_text('"quorum": "2/3"', timeout=60_000)  # a busy kernel starts late
     right = vp.VotingRules(mode="adversarial", refutes="sticky", quorum="2/3")
     runs = vp.datasets.runs("stdlib-claims/adversarial")
     changed = vp.replay(runs, rules="adversarial")["classification"] != vp.replay(runs, rules=right)["classification"]
