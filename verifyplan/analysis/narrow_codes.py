@@ -227,12 +227,34 @@ def codes_of(values: pd.Series[Any]) -> Codes:
 def _of_texts(texts: Any) -> Codes:
     """Return texts as codes; where they repeat row after row, only the first of each such run is looked at."""
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    repeats = len(texts) - 1 - (pc.sum(pc.not_equal(texts[1:], texts[:-1])).as_py() or 0)
-    if 2 * repeats < len(texts):
-        encoded, lengths = pc.dictionary_encode(texts), None
+    if 2 * len(_starts(texts[:_SAMPLE])) > len(texts[:_SAMPLE]):
+        return Codes(*_encoded(texts))
+    starts = _starts(texts)
+    values = texts.take(pa.array(starts))
+    if not values.null_count and pc.all(pc.less(values[:-1], values[1:])).as_py():  # sorted, and so all different
+        codes, names = np.arange(len(values), dtype=np.int32), values
     else:
-        runs = pc.run_end_encode(texts)
-        encoded, lengths = pc.dictionary_encode(runs.values), np.diff(np.asarray(runs.run_ends), prepend=0)
-    names = encoded.dictionary
-    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int8 if len(names) < 2**7 else np.int32)
-    return Codes(codes if lengths is None else codes.repeat(lengths), names)
+        codes, names = _encoded(values)
+    return Codes(codes.repeat(np.diff(starts, append=len(texts))), names)
+
+
+_SAMPLE = 10_000
+"""Whether texts repeat row after row is guessed from so many rows."""
+
+
+def _starts(texts: Any) -> Array:
+    """Return the rows whose text is another than in the row before, or missing."""
+    differs = pc.not_equal(texts[1:], texts[:-1]).fill_null(True)
+    return np.flatnonzero(np.append(True, differs.to_numpy(zero_copy_only=False)))
+
+
+def _encoded(texts: Any) -> tuple[Array, Any]:
+    """Return the code of each text, -1 where it is missing, and the different texts."""
+    encoded = pc.dictionary_encode(texts, null_encoding="encode")
+    names, indices = encoded.dictionary, np.asarray(encoded.indices)
+    if len(names) < 2**7 or names.null_count:
+        missing = np.asarray(names.is_null())
+        code = np.cumsum(~missing) - 1
+        code[missing] = -1
+        indices = code.astype(np.int8 if len(names) < 2**7 else np.int32).take(indices)
+    return indices, names.drop_null()
