@@ -136,7 +136,7 @@ def _of_all(
     n = int(paired.sum())
     scale = [("krippendorff-alpha-ordinal", ordinal_alpha)] if ordered else []
     measures = [("krippendorff-alpha", alpha), *scale, ("fleiss-kappa", fleiss_kappa), ("gwet-ac1", gwet_ac1)]
-    few = _few(counts[paired], len(np.unique(clusters.claim[paired])))
+    few = _few(counts[paired], int(np.count_nonzero(np.bincount(clusters.claim[paired]))))
     for name, sums_of in measures:
         figures = measured(sums_of(counts), clusters, n)
         notes = (_why(figures), few if name.startswith("krippendorff") and np.isfinite(figures.value) else "", lost)

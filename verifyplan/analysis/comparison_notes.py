@@ -83,11 +83,7 @@ def _notes_on_later_votes(findings: pd.DataFrame, condition: Condition) -> Itera
 
 def _notes_on_no_finders(findings: pd.DataFrame, conditions: Sequence[Condition]) -> Iterator[str]:
     """Yield a note where findings without discoverers are worker-unique, which then says another thing."""
-    without = [
-        condition.name
-        for condition in conditions
-        if not condition.frames.findings["discoverers"].str.len().fillna(0).astype(bool).any()
-    ]
+    without = [condition.name for condition in conditions if not condition.replayed.has_discoverers]
     rules = [findings.loc[findings[f"classification_{name}"].eq("worker-unique"), f"rule_{name}"] for name in without]
     found = {rule for column in rules for rule in column.unique()}
     if "all-others-disagree" in found:

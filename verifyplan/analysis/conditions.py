@@ -64,6 +64,11 @@ class ReplayedSet:
         return next((mode for mode in MODES if len(modes) and modes.eq(mode).all()), None)
 
     @cached_property
+    def has_discoverers(self) -> bool:
+        """Whether it is known who found any of the findings."""
+        return bool(self.frames.findings["discoverers"].str.len().fillna(0).astype(bool).any())
+
+    @cached_property
     def agreement(self) -> pd.DataFrame:
         """How far the workers agree."""
         return agreement(self.frames)

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from verifyplan.frames.text_codes import text_codes
 from verifyplan.frames.vote_checks import NEEDED
 from verifyplan.protocol.vote import BASES, VERDICTS
 
@@ -219,42 +219,6 @@ def codes_of(values: pd.Series[Any]) -> Codes:
         if values.dtype.kind == "i" or int(integers.max()) < 2**63:
             return Codes(integers)
     if isinstance(values.dtype, pd.StringDtype):
-        return _of_texts(pa.array(values))
+        return Codes(*text_codes(pa.array(values)))
     codes, names = pd.factorize(values)
     return Codes(codes, names)
-
-
-def _of_texts(texts: Any) -> Codes:
-    """Return texts as codes; where they repeat row after row, only the first of each such run is looked at."""
-    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    if 2 * len(_starts(texts[:_SAMPLE])) > len(texts[:_SAMPLE]):
-        return Codes(*_encoded(texts))
-    starts = _starts(texts)
-    values = texts.take(pa.array(starts))
-    if not values.null_count and pc.all(pc.less(values[:-1], values[1:])).as_py():  # sorted, and so all different
-        codes, names = np.arange(len(values), dtype=np.int32), values
-    else:
-        codes, names = _encoded(values)
-    return Codes(codes.repeat(np.diff(starts, append=len(texts))), names)
-
-
-_SAMPLE = 10_000
-"""Whether texts repeat row after row is guessed from so many rows."""
-
-
-def _starts(texts: Any) -> Array:
-    """Return the rows whose text is another than in the row before, or missing."""
-    differs = pc.not_equal(texts[1:], texts[:-1]).fill_null(True)
-    return np.flatnonzero(np.append(True, differs.to_numpy(zero_copy_only=False)))
-
-
-def _encoded(texts: Any) -> tuple[Array, Any]:
-    """Return the code of each text, -1 where it is missing, and the different texts."""
-    encoded = pc.dictionary_encode(texts, null_encoding="encode")
-    names, indices = encoded.dictionary, np.asarray(encoded.indices)
-    if len(names) < 2**7 or names.null_count:
-        missing = np.asarray(names.is_null())
-        code = np.cumsum(~missing) - 1
-        code[missing] = -1
-        indices = code.astype(np.int8 if len(names) < 2**7 else np.int32).take(indices)
-    return indices, names.drop_null()

@@ -10,9 +10,9 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters, codes
 from verifyplan.analysis.replay import BASIS_COUNTS, DECIDING_VOTES
-from verifyplan.analysis.rows import joined_rows
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.panel_votes import claim_keys
+from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.vote_losses import LOST
 from verifyplan.rules.grouping import claim_words
 from verifyplan.text import counted, is_or_are

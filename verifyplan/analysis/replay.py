@@ -14,13 +14,13 @@ from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
 from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.parts_to_judge import parts_to_judge
-from verifyplan.analysis.rows import joined_rows
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube
 from verifyplan.analysis.voters import Voters, asks_some, order_of_runs, voters_of_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.frames.vote_losses import LOST
@@ -203,7 +203,8 @@ def replay_parts(
     contradict each other are apart, so that each asks in its own order.
     """
     of_runs = runs.runs[["run_id", "mode", "effective_max_rounds"]].assign(own_rules=recorded_rules(runs))
-    findings = _replayed(runs).merge(of_runs, on="run_id", how="left")
+    known = _replayed(runs)[[*FINDING, "n_rounds", "discoverers"]]
+    findings = known.merge(of_runs, on="run_id", how="left")
     modes = findings["mode"].astype("object").where(findings["mode"].eq("adversarial").fillna(False), "collaborative")
     own = findings["own_rules"].fillna("") if set(rules.changed) <= LEAVES_RULES else pd.Series("", findings.index)
     if rules.mode is not None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError
+from verifyplan.frames.text_codes import first_rows, numbered_rows
 from verifyplan.frames.vote_checks import check_votes, cite_places
 from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis, Verdict
 from verifyplan.rules.classification import Tally
@@ -69,7 +70,8 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
     """
     check_votes(votes)
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
-    finding, firsts = _groups([votes[name] for name in key])
+    finding = numbered_rows([votes[name] for name in key])
+    firsts = first_rows(finding)
     rounds = pd.to_numeric(votes["round"]).to_numpy(dtype=np.int64)
     last_round = np.zeros(len(firsts), dtype=np.int64)
     np.maximum.at(last_round, finding, rounds)
@@ -94,16 +96,6 @@ def _codes(values: pd.Series[Any], order: tuple[str, ...]) -> Ints:
     """Return the position of each value in `order`; -1 where it is missing."""
     codes, distinct = pd.factorize(values)
     return np.array([*(order.index(value) for value in distinct), -1], dtype=np.int64)[codes]
-
-
-def _groups(keys: list[pd.Series[Any]]) -> tuple[Ints, Ints]:
-    """Return the number of each row's group, groups in order of appearance, and the first row of each group."""
-    combined: Ints = pd.factorize(keys[0])[0].astype(np.int64)
-    for key in keys[1:]:
-        codes, values = pd.factorize(key)
-        combined = pd.factorize(combined * max(len(values), 1) + codes)[0].astype(np.int64)
-    highest = np.maximum.accumulate(combined) if len(combined) else combined
-    return combined, np.flatnonzero(np.diff(highest, prepend=-1))
 
 
 def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:

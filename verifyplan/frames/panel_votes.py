@@ -11,7 +11,9 @@ import pandas as pd
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.text_codes import first_rows, numbered_rows
 from verifyplan.text import counted
 
 Ints = npt.NDArray[Any]
@@ -116,12 +118,12 @@ def votes_of_runs(runs: RunSet) -> PanelVotes:
 
     Discoverers' own votes are left out; a verification error is a lost vote.
     """
-    votes = runs.votes[~runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool)].reset_index(drop=True)
+    own = runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool)
+    votes = runs.votes[~own].reset_index(drop=True) if own.any() else runs.votes
     key = ["run_id", "iteration", "finding_id"]
-    unit = votes.groupby(key, sort=False, observed=True).ngroup().to_numpy(dtype=np.int64)
-    firsts = ~pd.Series(unit).duplicated().to_numpy()
-    keys = votes.loc[firsts, key]
-    facts = keys.merge(runs.findings[["run_id", "finding_id", "truth", "summary"]], on=key[::2], how="left")
+    unit = numbered_rows([votes[name] for name in key])
+    keys = votes[key].iloc[first_rows(unit)]
+    facts = joined_rows(keys, runs.findings[["run_id", "finding_id", "truth", "summary"]], key[::2])
     worker, names = pd.factorize(votes["worker"], sort=True)
     units = pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": facts["truth"]})
     units["truth"] = units["truth"].map({False: "false", True: "true"}).astype("str")
@@ -148,6 +150,9 @@ def claim_keys(findings: pd.DataFrame) -> pd.Series[Any]:
     Findings of one id in several runs are one claim if they say the same; where no summary is known the id decides.
     """
     ids = findings["finding_id"].astype("str")
-    if findings.groupby("finding_id", observed=True)["summary"].nunique().le(1).all():
+    if (
+        not findings["summary"].notna().any()
+        or findings.groupby("finding_id", observed=True)["summary"].nunique().le(1).all()
+    ):
         return ids
     return ids.where(findings["summary"].isna(), ids + ": " + findings["summary"].astype("str"))

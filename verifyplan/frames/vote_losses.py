@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from verifyplan.frames.text_codes import first_rows, numbered_rows
 from verifyplan.frames.vote_checks import FINDING, cite_places
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS
 from verifyplan.text import counted, listed
@@ -106,6 +107,8 @@ def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
 
     Errors and the discoverers' own votes do not count; a finding without a vote that counts is not among them.
     """
+    if not votes["explanation"].notna().any():
+        return None
     own = votes["is_origin"].fillna(False).astype(bool)
     cast = votes[~own & votes["verdict"].ne("verification-error")]
     width = int(cast["round"].max() or 0) + 1 if len(cast) else 1
@@ -129,15 +132,19 @@ def absent_votes(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame
     discoverer of the finding is not missed. Rounds that nobody voted in, and runs that were no table of votes (whose
     logs tell who was asked), are not among them.
     """
-    imported = votes["run_id"].isin(runs.loc[runs["kind"].eq("votes"), "run_id"]).to_numpy(dtype=bool)
-    cast = votes.loc[imported, [*FINDING, "round", "worker"]]
-    judges = cast.groupby("run_id", sort=False, observed=True)["worker"].nunique()
+    imported = runs["kind"].eq("votes").to_numpy(dtype=bool)
+    cast = votes[[*FINDING, "round", "worker"]]
+    if not imported.all():
+        cast = cast[votes["run_id"].isin(runs.loc[imported, "run_id"]).to_numpy(dtype=bool)]
+    pairs = cast[["run_id", "worker"]].iloc[first_rows(numbered_rows([cast["run_id"], cast["worker"]]))]
+    judges = pairs["run_id"].value_counts(sort=False)
     finders = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
     if len(finders):
         finders = finders.rename(columns={"discoverers": "worker"}).merge(cast[["run_id", "worker"]].drop_duplicates())
         excused = finders.merge(cast[[*FINDING, "round"]].drop_duplicates(), on=FINDING)
         cast = pd.concat([cast, excused[cast.columns]]).drop_duplicates()
-    voters = cast.groupby([*FINDING, "round"], sort=False, observed=True).size().rename("voters").reset_index()
+    group = numbered_rows([cast[name] for name in (*FINDING, "round")])
+    voters = cast[[*FINDING, "round"]].iloc[first_rows(group)].assign(voters=np.bincount(group))
     voters["judges"] = voters["run_id"].map(judges).astype("int64")
     return voters[voters["voters"] < voters["judges"]].reset_index(drop=True)
 

@@ -14,7 +14,7 @@ from scipy.stats import kendalltau
 
 from tests.longer import examples
 from verifyplan.analysis import weights
-from verifyplan.analysis.weights import dirichlet
+from verifyplan.analysis.weights import dirichlet, ranks_above
 from verifyplan.errors import InputError
 
 CENTRE = {"a": "0.5", "b": "0.3", "c": "0.2"}
@@ -50,6 +50,43 @@ def test_shares_of_draws_are_those_counted_by_hand(cells, concentration, draws):
     low, high = np.quantile(ranks, 0.025, axis=0, method="lower"), np.quantile(ranks, 0.975, axis=0, method="higher")
     assert found["low_rank"].tolist() == low.tolist()
     assert found["high_rank"].tolist() == high.tolist()
+
+
+@given(CELLS, st.sampled_from([1.0, 50.0]), st.integers(1, 60), st.sampled_from([1.5, 2.5, 3.5]), st.integers(1, 4))
+@settings(max_examples=examples(40))
+def test_ranks_above_a_threshold_are_those_counted_by_hand(cells, concentration, draws, threshold, tile):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranks_above, "_TILE", (tile, 2 * tile - 1))
+        found = weights.rank_stability(
+            table_of(cells), CENTRE, concentration=concentration, draws=draws, threshold=threshold, ranked="above"
+        )
+    scores = drawn_scores(cells, concentration, draws)
+    ranks = ranks_by_hand(scores)
+    above = scores >= threshold - 1e-9
+    at_centre = weights.apply(table_of(cells), CENTRE)["rank"].to_numpy(dtype=int)
+    assert found["kept_rank"].tolist() == pytest.approx(((ranks == at_centre) & above).mean(axis=0))
+    assert found["first"].tolist() == pytest.approx(((ranks == 1) & above).mean(axis=0))
+    assert found["above"].tolist() == pytest.approx(above.mean(axis=0))
+    for plan, (low, high) in enumerate(zip(found["low_rank"], found["high_rank"], strict=True)):
+        of_plan = ranks[above[:, plan], plan]
+        if len(of_plan):
+            assert (low, high) == (
+                np.quantile(of_plan, 0.025, method="lower"),
+                np.quantile(of_plan, 0.975, method="higher"),
+            )
+        else:
+            assert low is high is pd.NA
+
+
+def test_ranking_above_needs_a_threshold_that_not_too_many_reach(monkeypatch):
+    table = table_of([[1, 2, 3], [3, 3, 3]])
+    with pytest.raises(InputError, match="threshold: is missing: ranked='above' ranks the plans that reach it"):
+        weights.rank_stability(table, CENTRE, ranked="above")
+    with pytest.raises(InputError, match="ranked: must be 'all' or 'above', got 'top'"):
+        weights.rank_stability(table, CENTRE, ranked="top")
+    monkeypatch.setattr(ranks_above, "MAX_SCORES_ABOVE", 150)
+    with pytest.raises(InputError, match="threshold: 1 is reached by more than 150 scores over all draws"):
+        weights.rank_stability(table, CENTRE, draws=100, threshold=1, ranked="above")
 
 
 @given(CELLS)

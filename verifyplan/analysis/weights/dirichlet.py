@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from verifyplan.analysis.weights.scored import MAX_FLOAT, Plans, Scored, checked
 from verifyplan.analysis.weights.simplex import Weights
 from verifyplan.errors import Problem
 from verifyplan.frames.load import Runs
+from verifyplan.frames.text_codes import first_rows, numbered_rows
 from verifyplan.text import short_repr
 
 Ranks = npt.NDArray[np.int64]
@@ -49,7 +50,8 @@ class Drawn:
     """One row a draw, one column a dimension whose weight is not 0."""
     attrs: dict[str, float | int | None]
     """The settings of the draws: draws, concentration, seed, threshold."""
-    _values: Floats
+    values: Floats
+    """The scores of each kind, one column a dimension whose weight is not 0."""
 
     @property
     def base_rank(self) -> Ranks:
@@ -74,7 +76,7 @@ class Drawn:
         """Yield all draws in order, a bounded number of scores at a time."""
         size = max(1, _MAX_SCORES // max(len(self.count), 1))
         for start in range(0, len(self.weights), size):
-            scores = self.weights[start : start + size] @ self._values.T
+            scores = self.weights[start : start + size] @ self.values.T
             order = np.argsort(-scores, axis=1)
             counts = self.count[order]
             ranks = np.empty(scores.shape, dtype=np.int64)
@@ -89,9 +91,14 @@ def draw(
     draws: int,
     seed: int,
     threshold: float | None = None,
+    problems: Sequence[Problem] = (),
 ) -> Drawn:
-    """Return weights drawn from a Dirichlet distribution whose mean is `weights`; InputError with all problems."""
+    """Return weights drawn from a Dirichlet distribution whose mean is `weights`.
+
+    InputError lists all problems, with those that the caller found.
+    """
     problems = [
+        *problems,
         *within("concentration", concentration, 0),
         *whole("draws", draws, 1, MAX_DRAWS),
         *whole("seed", seed, 0, 2**63 - 1),
@@ -102,7 +109,8 @@ def draw(
     base = Plans.of(table).under(exact)
     used = [name for name, weight in exact.items() if weight]
     values = table.loc[base.known, used].to_numpy(dtype=np.float64)
-    kinds, kind, count = np.unique(values, axis=0, return_inverse=True, return_counts=True)
+    kind = numbered_rows(list(values.T)) if values.shape[1] else np.zeros(len(values), dtype=np.int64)
+    kinds, count = values[first_rows(kind)], np.bincount(kind)
     centre = np.array([float(exact[name]) for name in used])
     drawn = np.ones((int(draws), 1))
     if len(centre) > 1:

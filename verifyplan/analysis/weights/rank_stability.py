@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from math import ceil, floor
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.weights.dirichlet import Drawn, Ranks, draw
+from verifyplan.analysis.weights.ranks_above import ranks_above
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import whole_or_missing, with_attrs
 from verifyplan.analysis.weights.simplex import Weights
+from verifyplan.errors import Problem
 from verifyplan.frames.load import Runs
 
 _TAIL = 0.025
 
 _NO_RANK = 2**62
+
+Ranked = Literal["all", "above"]
+"""Which plans are ranked in a draw: all, or those that reach the threshold."""
 
 
 def rank_stability(
@@ -28,6 +33,7 @@ def rank_stability(
     draws: int = 2000,
     seed: int = 0,
     threshold: float | None = None,
+    ranked: Ranked = "all",
 ) -> pd.DataFrame:
     """Return how often each plan keeps its rank, comes first, or stays above a threshold, under drawn weights.
 
@@ -45,6 +51,9 @@ def rank_stability(
         seed: of the draws; the same seed gives the same table.
         threshold: a score that counts as above if it is reached; it is compared with the sum before rounding, so
             give 6.5 for a final score of 7.
+        ranked: `all` ranks every plan in every draw; `above`, for very many plans, only those that reach the threshold
+            in it, some hundred times as fast. A plan then keeps its rank, or comes first, in draws in which it is
+            ranked, and `low_rank, high_rank` are of these draws alone.
 
     Returns:
         One row a plan: `plan, score, rank` at the centre, and of the draws `kept_rank` (the share with that rank),
@@ -63,8 +72,13 @@ def rank_stability(
     1    b     2         2          2
     2    c     3         3          3
     """
-    drawn = draw(scores, weights, concentration, draws, seed, threshold)
-    shares, low, high = _of_kinds(drawn)
+    problems = []
+    if ranked not in ("all", "above"):
+        problems.append(Problem("ranked", f"must be 'all' or 'above', got {ranked!r:.80}", "give one of the two"))
+    elif ranked == "above" and threshold is None:
+        problems.append(Problem("threshold", "is missing: ranked='above' ranks the plans that reach it", "give one"))
+    drawn = draw(scores, weights, concentration, draws, seed, threshold, problems)
+    shares, low, high = _of_kinds(drawn) if ranked == "all" else _of_kinds_above(drawn)
     table, base, known = drawn.table, drawn.base, drawn.base.known
 
     def of_plans(of_kinds: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
@@ -77,8 +91,8 @@ def rank_stability(
         "score": base.score,
         "rank": whole_or_missing(base.rank, known),
         "kept_rank": of_plans(shares["kept_rank"], np.nan),
-        "low_rank": whole_or_missing(of_plans(low, 0), known),
-        "high_rank": whole_or_missing(of_plans(high, 0), known),
+        "low_rank": whole_or_missing(of_plans(low, 0), of_plans(low, 0) > 0),
+        "high_rank": whole_or_missing(of_plans(high, 0), of_plans(low, 0) > 0),
         "first": of_plans(shares["first"], np.nan),
         "above": of_plans(shares["above"], np.nan),
     }
@@ -98,6 +112,12 @@ def _of_kinds(drawn: Drawn) -> tuple[dict[str, Floats], Ranks, Ranks]:
         low, high = _lowest(low, ranks, n_low), -_lowest(-high, -ranks, n_high)
     shares = {name: count / draws for name, count in counts.items()}
     return shares, low.max(axis=0, initial=0), high.min(axis=0, initial=_NO_RANK)
+
+
+def _of_kinds_above(drawn: Drawn) -> tuple[dict[str, Floats], Ranks, Ranks]:
+    """Return what `_of_kinds` does, from draws in which a plan reaches the threshold; ranks are 0 where none is."""
+    found = ranks_above(drawn, _TAIL)
+    return {"kept_rank": found.kept_rank, "first": found.first, "above": found.above}, found.low, found.high
 
 
 def _lowest(kept: Ranks, ranks: Ranks, n: int) -> Ranks:

@@ -83,7 +83,7 @@ def value_problems(values: Floats, place: str) -> list[Problem]:
 
 def _from_wide(scores: pd.DataFrame) -> pd.DataFrame:
     names = [str(name) for name in scores.columns]
-    plans = pd.Series([str(name) for name in scores.index], dtype="object")
+    plans = pd.Series([str(name) for name in scores.index.astype("object")], dtype="object")
     problems = [] if names else [Problem("scores", "have no column", "give one column of numbers a dimension")]
     problems += _twice(pd.Series(names, dtype="object"), "column", "give every dimension one column")
     problems += _twice(plans, "plan", "give every plan a name of its own in the index")

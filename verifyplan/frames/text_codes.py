@@ -1,0 +1,95 @@
+"""Number texts and rows in order of appearance, at once where they repeat row after row, as in sorted tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+
+SAMPLE_ROWS = 10_000
+"""Whether texts repeat row after row is guessed from so many rows."""
+
+
+def text_codes(texts: Any) -> tuple[Array, Any]:
+    """Return the code of each of some Arrow texts, -1 where it is missing, and the different texts by code.
+
+    Where they repeat row after row, only the first of each such run is looked at.
+
+    >>> text_codes(pa.array(["b", "b", None, "a"]))[0].tolist()
+    [0, 0, -1, 1]
+    """
+    texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    sample = texts[:SAMPLE_ROWS]
+    if not len(texts) or 2 * len(_starts(sample)) > len(sample):
+        return _encoded(texts)
+    starts = _starts(texts)
+    values = texts.take(pa.array(starts))
+    if not values.null_count and pc.all(pc.less(values[:-1], values[1:])).as_py():  # sorted, and so all different
+        codes, names = np.arange(len(values), dtype=np.int32), values
+    else:
+        codes, names = _encoded(values)
+    return codes.repeat(np.diff(starts, append=len(texts))), names
+
+
+def _starts(texts: Any) -> Array:
+    """Return the rows whose text is another than in the row before, or missing."""
+    differs = pc.not_equal(texts[1:], texts[:-1]).fill_null(True)
+    return np.flatnonzero(np.append(True, differs.to_numpy(zero_copy_only=False)))
+
+
+def _encoded(texts: Any) -> tuple[Array, Any]:
+    """Return the code of each text, -1 where it is missing, and the different texts."""
+    encoded = pc.dictionary_encode(texts, null_encoding="encode")
+    names, indices = encoded.dictionary, np.asarray(encoded.indices)
+    if len(names) < 2**7 or names.null_count:
+        missing = np.asarray(names.is_null())
+        code = np.cumsum(~missing) - 1
+        code[missing] = -1
+        indices = code.astype(np.int8 if len(names) < 2**7 else np.int32).take(indices)
+    return indices, names.drop_null()
+
+
+def numbered(values: Any) -> Ints:
+    """Return values as numbers from 0 in order of appearance, -1 where one is missing, as `pandas.factorize` does.
+
+    >>> numbered(pd.Series(["b", "b", None, "a"])).tolist()
+    [0, 0, -1, 1]
+    """
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
+        return text_codes(pa.array(values))[0].astype(np.int64)
+    if isinstance(values, pd.Series) and pd.api.types.is_integer_dtype(values.dtype) and not values.hasnans:
+        values = values.to_numpy(dtype=np.int64)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
+        return np.cumsum(np.append(0, values[1:] != values[:-1]))[: len(values)].astype(np.int64)
+    return np.asarray(pd.factorize(values)[0], dtype=np.int64)
+
+
+def numbered_rows(columns: Sequence[Any]) -> Ints:
+    """Return the number of each row of some columns, equal rows alike, in order of appearance; nothing is missing.
+
+    >>> numbered_rows([pd.Series(["r", "r", "s"]), pd.Series([1, 1, 1])]).tolist()
+    [0, 0, 1]
+    """
+    combined = numbered(columns[0])
+    for column in columns[1:]:
+        numbers = numbered(column)
+        combined = numbered(combined * (int(numbers.max(initial=0)) + 1) + numbers)
+    return combined
+
+
+def first_rows(numbers: Ints) -> Ints:
+    """Return the first row of each number, of numbers from 0 in order of appearance.
+
+    >>> first_rows(np.array([0, 0, 1, 0, 2])).tolist()
+    [0, 2, 4]
+    """
+    highest = np.maximum.accumulate(numbers) if len(numbers) else numbers
+    return np.flatnonzero(np.diff(highest, prepend=-1))
