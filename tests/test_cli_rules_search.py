@@ -40,7 +40,7 @@ def test_the_frontier_and_the_recommendation_are_printed_in_words(search):
     assert "frontier, from cheap to dear:" in done.out
     [line] = [line for line in done.out.splitlines() if line.startswith("recommended of ")]
     assert "workers:" in line
-    assert "cost: 24 votes instead of 67" in done.out
+    assert "cost: 24 votes (1 a finding) instead of 67 votes under today's rules" in done.out
 
 
 def test_table_chart_and_rules_are_written(search, tmp_path):
@@ -112,7 +112,7 @@ def test_what_is_wrong_is_said_before_anything_is_read(search, tmp_path):
         (("--quality", "f2"), "quality: 'f2' is unknown. Fix: use 'precision', 'recall', 'f1'"),
         (("--cost", "call"), "cost: 'call' is unknown (did you mean 'calls'?). Fix: use 'votes', 'calls'"),
         (("--cost", "dollars"), "cost: is not known in dollars for any rule"),
-        (("--max-cost", "0"), "max_cost: no rule costs at most 0 calls. Fix: the cheapest is"),
+        (("--max-cost", "0"), "max_cost: no rule costs at most 0 calls. Fix: the cheapest costs"),
         (("--rules", "stiky-refutes"), "'stiky-refutes' is neither rules nor the name of a preset (did you mean"),
         (("--calls", "calls.csv"), "--calls: goes with --settle. Fix: say how many votes to plan: --settle N."),
         (("--settle", "0"), "Invalid value for '--settle'"),

@@ -150,3 +150,11 @@ def test_findings_that_are_held_and_censored_are_not_said_to_be_contested():
     )
     note = next(note for note in comparison.notes if "censored" in note)
     assert note.endswith("Censored findings count as the votes that were cast give them.")
+
+
+def test_rules_that_cannot_change_a_class_say_why():
+    comparison = vp.compare(small(), rules={"run": {}, "sticky": "sticky-refutes", "most": "majority"}, resamples=20)
+    bare = vp.compare(small(), rules={"run": {}, "caveats": {"caveats": "as-agree"}}, resamples=20)
+    why = "no vote is a supplement, so caveats has no effect."
+    assert f"caveats gives every finding the class that it has under run: {why}" in bare.notes
+    assert not any(note.startswith("most gives every") and "no effect" in note for note in comparison.notes)

@@ -111,7 +111,8 @@ def test_the_field_that_decides_is_named_and_what_votes_count_as():
     assert not any("quorum=1 decides" in line for line in lines)
     fewer = vp.explain(runs, "F", rules={"mode": "adversarial", "workers": ["ann", "cyd"]}).text
     assert "workers=ann, cyd decides: with workers=none it would be full-consensus." not in fewer, "the same class"
-    assert "bob is not asked" in fewer
+    assert "    bob: disagree (counter-evidence) (recorded, not asked under these rules)" in fewer
+    assert "Round 1: 2 agree (n = 2)" in fewer
     assert "rests on" not in fewer, "the lost vote of bob is none of theirs"
 
 
@@ -286,3 +287,34 @@ def test_a_basis_that_the_run_filled_is_told_beside_its_vote():
     votes = RUNS.votes.assign(disagree_basis="burden-not-met", basis_filled=True)
     told = str(vp.explain(replace(RUNS, votes=votes[votes["verdict"].eq("disagree")]), "F", "r1", "adversarial"))
     assert "bob: disagree (burden-not-met, filled in: the worker named none): m.py:7" in told
+
+
+THREE = [(1, "ann", "agree", None), (1, "bob", "disagree", "burden-not-met"), (1, "cyd", "agree", None),
+         (2, "ann", "disagree", "burden-not-met"), (2, "bob", "agree", None), (2, "cyd", "agree", None)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rules", "tally", "unasked", "second"),
+    [
+        ({"stop": {"margin": 1}}, "1 agree (n = 1)", ["bob", "cyd"], "not read, as the finding had its class"),
+        ({"stop": {"margin": 1}, "order": ["cyd"]}, "1 agree (n = 1)", ["ann", "bob"], "not read, as"),
+        ({"workers": ["bob", "cyd"]}, "1 disagree, 1 agree (n = 2)".replace("disagree", "burden-not-met"), ["ann"], ""),
+        ({"max_rounds": 1}, "2 agree, 1 burden-not-met (n = 3)", [], "not asked under these rules; 3 votes recorded"),
+        ({"quorum": 2}, "2 agree, 1 burden-not-met (n = 3)", [], "not read, as the finding had its class; 3 votes"),
+    ],
+)
+def test_the_tally_is_of_the_votes_that_the_rules_read_and_all_others_are_marked(rules, tally, unasked, second):
+    text = vp.explain(rounds(*THREE, mode="adversarial"), "F", rules=rules).text
+    first, _, rest = text.partition("  Round 2: ")
+    assert f"  Round 1: {tally}\n" in first
+    marked = [line.split(":")[0].strip() for line in first.splitlines() if "not asked under these rules" in line]
+    assert marked == unasked
+    assert rest.startswith(second)
+
+
+def test_a_field_that_cannot_matter_for_the_votes_says_why():
+    plain = [(1, "ann", "agree", None), (1, "bob", "disagree", "burden-not-met"), (2, "ann", "agree", None)]
+    text = vp.explain(rounds(*plain, mode="adversarial"), "F", rules={"refutes": "sticky", "quorum": 1}).text
+    assert "  On the votes of this run no vote gives counter-evidence, so refutes has no effect." in text.splitlines()
+    counter = [(1, "ann", "agree", None), (1, "bob", "disagree", "counter-evidence"), (2, "ann", "agree", None)]
+    assert "no effect" not in vp.explain(rounds(*counter, mode="adversarial"), "F", rules=STICKY).text

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from verifyplan.analysis.treatments.idle_fields import reasons, vote_facts
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.widgets.rule_studio import RuleStudio
 from verifyplan.widgets.rule_studio.fields import GROUPS, SIDES, schema
 from verifyplan.widgets.rule_studio.model import StudioRuns
-from verifyplan.widgets.rule_studio.relevance import reasons, vote_facts
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'`${1}"
 
@@ -223,7 +223,7 @@ def test_facts_count_what_fields_read():
     assert facts.n_lost == votes["verdict"].eq("verification-error").sum()
     assert facts.n_bare == (votes["verdict"].eq("disagree") & votes["disagree_basis"].isna()).sum()
     assert facts.n_uncited == (votes["disagree_basis"].eq("counter-evidence") & votes["explanation"].eq("no")).sum()
-    assert reasons(facts, vp.VotingRules(mode="adversarial"), unseen=False) == {}
+    assert reasons(facts, vp.VotingRules(mode="adversarial", stop={"margin": 1}), unseen=False) == {}
 
 
 def test_classes_are_counted_as_they_are(studio):

@@ -12,6 +12,7 @@ from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
+from verifyplan.analysis.treatments.idle_fields import idle_words
 from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
@@ -151,9 +152,24 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         where = f" of {condition.name}" if len(by_set) > 1 else ""
         if unnamed := note_unnamed_mode(condition.frames.runs, where):
             yield unnamed
+    if len(by_set) == 1:
+        yield from _notes_on_idle_fields(conditions)
     if len(by_set) > 1:
         yield from _notes_on_rules(conditions)
         yield from _notes_on_circumstances(conditions)
+
+
+def _notes_on_idle_fields(conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield why rules that give every finding the class of the baseline cannot give another, where that is known."""
+    first = conditions[0]
+    classes = first.findings["classification"].astype("object")
+    for condition in conditions[1:]:
+        findings = condition.findings
+        if findings.empty or findings["classification"].astype("object").ne(classes).any():
+            continue
+        unseen = bool(findings["censored"].any())
+        if why := idle_words(condition.frames, condition.rules, first.rules, unseen=unseen):
+            yield f"{condition.name} gives every finding the class that it has under {first.name}: {why}."
 
 
 def _notes_on_rules(conditions: Sequence[Condition]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from verifyplan.analysis.explain_rules import (
     rules_words,
 )
 from verifyplan.analysis.replay import ReplayMode, at_iteration, recorded_rules
+from verifyplan.analysis.treatments.idle_fields import idle_words
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
@@ -153,10 +154,12 @@ def explain(
     read_as = part.mode if part else known or "collaborative"
     set_rules = rules is not None or bool(recorded_rules(alone).any() and held != chosen)
     label = f"{read_as}{'' if known else ' (the table names no mode)'}{rules_words(held) if set_rules else ''}"
-    asked = alone.votes if part is None else asked_votes(part, alone.votes)
+    asked = alone.votes if part is None else asked_votes(part, row, alone.votes)
     text = _words(row, alone.votes, findings.iloc[0], label, held.model_copy(update={"mode": read_as}), asked)
     if part is not None and set_rules:
-        text = "\n".join([text, *counted_lines(part, row), *deciding_fields(judged, row, held)])
+        idle = idle_words(run, held, VotingRules(mode=read_as), unseen=bool(row["censored"]))
+        lines = [f"  On the votes of this run {idle}."] if idle else []
+        text = "\n".join([text, *counted_lines(part, row), *deciding_fields(judged, row, held), *lines])
     own = row_under(judged_runs(at_iteration(run, iteration), alone, _recorded(alone)), finding_id, VotingRules())
     return Explanation(row, alone.votes, f"{text}{_absent_lines(run, finding_id)}{_recorded_line(own)}")
 
@@ -225,8 +228,9 @@ def _words(
 ) -> str:
     """Return the row of a replay, the finding's votes and its row in `findings` as lines; `label` names the rules.
 
-    `asked` are the votes of workers whom the rules count; None for all.
+    `asked` are the votes that the rules ask for; None for all.
     """
+    asked = votes if asked is None else asked
     missing, mode = rules.missing_basis, rules.mode or "collaborative"
     lines = [f"{row['finding_id']} in run {row['run_id']}, read as {label}: {row['classification']}"]
     if isinstance(row["summary"], str):
@@ -237,9 +241,9 @@ def _words(
         lines.append(f"  Found by: {', '.join(finding['discoverers'])}")
     when = f" in round {row['decided_round']}" if row["decided_round"] else ""
     lines.append(f"  Decided{when} by the rule {row['rule']}: {meaning_of(row['rule'], rules)}.")
-    lines += _loss_lines(row, votes if asked is None else asked, missing)
+    lines += _loss_lines(row, asked, missing)
     for number, cast in votes.groupby("round", sort=True):
-        lines += _round_lines(int(str(number)), cast, row, mode, missing)
+        lines += _round_lines(int(str(number)), cast.assign(is_asked=cast.index.isin(asked.index)), row, mode, missing)
     if row["censored"]:
         more = (
             "more rounds were allowed than recorded; the votes that would decide"
@@ -288,13 +292,23 @@ def _basis_read(vote: dict[Any, Any], missing: MissingBasis) -> str | None:
 
 
 def _round_lines(number: int, cast: pd.DataFrame, row: dict[str, Any], mode: str, missing: MissingBasis) -> list[str]:
-    """Return one round: what was counted, then each vote; rounds after the deciding one are marked as unread."""
-    counts = cast[(cast["verdict"] != "verification-error") & ~cast["is_origin"].fillna(False).astype(bool)]
+    """Return one round: the tally of what the rules read, then each vote; what they do not read is marked."""
+    read = False
+    if not cast["is_asked"].any():
+        head = f"  Round {number}: not asked under these rules; {counted(len(cast), 'vote')} recorded"
+    elif number > row["decided_round"]:
+        head = f"  Round {number}: not read, as the finding had its class; {counted(len(cast), 'vote')} recorded"
+    else:
+        read, head = True, f"  Round {number}: {_tally_words(cast[cast['is_asked']])}"
+    cast = cast.assign(is_asked=cast["is_asked"] | (not read))  # of a round that is not read, its first line says so
+    return [head, *(f"    {vote['worker']}: {_vote_text(vote, mode, missing)}" for vote in cast.to_dict("records"))]
+
+
+def _tally_words(asked: pd.DataFrame) -> str:
+    counts = asked[(asked["verdict"] != "verification-error") & ~asked["is_origin"].fillna(False).astype(bool)]
     kinds = counts["disagree_basis"].astype("object").fillna(counts["verdict"].astype("object"))
     tally = ", ".join(f"{count} {kind}" for kind, count in kinds.value_counts(sort=False).items())
-    unread = "" if number <= row["decided_round"] else " (not read: the finding had its class)"
-    lines = [f"  Round {number}: {tally or 'no vote that counts'} (n = {len(counts)}){unread}"]
-    return lines + [f"    {vote['worker']}: {_vote_text(vote, mode, missing)}" for vote in cast.to_dict("records")]
+    return f"{tally or 'no vote that counts'} (n = {len(counts)})"
 
 
 def _vote_text(vote: dict[Any, Any], mode: str, missing: MissingBasis) -> str:
@@ -308,6 +322,8 @@ def _vote_text(vote: dict[Any, Any], mode: str, missing: MissingBasis) -> str:
         words += f" (no basis recorded; the explanation cites {cited} place; filled in as {read})"
     if vote["is_origin"] is True:
         words += " (its discoverer: not counted)"
+    elif not vote["is_asked"]:
+        words += " (recorded, not asked under these rules)"
     return f"{words}: {_one_line(explanation)}" if isinstance(explanation, str) and explanation else words
 
 

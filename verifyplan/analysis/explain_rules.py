@@ -22,12 +22,12 @@ from verifyplan.rules.vote_codes import (
     NOT_ASKED,
     SUPPLEMENT,
     UNSEEN,
+    asked_until_stop,
     counted_codes,
     read_codes,
 )
 
 _COUNTS_AS = {
-    NOT_ASKED: "is not asked",
     LOST: "is lost",
     AGREE: "counts as agree",
     SUPPLEMENT: "counts as supplement",
@@ -104,7 +104,7 @@ def counted_lines(part: ReplayPart, row: dict[str, Any]) -> Iterator[str]:
         otherwise = [
             f"{worker} {_COUNTS_AS[int(now)]}"
             for worker, was, now in zip(seen.workers, before, after, strict=True)
-            if was != now
+            if was != now and now != NOT_ASKED  # which is said beside the vote
         ]
         if otherwise:
             yield f"  Under these rules, in round {place + 1}: {'; '.join(otherwise)}."
@@ -114,10 +114,18 @@ def _is_row(findings: pd.DataFrame, row: dict[str, Any]) -> Any:
     return (findings["finding_id"].eq(row["finding_id"]) & findings["iteration"].eq(row["iteration"])).to_numpy(bool)
 
 
-def asked_votes(part: ReplayPart, votes: pd.DataFrame) -> pd.DataFrame:
-    """Return the votes of workers whom the rules count."""
-    workers = part.rules.workers
-    return votes if workers is None else votes[votes["worker"].isin(workers).to_numpy(dtype=bool)]
+def asked_votes(part: ReplayPart, row: dict[str, Any], votes: pd.DataFrame) -> pd.DataFrame:
+    """Return the votes on a finding that the rules ask for: of their workers, in their rounds, before a round stops."""
+    at = np.flatnonzero(_is_row(part.cast.findings, row))
+    cube = part.cube(citations=True).take(at)
+    counts = np.array([part.rules.workers is None or name in part.rules.workers for name in cube.workers], dtype=bool)
+    asked = set[tuple[int, str]]()
+    for number, codes in enumerate(cube.codes[: int(part.max_rounds[at[0]])], 1):
+        read = read_codes(np.where(counts[:, None], codes, np.int8(NOT_ASKED)), part.rules, part.mode)
+        of_round = counts & asked_until_stop(read, part.rules, cube.workers)[:, 0]
+        asked |= {(number, cube.workers[place]) for place in np.flatnonzero(of_round)}
+    is_asked = [key in asked for key in zip(votes["round"], votes["worker"].astype("object"), strict=True)]
+    return votes[np.array(is_asked, dtype=bool)]
 
 
 def range_words(row: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 
 from verifyplan.protocol.vote import MODES
 from verifyplan.protocol.voting_rules import MarginStop, SequentialStop, VotingRules
+from verifyplan.text import counted
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "What counts": ("missing_basis", "uncited", "caveats", "lost_votes", "workers", "weights"),
@@ -71,6 +72,14 @@ def _control(name: str, field: FieldInfo, workers: Sequence[str], rounds: Sequen
             return control | {"kind": "stop", "stops": [_stop(kind, model) for kind, model in _STOPS.items()]}
         case _:
             return control | _choice(_literals(field))
+
+
+def too_many_workers(workers: Sequence[str]) -> dict[str, str]:
+    """Return why the fields that name workers have no controls, by field; empty for few workers."""
+    if len(workers) <= MAX_WORKERS:
+        return {}
+    why = f"there are {counted(len(workers), 'worker')}; set them in Python, as studio.right = ..."
+    return dict.fromkeys(("workers", "weights", "order"), why)
 
 
 def _choice(values: Sequence[Any]) -> dict[str, Any]:

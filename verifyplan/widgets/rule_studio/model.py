@@ -27,13 +27,13 @@ from verifyplan.analysis.metrics import (
 )
 from verifyplan.analysis.pairing import paired_clusters
 from verifyplan.analysis.treatments.class_bounds import ClassBounds
+from verifyplan.analysis.treatments.idle_fields import vote_facts
 from verifyplan.analysis.treatments.metric_bounds import metric_bounds
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, Classes, RuleOutcomes, rule_outcomes
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.widgets.rule_studio.fields import SIDES, Side
 from verifyplan.widgets.rule_studio.form import preset_of
-from verifyplan.widgets.rule_studio.relevance import vote_facts
 
 MAX_KEPT_OUTCOMES = 8
 """Outcomes that are kept; each has three bytes a finding."""

@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
+from verifyplan.analysis.treatments.idle_fields import reasons
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.voting_rules import VotingRules
@@ -16,10 +17,9 @@ from verifyplan.widgets.controls import rounds_offered
 from verifyplan.widgets.html import STYLE, block, heading
 from verifyplan.widgets.panel import Panel, guarded
 from verifyplan.widgets.rule_studio import code, view
-from verifyplan.widgets.rule_studio.fields import MAX_WORKERS, SIDES, Side, schema
+from verifyplan.widgets.rule_studio.fields import MAX_WORKERS, SIDES, Side, schema, too_many_workers
 from verifyplan.widgets.rule_studio.form import CopyText, RulesForm
 from verifyplan.widgets.rule_studio.model import StudioResult, StudioRuns
-from verifyplan.widgets.rule_studio.relevance import reasons
 from verifyplan.widgets.rule_studio.saver import Saver
 
 LOOK = STYLE + view.LOOK
@@ -138,6 +138,7 @@ class RuleStudio(Panel):
                 self.form.mark(self._rules)
                 self.form.reasons = {
                     side: reasons(self._runs.facts, self._rules[side], unseen=self._result.unseen[side])
+                    | too_many_workers(self._runs.facts.workers)
                     for side in SIDES
                 }
         finally:

@@ -11,8 +11,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import cite_places
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.text import counted
-from verifyplan.widgets.rule_studio.fields import MAX_WORKERS
+from verifyplan.text import listed
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,8 @@ class VoteFacts:
     """Of these, those whose explanation cites no place."""
     n_bare: int
     """Disagrees without a basis."""
+    n_bare_cited: int
+    """Of these, those whose explanation cites a place."""
     workers: tuple[str, ...]
     """Whoever voted, discoverers included, in order of appearance."""
     rounds: int
@@ -45,13 +46,15 @@ def vote_facts(runs: RunSet) -> VoteFacts:
     counter = disagrees & cast["disagree_basis"].eq("counter-evidence").fillna(False).to_numpy(dtype=bool)
     rounds = [runs.runs["effective_max_rounds"].max(), votes["round"].max()]
     modes = runs.runs["mode"].astype("object").fillna("collaborative").unique()
+    bare = disagrees & cast["disagree_basis"].isna().to_numpy()
     return VoteFacts(
         n_votes=len(cast),
         n_lost=int(cast["verdict"].eq("verification-error").sum()),
         n_supplements=int(cast["verdict"].eq("supplement").sum()),
         n_counter=int(counter.sum()),
         n_uncited=int(np.sum(~cite_places(cast.loc[counter, "explanation"]))),
-        n_bare=int((disagrees & cast["disagree_basis"].isna().to_numpy()).sum()),
+        n_bare=int(bare.sum()),
+        n_bare_cited=int(np.sum(cite_places(cast.loc[bare, "explanation"]))),
         workers=tuple(map(str, votes["worker"].drop_duplicates())),
         rounds=max([1, *(int(n) for n in rounds if pd.notna(n))]),
         modes=frozenset(map(str, modes)),
@@ -110,7 +113,7 @@ def _basis_reasons(facts: VoteFacts, rules: VotingRules) -> dict[str, str]:
     read = _reads_adversarially(facts, rules) and (_by_mode(rules) or sticky or _estimated(rules))
     unread = "" if read else "these rules do not read a basis"
     uncited = facts.n_uncited or (facts.n_bare and rules.missing_basis == "counter-evidence")
-    cited = "every counter-evidence cites a place" if facts.n_counter else "no vote is a counter-evidence"
+    cited = "every counter-evidence cites a place" if facts.n_counter else "no vote gives counter-evidence"
     return {
         "missing_basis": unread if facts.n_bare else "no vote lacks a basis",
         "uncited": unread if uncited else cited,
@@ -126,8 +129,9 @@ def _caveats(facts: VoteFacts, rules: VotingRules, unseen: bool) -> str:
 
 def _refutes(facts: VoteFacts, rules: VotingRules, unseen: bool) -> str:
     lost = facts.n_lost and rules.lost_votes == "as-disagree"
-    if not (facts.n_counter or facts.n_bare or lost or unseen):
-        return "no vote is a counter-evidence"
+    by_basis = {"infer": facts.n_bare_cited, "counter-evidence": facts.n_bare}
+    if not (facts.n_counter or by_basis.get(rules.missing_basis, 0) or lost or unseen):
+        return "no vote gives counter-evidence"
     if not _reads_adversarially(facts, rules):
         return "collaborative mode knows no counter-evidence"
     return _one_round(facts, rules) if rules.aggregate != "dawid-skene" else ""
@@ -147,7 +151,23 @@ def _mode(facts: VoteFacts, rules: VotingRules) -> str:
 def _worker_reasons(facts: VoteFacts) -> dict[str, str]:
     if len(facts.workers) < 2:
         return dict.fromkeys(("workers", "stop", "order"), "only one worker voted")
-    if len(facts.workers) > MAX_WORKERS:
-        why = f"there are {counted(len(facts.workers), 'worker')}; set them in Python, as studio.right = ..."
-        return dict.fromkeys(("workers", "weights"), why)
     return {}
+
+
+def idle_words(runs: RunSet, rules: VotingRules, base: VotingRules, *, unseen: bool) -> str:
+    """Return why fields in which rules differ from others have no effect on the votes; nothing where all can have one.
+
+    >>> from verifyplan.frames.votes import from_votes
+    >>> votes = pd.DataFrame({"item": "F", "who": ["a", "b"], "says": "agree", "round": 1})
+    >>> runs = from_votes(votes, item="item", worker="who", verdict="says", max_rounds=2)
+    >>> idle_words(runs, VotingRules(refutes="sticky"), VotingRules(), unseen=False)
+    'no vote gives counter-evidence, so refutes has no effect'
+    """
+    differ = [name for name in VotingRules.model_fields if getattr(rules, name) != getattr(base, name)]
+    found = reasons(vote_facts(runs), rules, unseen=unseen) if differ else {}
+    by_reason: dict[str, list[str]] = {}
+    for name in differ:
+        if name in found:
+            by_reason.setdefault(found[name], []).append(name)
+    effects = [f"so {listed(names)} {'has' if len(names) == 1 else 'have'} no effect" for names in by_reason.values()]
+    return "; ".join(f"{why}, {effect}" for why, effect in zip(by_reason, effects, strict=True))
