@@ -144,6 +144,16 @@ def test_bounds_of_a_metric_are_the_extremes_over_all_choices():
     assert set(comparison.bounds) == set(vp.documentation("bounds").index)
 
 
+def test_findings_that_no_missing_vote_could_change_are_counted_apart():
+    rules = {"run": {}, "two of three": {"workers": ["x", "y", "z", "late"], "aggregate": "any-refute"}}
+    comparison = vp.compare(small(), rules=rules, resamples=20)
+    note = next(note for note in comparison.notes if "censored" in note)
+    assert "6 of 6 findings are censored" in note
+    assert "Of 5 findings of these no missing vote could change the class." in note
+    text = str(vp.explain(small(), "F3", rules=rules["two of three"]))
+    assert "were never cast. Whatever they would have been, its class is the same." in text
+
+
 def test_findings_that_are_held_and_censored_are_not_said_to_be_contested():
     comparison = vp.compare(
         small(), rules={"run": {}, "all rounds": {"pruning": "none", "max_rounds": 2}}, resamples=20

@@ -101,9 +101,12 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
     censored = int(findings["censored"].sum())
     if censored:
         held = findings.loc[findings["censored"], "classification"].isin(HELD).any()
+        low, high = (findings[end].astype("object") for end in ("low", "high"))
+        same = int((findings["censored"] & low.eq(high)).sum())
+        sure = f"Of {counted(same, 'finding')} of these no missing vote could change the class. " if same else ""
         yield (
             f"{censored:,} of {counted(len(findings), 'finding')} {is_or_are(censored)} censored: the run ended before "
-            f"the votes that would decide {'it' if censored == 1 else 'them'}. Censored findings count as "
+            f"the votes that would decide {'it' if censored == 1 else 'them'}. {sure}Censored findings count as "
             f"{'the votes that were cast give them' if held else 'contested or worker-unique'}."
         )
     if single := int(findings["deciding_votes"].eq(1).sum()):

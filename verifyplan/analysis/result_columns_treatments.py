@@ -98,7 +98,8 @@ _RECOMMENDED: Columns = (
     Column(
         "p_value",
         "number",
-        "how often choosing would gain as much if no rule were better or worse, by random signs of the differences of "
+        "how often choosing the best would gain as much if no rule were better or worse: of the whole procedure, not "
+        "of the recommended rules; by random signs of the differences of "
         "whole runs (or claims of one run); missing for other figures, with fewer than 6 of these that differ, and "
         "where claims of several runs are halved",
     ),
@@ -113,7 +114,8 @@ _SETTLED: Columns = (
         "narrows",
         "number",
         "its part of what its finding's votes are expected to narrow the bounds by: the mean width, high_bound - "
-        "low_bound, over the rules of the frontier",
+        "low_bound, over the rules of the frontier, in units of the quality: 0.01 is one point, and the sum over a "
+        "plan is what all of its votes are expected to do",
     ),
 )
 

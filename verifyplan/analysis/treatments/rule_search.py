@@ -86,8 +86,9 @@ class RuleSearch:
 
         Where no bound of the frontier is open, the votes are of the rules whose bounds reach above it: up to 20 that
         reach furthest. `crossverify(..., only=plan)` makes the votes and no others; a plan of several runs is divided
-        by its `run_id`. `n` counts votes: a call asks a worker for several of a round. Columns:
-        `documentation("search_rules.settle")`.
+        by its `run_id`. `n` counts votes: a call asks a worker for several of a round. `narrows` is in units of the
+        quality: 0.01 is one point of the mean width of the bounds. Columns: `documentation("search_rules.settle")`. A
+        plan without a row says why, printed and as `.attrs["reason"]`.
 
         Raises SettingsError unless `n` is an integer of at least 1.
         """

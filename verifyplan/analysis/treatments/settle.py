@@ -8,7 +8,8 @@ until the finding is settled. So votes are planned by finding, in the order in w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from html import escape
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,13 +25,27 @@ from verifyplan.text import short_repr
 COLUMNS = ["run_id", "finding_id", "round", "worker", "narrows"]
 
 
-def settle(outcomes: RuleOutcomes, frontier: Sequence[int], cells: QualityCells, n: int) -> pd.DataFrame:
+class VotePlan(pd.DataFrame):
+    """A table of votes to ask for; where it is empty, it shows why (`.attrs["reason"]`)."""
+
+    def __repr__(self) -> str:
+        """Return the table as text, or why there is none."""
+        return super().__repr__() if len(self) else f"no vote to plan: {self.attrs.get('reason', 'no row is left')}"
+
+    def _repr_html_(self) -> str | None:
+        """Return the table for a notebook, or why there is none."""
+        table: Any = pd.DataFrame(self)  # a frame's own is not in the stubs
+        return table._repr_html_() if len(self) else f"<p>{escape(repr(self))}</p>"
+
+
+def settle(outcomes: RuleOutcomes, frontier: Sequence[int], cells: QualityCells, n: int) -> VotePlan:
     """Return at most `n` votes that were never cast, those first that narrow the bounds of the frontier most.
 
     One row a vote, best first, and of one finding in the order in which a run asks: `run_id, finding_id, round, worker,
     narrows`. `narrows` is by how much the vote is expected to narrow the mean width of the bounds over the rules of
-    the frontier, as its part of what its finding's votes do together; their sum is what the plan is expected to do. A
-    vote of a later round is only made if the rounds before leave the finding open. No row where no bound is open.
+    the frontier, as its part of what its finding's votes do together; their sum is what the plan is expected to do. Its
+    unit is that of the metric: 0.01 is one point of f1. A vote of a later round is only made if the rounds before leave
+    the finding open. No row where no bound is open: the empty plan says why.
 
     Raises SettingsError unless `n` is an integer of at least 1. Source: rule R5.
     """
@@ -38,7 +53,7 @@ def settle(outcomes: RuleOutcomes, frontier: Sequence[int], cells: QualityCells,
         message = f"must be a number of votes, an integer of at least 1, got {short_repr(n)}"
         raise SettingsError(Problem("n", message, "give how many votes you would ask for"))
     if not frontier or not outcomes.parts:
-        return pd.DataFrame(columns=COLUMNS)
+        return _no_plan("no rule has a bound that votes never cast leave open and is on the frontier, or could be")
     moves = [_moves(outcomes, position, cells) / len(frontier) for position in frontier]
     rules = [outcomes.rules[position] for position in frontier]
     planned = [_planned_votes(part, rules, [each[part.rows] for each in moves]) for part in outcomes.parts]
@@ -46,8 +61,16 @@ def settle(outcomes: RuleOutcomes, frontier: Sequence[int], cells: QualityCells,
         ["narrows", "row", "place"], ascending=[False, True, True], kind="stable", ignore_index=True
     )
     votes = votes.head(n)
+    if votes.empty:
+        return _no_plan("the rules of the frontier lack no vote that could change their metric: every bound is closed")
     names = outcomes.findings[["run_id", "finding_id"]].iloc[votes["row"]].reset_index(drop=True)
-    return pd.concat([names, votes], axis=1)[COLUMNS]
+    return VotePlan(pd.concat([names, votes], axis=1)[COLUMNS])
+
+
+def _no_plan(reason: str) -> VotePlan:
+    plan = VotePlan(columns=COLUMNS)
+    plan.attrs["reason"] = reason
+    return plan
 
 
 def _moves(outcomes: RuleOutcomes, position: int, cells: QualityCells) -> Floats:
