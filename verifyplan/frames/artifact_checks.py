@@ -2,137 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from verifyplan.frames.artifact_tables import Ints, Votes
-from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact, RoundRecord
-from verifyplan.protocol.vote import VERDICTS
+from verifyplan.frames.artifact_columns import ArtifactColumns, Bools, Ints
+from verifyplan.protocol.artifact import FINAL_STATES, ROUND2_REASONS
+from verifyplan.protocol.vote import CLASSIFICATIONS, VERDICTS
 
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-
-_CLASS_CODES = {name: code for code, name in enumerate(COUNT_KEY_OF_CLASS)}
-_CONTESTED, _UNIQUE = _CLASS_CODES["contested"], _CLASS_CODES["worker-unique"]
+_CONTESTED, _UNIQUE = CLASSIFICATIONS.index("contested"), CLASSIFICATIONS.index("worker-unique")
 _DISAGREE, _ERROR = VERDICTS.index("disagree"), VERDICTS.index("verification-error")
+_CONVERGED, _NOT_SKIPPED = FINAL_STATES.index("converged"), ROUND2_REASONS.index("not-skipped")
 
 
-def suspects(artifacts: Sequence[Artifact], votes: Votes) -> Bools:
-    """Return, for each artifact, whether it breaks rule B9 in anything but its config alone; `votes` are theirs."""
-    if not artifacts:
-        return np.zeros(0, dtype=bool)
-    broken = np.array([_repeats(artifact) for artifact in artifacts], dtype=bool)
-    broken |= _totals(artifacts)
-    broken[votes.run[_finding_faults(artifacts, votes)]] = True
-    classes = np.array(
-        [-1 if of.classification is None else _CLASS_CODES[of.classification] for of in votes.findings], dtype=np.int64
-    )
-    classed = np.bincount(votes.run[classes < 0], minlength=len(artifacts)) == 0
-    broken |= classed & _miscounted(artifacts, votes, classes)
-    broken |= classed & _misresolved(artifacts, votes, classes)
+def suspects(columns: ArtifactColumns) -> Bools:
+    """Return, for each artifact, whether it breaks rule B9 in anything but its config alone.
+
+    >>> from verifyplan.frames.artifact_columns import columns_of
+    >>> from verifyplan.protocol.artifact import Artifact
+    >>> suspects(columns_of([Artifact(schemaVersion="1.2", findings=(), roundHistory=(), totalRounds=1)])).tolist()
+    [True]
+    """
+    runs, findings, dispatches = columns.runs, columns.findings, columns.dispatches
+    broken = _totals(columns)
+    broken[_repeated(findings.run, findings.finding_id.dictionary_encode().indices.to_numpy())] = True
+    broken[findings.run[_finding_faults(columns)]] = True
+    broken[columns.history.run[_queue_faults(columns)]] = True
+    broken[columns.history.run[_repeated(dispatches.entry, dispatches.worker)]] = True
+    classed = np.bincount(findings.run[findings.classification < 0], minlength=len(runs.config)) == 0
+    broken |= classed & _miscounted(columns)
+    broken |= classed & _misresolved(columns)
     return broken
 
 
-def _numbers(values: Iterable[float | None]) -> Floats:
-    """Return numbers as floats, NaN for None: below 2**53 they are exact."""
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-
-
-def _differ(one: Any, other: Any) -> Bools:
+def _differ(a: Any, b: Any) -> Bools:
     """Return whether two numbers differ where both are known."""
-    return np.asarray(np.abs(one - other) > 0, dtype=bool)
+    return np.asarray(np.abs(a - b) > 0, dtype=bool)
 
 
-def _repeats(artifact: Artifact) -> bool:
-    """Return whether an artifact has two findings of an id, two dispatches of a worker, or rounds out of order."""
-    findings, history = artifact.findings, artifact.roundHistory or ()
-    return len({finding.findingId for finding in findings}) < len(findings) or any(
-        entry.round != number or _carried_wrongly(entry) or _dispatched_twice(entry)
-        for number, entry in enumerate(history, start=1)
-    )
+def _repeated(owner: Ints, code: Ints) -> Ints:
+    """Return the owners that have a code twice, as often as they have."""
+    width = int(code.max(initial=0)) + 1
+    pairs = np.sort(owner * width + code)
+    return np.asarray(pairs[1:][np.diff(pairs) == 0] // width, dtype=np.int64)
 
 
-def _carried_wrongly(entry: RoundRecord) -> bool:
-    size, resolved, carried = entry.inputQueueSize, entry.resolvedCount, entry.carriedForwardCount
-    return size is not None and resolved is not None and carried is not None and carried != size - resolved
+def _place(owner: Ints) -> Ints:
+    """Return the place of each part among those of its owner, from 0; the parts of an owner are together."""
+    lengths = np.bincount(owner)
+    return np.asarray(np.arange(len(owner)) - (np.cumsum(lengths) - lengths)[owner], dtype=np.int64)
 
 
-def _dispatched_twice(entry: RoundRecord) -> bool:
-    dispatches = entry.dispatches or ()
-    return len({dispatch.worker for dispatch in dispatches}) < len(dispatches)
+def _queue_faults(columns: ArtifactColumns) -> Bools:
+    """Return whether each round of a run is out of order, or carries on other than it should."""
+    history = columns.history
+    carried = history.input_queue_size - history.resolved_count
+    return (history.number != _place(history.run) + 1) | _differ(history.carried_forward_count, carried)
 
 
-def _totals(artifacts: Sequence[Artifact]) -> Bools:
-    """Return whether rounds or the ending are not those of the history."""
-    total = _numbers(artifact.totalRounds for artifact in artifacts)
-    limit = _numbers(artifact.config.effectiveMaxRounds for artifact in artifacts)
-    histories = [artifact.roundHistory for artifact in artifacts]
-    recorded = _numbers(None if history is None else len(history) for history in histories)
-    left = _numbers(history[-1].carriedForwardCount if history else None for history in histories)
-    converged = np.array([artifact.finalState == "converged" for artifact in artifacts], dtype=bool)
-    second = np.array([artifact.round2SkippedReason == "not-skipped" for artifact in artifacts], dtype=bool)
-    rounds = np.where(np.isnan(recorded), total, recorded)
-    faults = (total > limit) | _differ(total, recorded) | (converged & (left > 0)) | (second & (rounds < 2))
+def _totals(columns: ArtifactColumns) -> Bools:
+    """Return whether the rounds or the ending of each run are not those of its history."""
+    runs, history = columns.runs, columns.history
+    n_runs = len(runs.config)
+    limit = np.array([config.effectiveMaxRounds for config in runs.config], dtype=np.float64)
+    recorded = np.where(runs.has_history, np.bincount(history.run, minlength=n_runs), np.nan)
+    left = np.full(n_runs, np.nan)
+    left[history.run] = history.carried_forward_count  # of several rounds, the last counts
+    rounds = np.where(runs.has_history, recorded, runs.total_rounds)
+    faults = (runs.total_rounds > limit) | _differ(runs.total_rounds, recorded)
+    faults |= (runs.final_state == _CONVERGED) & (left > 0)
+    faults |= (runs.round2_skipped_reason == _NOT_SKIPPED) & (rounds < 2)
     return np.asarray(faults, dtype=bool)
 
 
-def _finding_faults(artifacts: Sequence[Artifact], votes: Votes) -> Ints:
+def _finding_faults(columns: ArtifactColumns) -> Ints:
     """Return the positions of findings whose rounds are out of order, or with a basis where none belongs."""
-    position = np.arange(len(votes.rounds)) - _firsts(votes)[votes.finding_of_round]
-    misplaced = np.array(votes.rounds, dtype=np.int64) != position + 1
-    adversarial = np.array([artifact.adversarial for artifact in artifacts], dtype=bool)[votes.run[votes.finding]]
+    rounds, votes, of_vote = columns.rounds, columns.votes, columns.finding_of_vote
+    misplaced = rounds.number != _place(rounds.finding) + 1
+    adversarial = np.array([bool(config.adversarial) for config in columns.runs.config], dtype=bool)
     disagrees, based = votes.verdict == _DISAGREE, votes.basis >= 0
-    misbased = based != (disagrees & adversarial)
-    return np.concatenate([votes.finding_of_round[misplaced], votes.finding[misbased]])
+    misbased = based != (disagrees & adversarial[columns.findings.run[of_vote]])
+    return np.concatenate([rounds.finding[misplaced], of_vote[misbased]])
 
 
-def _firsts(votes: Votes) -> Ints:
-    """Return, for each finding, the position of its first round among all rounds."""
-    lengths = np.bincount(votes.finding_of_round, minlength=len(votes.findings))
-    return np.asarray(np.cumsum(lengths) - lengths, dtype=np.int64)
-
-
-def _miscounted(artifacts: Sequence[Artifact], votes: Votes, classes: Ints) -> Bools:
+def _miscounted(columns: ArtifactColumns) -> Bools:
     """Return whether the counts of classes are not those of the findings, all of which have one."""
-    width = len(_CLASS_CODES)
-    known = classes >= 0
-    found = np.bincount(votes.run[known] * width + classes[known], minlength=len(artifacts) * width)
-    recorded = _numbers(
-        getattr(artifact.finalClassificationCounts, key, None)
-        for artifact in artifacts
-        for key in COUNT_KEY_OF_CLASS.values()
-    )
-    return np.asarray(_differ(recorded, found).reshape(-1, width).any(axis=1), dtype=bool)
+    findings, (n_runs, width) = columns.findings, columns.runs.counts.shape
+    known = findings.classification >= 0
+    at = findings.run[known] * width + findings.classification[known]
+    found = np.bincount(at, minlength=n_runs * width).reshape(n_runs, width)
+    return np.asarray(_differ(columns.runs.counts, found).any(axis=1), dtype=bool)
 
 
-def _misresolved(artifacts: Sequence[Artifact], votes: Votes, classes: Ints) -> Bools:
+def _misresolved(columns: ArtifactColumns) -> Bools:
     """Return whether a round resolved another number of findings than got their class from its votes."""
-    lengths = np.bincount(votes.finding_of_round, minlength=len(votes.findings))
-    histories = [artifact.roundHistory or () for artifact in artifacts]
-    width = 1 + max(lengths.max(initial=0), max(map(len, histories)))
-    given = classes != _CONTESTED
-    unique = (classes == _UNIQUE) & (lengths > 0)
-    given[unique] = _heard(votes, lengths)[unique]
-    settled = np.bincount(votes.run[given] * width + lengths[given], minlength=len(artifacts) * width)
-    owner = np.repeat(np.arange(len(artifacts)), [len(history) for history in histories])
-    number = np.array([i for history in histories for i in range(1, len(history) + 1)], dtype=np.int64)
-    recorded = _numbers(entry.resolvedCount for history in histories for entry in history)
-    wrong = np.bincount(owner[_differ(recorded, settled[owner * width + number])], minlength=len(artifacts)) > 0
-    exempt = [
-        bool(of.config.votingRules or of.config.supplementary) or not of.findings
-        or any(finding.rounds is None for finding in of.findings)
-        for of in artifacts
-    ]  # fmt: skip
-    return np.asarray(wrong & ~np.array(exempt, dtype=bool), dtype=bool)
+    findings, history, n_rounds = columns.findings, columns.history, columns.rounds_of_finding
+    n_runs, number = len(columns.runs.config), _place(history.run) + 1
+    resolved = findings.classification != _CONTESTED
+    unique = (findings.classification == _UNIQUE) & (n_rounds > 0)
+    resolved[unique] = _heard(columns)[unique]
+    width = 1 + max(n_rounds.max(initial=0), number.max(initial=0))
+    settled = np.bincount(findings.run[resolved] * width + n_rounds[resolved], minlength=n_runs * width)
+    differs = _differ(history.resolved_count, settled[history.run * width + number])
+    wrong = np.zeros(n_runs, dtype=bool)
+    wrong[history.run[differs]] = True
+    wrong &= np.bincount(findings.run, minlength=n_runs) > 0
+    wrong[findings.run[~findings.has_rounds]] = False
+    other_rules = [bool(config.votingRules or config.supplementary) for config in columns.runs.config]
+    return wrong & ~np.array(other_rules, dtype=bool)
 
 
-def _heard(votes: Votes, lengths: Ints) -> Bools:
+def _heard(columns: ArtifactColumns) -> Bools:
     """Return whether each finding has a vote in its last round that is no error and not its first discoverer's."""
-    finding, last = votes.finding, _firsts(votes) + lengths - 1
-    origins = np.array([of.originWorker for of in votes.findings], dtype="object")
-    others = np.array(votes.worker, dtype="object") != origins[finding]
-    counts = (votes.verdict != _ERROR) & (votes.round == last[finding]) & others
-    return np.bincount(finding[counts], minlength=len(votes.findings)) > 0
+    votes, origin, of_vote = columns.votes, columns.findings.origin, columns.finding_of_vote
+    last = np.cumsum(columns.rounds_of_finding) - 1
+    counts = (votes.verdict != _ERROR) & (votes.round == last[of_vote]) & (votes.worker != origin[of_vote])
+    return np.bincount(of_vote[counts], minlength=len(origin)) > 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +10,14 @@ import numpy as np
 from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.artifact import check_artifact, parse_artifact
 from verifyplan.frames.artifact_checks import suspects
+from verifyplan.frames.artifact_columns import ArtifactColumns, ArtifactsInColumns
 from verifyplan.frames.artifact_structs import decode_artifact
-from verifyplan.frames.artifact_tables import ArtifactSource, Tables, artifact_tables, to_tables, votes_of
+from verifyplan.frames.artifact_tables import ArtifactSource, Tables, artifact_tables, to_tables
 from verifyplan.garbage import no_garbage_collection
+from verifyplan.protocol.artifact import Artifact
+
+BYTES_AT_A_TIME = 2**20
+"""So many bytes are decoded before their values become columns: their objects then fit into a processor's cache."""
 
 Failure = tuple[str, InputError]
 """The path of a file, and what is wrong with it."""
@@ -43,32 +48,38 @@ def read_artifacts(files: Sequence[ArtifactFile], failures: list[Failure]) -> Ta
 
 
 def _tables(files: Sequence[ArtifactFile], failures: list[Failure]) -> Tables:
-    sources: list[ArtifactSource | None] = []
-    doubtful: set[int] = set()
-    for position, file in enumerate(files):
-        artifact = decode_artifact(file.data)
-        sources.append(ArtifactSource(artifact, file.run_id, file.path) if artifact else None)
-        doubtful |= set() if artifact else {position}
-    fast = [position for position, source in enumerate(sources) if source]
-    kept = [source for source in sources if source]
-    votes = votes_of([source.artifact for source in kept])
-    doubtful |= {fast[of] for of in np.flatnonzero(suspects([source.artifact for source in kept], votes)).tolist()}
+    columns, kept = _columns(files, {})
+    doubtful = {*range(len(files))}.difference(kept) | {kept[of] for of in np.flatnonzero(suspects(columns)).tolist()}
     if doubtful:
-        for position in sorted(doubtful):
-            sources[position] = _read_whole(files[position], failures)
-        kept = [source for source in sources if source]
-        votes = votes_of([source.artifact for source in kept])
-    return artifact_tables(kept, votes)
+        columns, kept = _columns(files, {at: _read_whole(files[at], failures) for at in sorted(doubtful)})
+    return artifact_tables(columns, [files[at].run_id for at in kept], [files[at].path for at in kept])
 
 
-def _read_whole(file: ArtifactFile, failures: list[Failure]) -> ArtifactSource | None:
+def _columns(files: Sequence[ArtifactFile], read: Mapping[int, Artifact | None]) -> tuple[ArtifactColumns, list[int]]:
+    """Return the columns of all files that are read already, or fast, and the positions of these files."""
+    columns, kept = ArtifactsInColumns(), []
+    waiting: list[Artifact] = []
+    waiting_bytes = 0
+    for at, file in enumerate(files):
+        artifact = read[at] if at in read else decode_artifact(file.data)
+        if artifact is not None:
+            waiting.append(artifact)
+            kept.append(at)
+            waiting_bytes += len(file.data)
+        if waiting_bytes > BYTES_AT_A_TIME:
+            columns.add(waiting)
+            waiting, waiting_bytes = [], 0
+    columns.add(waiting)
+    return columns.columns(), kept
+
+
+def _read_whole(file: ArtifactFile, failures: list[Failure]) -> Artifact | None:
     """Return an artifact that may be read, by pydantic; None, and failures, for one that may not."""
     try:
         artifact = parse_artifact(file.data, file.path, checked=False)
     except InputError as error:
         failures.append((file.path, error))
         return None
-    source = ArtifactSource(artifact, file.run_id, file.path)
     try:
         check_artifact(artifact, file.path)
     except InputError as error:
@@ -76,9 +87,9 @@ def _read_whole(file: ArtifactFile, failures: list[Failure]) -> ArtifactSource |
     if len({finding.findingId for finding in artifact.findings}) < len(artifact.findings):
         return None
     try:
-        to_tables([source])
+        to_tables([ArtifactSource(artifact, file.run_id, file.path)])
     except TableError as error:
         problems = [Problem(f"{file.path}: {p.place}", p.message, p.fix) for p in error.problems]
         failures.append((file.path, TableError(problems)))
         return None
-    return source
+    return artifact

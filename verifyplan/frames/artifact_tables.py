@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from verifyplan.frames.artifact_columns import ArtifactColumns, History, Ints, Texts, columns_of
 from verifyplan.frames.columns import TABLES, typed
 from verifyplan.frames.log_events import Row, rules_columns
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import with_losses_at
-from verifyplan.protocol.artifact import Artifact, ArtifactFinding, RoundRecord
-from verifyplan.protocol.vote import BASES, VERDICTS
+from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, Artifact, ArtifactConfig
+from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.invariants import rules_of
 
-Ints = npt.NDArray[np.int64]
 Tables = dict[str, pd.DataFrame]
-
-_CODES: dict[str, dict[str | None, int]] = {
-    name: {word: code for code, word in enumerate(words)} | {None: -1}
-    for name, words in (("verdict", VERDICTS), ("disagree_basis", BASES))
-}
 
 
 class ArtifactSource(NamedTuple):
@@ -39,79 +32,34 @@ class ArtifactSource(NamedTuple):
     truth: Mapping[str, bool | None] = {}
 
 
-class Votes(NamedTuple):
-    """The findings of several artifacts, their rounds and their votes, as columns that point at each other."""
-
-    findings: list[ArtifactFinding]
-    run: Ints
-    """Of each finding: the position of its artifact."""
-    rounds: list[int]
-    """Of each finding's rounds: the number."""
-    finding_of_round: Ints
-    round: Ints
-    """Of each vote: its position among all rounds."""
-    worker: list[str]
-    verdict: Ints
-    """Codes of VERDICTS."""
-    basis: Ints
-    """Codes of BASES, -1 for none."""
-    explanation: list[str | None]
-
-    @property
-    def finding(self) -> Ints:
-        """Of each vote: the position of its finding."""
-        return self.finding_of_round[self.round]
-
-
-def votes_of(artifacts: Sequence[Artifact]) -> Votes:
-    """Return the votes of several artifacts as columns, in the order in which they are recorded."""
-    findings = [finding for artifact in artifacts for finding in artifact.findings]
-    entries = [entry for finding in findings for entry in finding.rounds or ()]
-    votes = [vote for entry in entries for vote in entry.votes.values()]
-    verdicts, bases = _CODES["verdict"], _CODES["disagree_basis"]
-    return Votes(
-        findings,
-        _positions([len(artifact.findings) for artifact in artifacts]),
-        [entry.round for entry in entries],
-        _positions([len(finding.rounds or ()) for finding in findings]),
-        _positions([len(entry.votes) for entry in entries]),
-        list(chain.from_iterable(entry.votes for entry in entries)),
-        np.array([verdicts[vote.verdict] for vote in votes], dtype=np.int64),
-        np.array([bases[vote.disagreeBasis] for vote in votes], dtype=np.int64),
-        [vote.explanation for vote in votes],
-    )
-
-
-def _positions(lengths: Sequence[int]) -> Ints:
-    """Return the position of the owner of each part, where owners have so many parts each."""
-    return np.repeat(np.arange(len(lengths)), np.array(lengths, dtype=np.int64))
-
-
 def to_tables(sources: Iterable[ArtifactSource]) -> RunSet:
     """Return artifacts as one RunSet, in the order given.
 
     Raises TableError if two share a run id, or one has two findings of an id, or two rounds of a number.
     """
     given = list(sources)
-    tables = artifact_tables(given, votes_of([source.artifact for source in given]))
+    columns = columns_of([source.artifact for source in given])
+    tables = artifact_tables(columns, [source.run_id for source in given], [source.path for source in given])
+    if any(source.truth for source in given):
+        ids = zip(columns.findings.run.tolist(), tables["findings"]["finding_id"], strict=True)
+        tables["findings"]["truth"] = pd.array([given[run].truth.get(name) for run, name in ids], dtype="boolean")
     return RunSet(**{name: typed(name, table) for name, table in tables.items()})
 
 
-def artifact_tables(sources: Sequence[ArtifactSource], votes: Votes) -> Tables:
-    """Return the tables that artifacts fill, typed; `votes` are theirs.
+def artifact_tables(columns: ArtifactColumns, names: Sequence[str], paths: Sequence[str]) -> Tables:
+    """Return the tables that artifacts fill, typed; `names` are their run ids, `paths` their files.
 
     That their rows have keys of their own is not looked at.
     """
-    run_ids = pa.array([source.run_id for source in sources], pa.large_string())
-    finding_ids = pa.array([finding.findingId for finding in votes.findings], pa.large_string())
-    rules: dict[int, Row] = {}  # by config, which many artifacts share
+    run_ids, workers = (pa.array(texts, pa.large_string()) for texts in (names, columns.workers))
     tables = {
-        "runs": _frame("runs", _columns("runs", [_run(source, rules) for source in sources])),
-        "findings": _findings(sources, votes, run_ids, finding_ids),
-        "votes": _votes(votes, run_ids, finding_ids),
-        **_history(sources),
+        "runs": _runs(columns, run_ids, paths),
+        "findings": _findings(columns, run_ids, workers),
+        "votes": _votes(columns, run_ids, workers),
+        "rounds": _rounds(columns.history, run_ids),
+        "dispatches": _dispatches(columns, run_ids, workers),
     }
-    losses = with_losses_at(tables["runs"], tables["findings"], tables["votes"], votes.finding)
+    losses = with_losses_at(tables["runs"], tables["findings"], tables["votes"], columns.finding_of_vote)
     return tables | {"findings": losses}
 
 
@@ -119,133 +67,155 @@ def _frame(name: str, values: Mapping[str, Any]) -> pd.DataFrame:
     return typed(name, values, keys_checked=True)
 
 
-def _columns(table: str, rows: Sequence[Row]) -> dict[str, list[Any]]:
-    named = set().union(*rows)
-    return {column.name: [row.get(column.name) for row in rows] for column in TABLES[table] if column.name in named}
-
-
-def _run(source: ArtifactSource, rules: dict[int, Row]) -> Row:
-    """Return the row of `runs`; `rules` has the columns of the rules that were met before, by config."""
-    artifact, config = source.artifact, source.artifact.config
-    limits = (config.effectiveMaxRounds, config.maxRounds, artifact.totalRounds)  # older versions had fewer of them
-    if id(config) not in rules:
-        rules[id(config)] = rules_columns(of) if (of := rules_of(config)) else {}
-    return {
-        **rules[id(config)],
-        "supplementary": config.supplementary or False,
-        "supplements": config.supplements,
-        "run_id": source.run_id,
-        "kind": "cross",
-        "task_key": artifact.taskKey,
-        "mode": "adversarial" if artifact.adversarial else "collaborative",
-        "verification_mode": config.verificationMode,
-        "schema_version": artifact.schemaVersion,
-        "enabled": config.enabled,
-        "max_rounds": config.maxRounds,
-        "effective_max_rounds": next((limit for limit in limits if limit is not None), None),
-        "total_rounds": artifact.totalRounds,
-        "final_state": artifact.finalState,
-        "round2_skipped_reason": artifact.round2SkippedReason,
-        "n_findings": len(artifact.findings),
-        "synthetic": bool((config.model_extra or {}).get("synthetic", False)),
-        "source": source.path,
-        "finished": True,
-        "log": False,
-    }
-
-
-def discoverers(finding: ArtifactFinding) -> list[str]:
-    """Return the origin, and those of the consensus who never voted on the finding (rule B9)."""
-    voted = set().union(*[entry.votes for entry in finding.rounds or ()])
-    origin, names = finding.originWorker, dict.fromkeys([finding.originWorker, *(finding.consensusWorkers or ())])
-    return [name for name in names if name is not None and (name == origin or name not in voted)]
-
-
-def _findings(sources: Sequence[ArtifactSource], votes: Votes, run_ids: Any, ids: Any) -> pd.DataFrame:
-    truths = [source.truth for source in sources]
-    findings = votes.findings
+def _runs(columns: ArtifactColumns, run_ids: Texts, paths: Sequence[str]) -> pd.DataFrame:
+    runs, total = columns.runs, columns.runs.total_rounds
+    configs = {id(config): config for config in runs.config}  # many artifacts may share one
+    row_of = {key: _config_row(config) for key, config in configs.items()}
+    rows = [row_of[id(config)] for config in runs.config]
+    named = set().union(*row_of.values())
+    values = {column.name: [row.get(column.name) for row in rows] for column in TABLES["runs"] if column.name in named}
+    limit = np.array([row["effective_max_rounds"] for row in rows], dtype=np.float64)
     return _frame(
-        "findings",
+        "runs",
         {
-            "run_id": _taken(run_ids, votes.run),
-            "finding_id": _series(ids),
-            "summary": _series([of.summary for of in findings]),
-            "category": _series([of.category for of in findings]),
-            "evidence": _series([of.originEvidence for of in findings]),
-            "ticket_ids": _lists([of.ticketIds for of in findings]),
-            "origin_worker": _series([of.originWorker for of in findings]),
-            "discoverers": _lists([discoverers(of) for of in findings]),
-            "classification": [of.classification for of in findings],
-            "consensus_workers": _lists([of.consensusWorkers for of in findings]),
-            "dissenting_workers": _lists([of.dissentingWorkers for of in findings]),
-            "n_rounds": np.bincount(votes.finding_of_round, minlength=len(findings)),
-            "truth": [truths[run].get(of.findingId) for run, of in zip(votes.run.tolist(), findings, strict=True)],
+            **values,
+            "run_id": _texts(run_ids),
+            "kind": ["cross"] * len(rows),
+            "task_key": runs.task_key,
+            "schema_version": runs.schema_version,
+            "effective_max_rounds": np.where(np.isnan(limit), total, limit),
+            "total_rounds": total,
+            "final_state": _categories(runs.final_state, FINAL_STATES),
+            "round2_skipped_reason": _categories(runs.round2_skipped_reason, ROUND2_REASONS),
+            "n_findings": np.bincount(columns.findings.run, minlength=len(rows)),
+            "source": _texts(pa.array(paths, pa.large_string())),
+            "finished": np.ones(len(rows), dtype=bool),
+            "log": np.zeros(len(rows), dtype=bool),
         },
     )
 
 
-def _votes(votes: Votes, run_ids: Any, finding_ids: Any) -> pd.DataFrame:
-    finding, counter = votes.finding, BASES.index("counter-evidence")
-    uncited = votes.basis == counter
-    uncited[uncited] = [not cites_location(votes.explanation[row]) for row in np.flatnonzero(uncited).tolist()]
-    origins = np.array([of.originWorker for of in votes.findings], dtype="object")
-    workers = np.array(votes.worker, dtype="object")
+def _config_row(config: ArtifactConfig) -> Row:
+    """Return the columns of `runs` that the config fills; older versions had only one limit of rounds, or none."""
+    rules = rules_of(config)
+    return {
+        **(rules_columns(rules) if rules else {}),
+        "supplementary": config.supplementary or False,
+        "supplements": config.supplements,
+        "mode": "adversarial" if config.adversarial else "collaborative",
+        "verification_mode": config.verificationMode,
+        "enabled": config.enabled,
+        "max_rounds": config.maxRounds,
+        "effective_max_rounds": config.maxRounds if config.effectiveMaxRounds is None else config.effectiveMaxRounds,
+        "synthetic": bool((config.model_extra or {}).get("synthetic", False)),
+    }
+
+
+def _findings(columns: ArtifactColumns, run_ids: Texts, workers: Texts) -> pd.DataFrame:
+    findings = columns.findings
+    return _frame(
+        "findings",
+        {
+            "run_id": _taken(run_ids, findings.run),
+            "finding_id": _texts(findings.finding_id),
+            "summary": _texts(findings.summary),
+            "category": _texts(findings.category),
+            "evidence": _texts(findings.evidence),
+            "ticket_ids": _lists(findings.ticket_ids),
+            "origin_worker": _taken(workers, findings.origin),
+            "discoverers": _lists(_discoverers(columns)),
+            "classification": _categories(findings.classification, CLASSIFICATIONS),
+            "consensus_workers": _lists(findings.consensus),
+            "dissenting_workers": _lists(findings.dissenting),
+            "n_rounds": columns.rounds_of_finding,
+        },
+    )
+
+
+def _discoverers(columns: ArtifactColumns) -> list[list[str]]:
+    """Return, of each finding, the origin, and those of the consensus who never voted on it (rule B9)."""
+    workers, origin, of, worker = columns.workers, columns.findings.origin, *columns.consensus
+    voted = columns.finding_of_vote * len(workers) + columns.votes.worker
+    silent = ~np.isin(of * len(workers) + worker, voted) & (worker != origin[of])
+    found = [[workers[code]] if code >= 0 else [] for code in origin.tolist()]
+    for finding, code in zip(of[silent].tolist(), worker[silent].tolist(), strict=True):
+        if workers[code] not in found[finding]:
+            found[finding].append(workers[code])
+    return found
+
+
+def _votes(columns: ArtifactColumns, run_ids: Texts, workers: Texts) -> pd.DataFrame:
+    votes, findings, of_vote = columns.votes, columns.findings, columns.finding_of_vote
+    uncited = votes.basis == BASES.index("counter-evidence")
+    uncited[uncited] = [not cites_location(text) for text in votes.explanation.filter(pa.array(uncited)).to_pylist()]
     return _frame(
         "votes",
         {
-            "run_id": _taken(run_ids, votes.run[finding]),
-            "iteration": np.zeros(len(finding), dtype=np.int64),
-            "finding_id": _taken(finding_ids, finding),
-            "round": np.array(votes.rounds, dtype=np.int64)[votes.round],
-            "worker": _series(votes.worker),
-            "verdict": pd.Categorical.from_codes(votes.verdict, categories=pd.Index(VERDICTS), ordered=True),
-            "disagree_basis": pd.Categorical.from_codes(votes.basis, categories=pd.Index(BASES), ordered=True),
-            "explanation": _series(votes.explanation),
-            "is_origin": workers == origins[finding],  # the other discoverers never vote
+            "run_id": _taken(run_ids, findings.run[of_vote]),
+            "iteration": np.zeros(len(of_vote), dtype=np.int64),
+            "finding_id": _taken(findings.finding_id, of_vote),
+            "round": columns.rounds.number[votes.round],
+            "worker": _taken(workers, votes.worker),
+            "verdict": _categories(votes.verdict, VERDICTS),
+            "disagree_basis": _categories(votes.basis, BASES),
+            "explanation": _texts(votes.explanation),
+            "is_origin": votes.worker == findings.origin[of_vote],  # the other discoverers never vote
             "uncited": uncited,
         },
     )
 
 
-def _history(sources: Sequence[ArtifactSource]) -> Tables:
-    """Return the rounds and the dispatches, of which there is one row a worker: called, skipped, or both."""
-    entries = [(source.run_id, entry) for source in sources for entry in source.artifact.roundHistory or ()]
-    rounds = {
-        "run_id": [run_id for run_id, _ in entries],
-        "iteration": [0] * len(entries),
-        "round": [entry.round for _, entry in entries],
-        "input_queue_size": [entry.inputQueueSize for _, entry in entries],
-        "resolved_count": [entry.resolvedCount for _, entry in entries],
-        "carried_forward_count": [entry.carriedForwardCount for _, entry in entries],
-    }
-    dispatches: dict[str, list[Any]] = {name: [] for name in ("worker", "status", "duration_ms", "skipped_reason")}
-    lengths = [_add_dispatches(dispatches, entry) for _, entry in entries]
-    of_entry = _positions(lengths)
-    run_ids = pa.array(rounds["run_id"], pa.large_string())
-    numbers = np.array(rounds["round"], dtype=np.int64)[of_entry]
-    keys = {"run_id": _taken(run_ids, of_entry), "iteration": np.zeros(len(of_entry), dtype=np.int64), "round": numbers}
-    return {"rounds": _frame("rounds", rounds), "dispatches": _frame("dispatches", keys | dispatches)}
+def _rounds(history: History, run_ids: Texts) -> pd.DataFrame:
+    counts = {name: getattr(history, name) for name in ("input_queue_size", "resolved_count", "carried_forward_count")}
+    keys = {"run_id": _taken(run_ids, history.run), "iteration": np.zeros(len(history.run), dtype=np.int64)}
+    return _frame("rounds", {**keys, "round": history.number, **counts})
 
 
-def _add_dispatches(columns: dict[str, list[Any]], entry: RoundRecord) -> int:
-    """Add a row a worker: called, skipped, or both (a call that gave no result); return how many."""
-    called = {of.worker: of for of in entry.dispatches or ()}
-    skipped = {of.worker: of.reason for of in entry.skippedWorkers or ()}
-    workers = [*called, *(worker for worker in skipped if worker not in called)]
-    columns["worker"] += workers
-    columns["status"] += [called[worker].status if worker in called else None for worker in workers]
-    columns["duration_ms"] += [called[worker].durationMs if worker in called else None for worker in workers]
-    columns["skipped_reason"] += map(skipped.get, workers)
-    return len(workers)
+def _dispatches(columns: ArtifactColumns, run_ids: Texts, workers: Texts) -> pd.DataFrame:
+    """Return a row for each worker of a round: called, skipped, or both (a call that gave no result)."""
+    history, dispatches, skips = columns.history, columns.dispatches, columns.skips
+    entries = np.concatenate([dispatches.entry, skips.entry])
+    order = np.argsort(entries, kind="stable")
+    row = np.empty_like(order)
+    width = max(len(workers), 1)
+    row[order], keys = pd.factorize((entries * width + np.concatenate([dispatches.worker, skips.worker]))[order])
+    dispatch, skip = (_last(rows, len(keys)) for rows in np.split(row, [len(dispatches.entry)]))
+    entry = keys // width
+    return _frame(
+        "dispatches",
+        {
+            "run_id": _taken(run_ids, history.run[entry]),
+            "iteration": np.zeros(len(keys), dtype=np.int64),
+            "round": history.number[entry],
+            "worker": _taken(workers, keys % width),
+            "status": _categories(np.append(dispatches.status, -1)[dispatch], DISPATCH_STATUSES),
+            "duration_ms": np.append(dispatches.duration_ms, np.nan)[dispatch],
+            "skipped_reason": _taken(skips.reason, skip),
+        },
+    )
 
 
-def _series(texts: Any) -> pd.Series[Any]:
-    return pd.Series(pa.array(texts, pa.large_string()), dtype="str")
+def _last(rows: Ints, size: int) -> Ints:
+    """Return, for each of `size` rows, the last position that names it; -1 for none."""
+    last = np.full(size, -1, dtype=np.int64)
+    last[rows] = np.arange(len(rows))
+    return last
 
 
-def _taken(texts: Any, positions: Ints) -> pd.Series[Any]:
-    return pd.Series(texts.take(pa.array(positions)), dtype="str")
+def _texts(texts: Texts) -> pd.Series[Any]:
+    return pd.Series(texts, dtype="str")
 
 
-def _lists(values: Sequence[Sequence[str] | None]) -> list[list[str]]:
-    return [value if type(value) is list else list(value or ()) for value in values]
+def _taken(texts: Texts, positions: Ints) -> pd.Series[Any]:
+    """Return the texts at some positions; none at -1."""
+    return pd.Series(texts.take(pa.array(positions, mask=positions < 0)), dtype="str")
+
+
+def _categories(codes: Ints, names: tuple[str, ...]) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, categories=pd.Index(names), ordered=True)
+
+
+def _lists(values: Sequence[Sequence[str] | None]) -> Any:
+    """Return lists as a column, each as it is if it is one."""
+    lists = values if set(map(type, values)) <= {list} else map(list, (value or () for value in values))
+    return np.fromiter(lists, dtype="object", count=len(values))

@@ -18,6 +18,7 @@ from verifyplan.frames.artifact_tables import Tables
 from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.run_tables import log_rows
 from verifyplan.frames.runset import Rows, RunSet, assemble
+from verifyplan.garbage import no_garbage_collection
 from verifyplan.runlog.reader import parse_log
 
 MAX_FILE_BYTES = 512 * 2**20
@@ -45,6 +46,11 @@ class FilesRead(NamedTuple):
 
 def read_files(files: Iterable[RunFile], step: Callable[[], None] = lambda: None) -> FilesRead:
     """Return the runs of some files as tables; `step` is called after each file. TableError where two have one id."""
+    with no_garbage_collection():
+        return _read_files(files, step)
+
+
+def _read_files(files: Iterable[RunFile], step: Callable[[], None]) -> FilesRead:
     failures: list[Failure] = []
     foreign: list[Failure] = []
     reading = _Reading(failures)
