@@ -23,12 +23,15 @@ def progress(title: str, total: int | None, shown: bool | None = None) -> Iterat
     """
     console = Console(stderr=True, force_terminal=shown or None)
     hidden = not (shown if shown is not None else console.is_terminal or console.is_jupyter)
-    if console.is_jupyter and not hidden:
+    if hidden:
+        yield lambda: None
+        return
+    if console.is_jupyter:
         with _notebook_bar(title, total) as step:
             yield step
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda: bar.advance(task)
 

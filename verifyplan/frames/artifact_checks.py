@@ -57,7 +57,8 @@ def _queue_faults(columns: ArtifactColumns) -> Bools:
     """Return whether each round of a run is out of order, or carries on other than it should."""
     history = columns.history
     carried = history.input_queue_size - history.resolved_count
-    return (history.number != _place(history.run) + 1) | _differ(history.carried_forward_count, carried)
+    faults = (history.number != _place(history.run) + 1) | _differ(history.carried_forward_count, carried)
+    return np.asarray(faults, dtype=bool)
 
 
 def _totals(columns: ArtifactColumns) -> Bools:
@@ -106,10 +107,10 @@ def _misresolved(columns: ArtifactColumns) -> Bools:
     differs = _differ(history.resolved_count, settled[history.run * width + number])
     wrong = np.zeros(n_runs, dtype=bool)
     wrong[history.run[differs]] = True
-    wrong &= np.bincount(findings.run, minlength=n_runs) > 0
-    wrong[findings.run[~findings.has_rounds]] = False
     other_rules = [bool(config.votingRules or config.supplementary) for config in columns.runs.config]
-    return wrong & ~np.array(other_rules, dtype=bool)
+    wrong[np.array(other_rules, dtype=bool) | (np.bincount(findings.run, minlength=n_runs) == 0)] = False
+    wrong[findings.run[~findings.has_rounds]] = False
+    return wrong
 
 
 def _heard(columns: ArtifactColumns) -> Bools:

@@ -214,7 +214,8 @@ class ArtifactsInColumns:
         """Return all that was added."""
         if not self._parts:
             self.add([])
-        return ArtifactColumns(*map(_joined, zip(*self._parts, strict=True)), self._workers.names)
+        levels = [_joined(parts) for parts in zip(*self._parts, strict=True)]
+        return ArtifactColumns._make([*levels, self._workers.names])
 
     def _findings(self, findings: list[Any], run: Ints) -> Findings:
         ids, summary, category, evidence = (

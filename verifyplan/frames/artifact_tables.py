@@ -211,7 +211,7 @@ def _taken(texts: Texts, positions: Ints) -> pd.Series[Any]:
     return pd.Series(texts.take(pa.array(positions, mask=positions < 0)), dtype="str")
 
 
-def _categories(codes: Ints, names: tuple[str, ...]) -> pd.Categorical:
+def _categories(codes: Ints, names: tuple[str, ...]) -> Any:
     return pd.Categorical.from_codes(codes, categories=pd.Index(names), ordered=True)
 
 

@@ -32,22 +32,23 @@ def lost_votes(finding: Ints, rounds: Ints, failed: Bools, decided: Ints) -> Int
     return np.bincount(finding[lost], minlength=len(decided))
 
 
-def lost_refutes(
-    finding: Ints, rounds: Ints, workers: npt.NDArray[Any], valid: Bools, counter: Bools, decided: Ints
-) -> Ints:
-    """Return the positions of the votes, by round, that are counter-evidences the deciding round did without.
+def lost_refutes(finding: Ints, rounds: Ints, workers: Any, valid: Bools, counter: Bools, decided: Ints) -> Ints:
+    """Return the positions of the votes that are counter-evidences the deciding round did without.
 
     Such is the last vote of a worker, errors aside, before a round in which it has no vote that counts: an error, or
     nothing at all. A later vote withdraws the counter-evidence of its worker. Every argument but `decided` has one
     entry a vote.
     """
-    used = valid & (decided > 1)[finding] & (rounds <= decided[finding])
-    if not (used & counter).any():
+    early = valid & counter & (rounds < decided[finding])
+    if not early.any():
         return np.zeros(0, dtype=np.int64)
-    cast = pd.DataFrame({"finding": finding, "worker": workers, "round": rounds, "counter": counter})[used]
-    last = cast.sort_values("round", kind="stable").drop_duplicates(["finding", "worker"], keep="last")
-    lost = last["counter"] & (last["round"].to_numpy() < decided[last["finding"].to_numpy()])
-    return np.asarray(last.index[lost], dtype=np.int64)
+    concerned = np.bincount(finding[early], minlength=len(decided)) > 0
+    votes = np.flatnonzero(concerned[finding] & valid & (rounds <= decided[finding]))
+    codes, names = pd.factorize(workers[votes])
+    of_worker, pairs = pd.factorize(finding[votes] * len(names) + codes)
+    last = np.zeros(len(pairs), dtype=np.int64)
+    np.maximum.at(last, of_worker, rounds[votes])
+    return np.asarray(votes[early[votes] & (rounds[votes] == last[of_worker])], dtype=np.int64)
 
 
 def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
@@ -65,6 +66,8 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
 def with_losses_at(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
     """Return the same where the position of each vote's finding is known."""
     used = _may_count(votes)
+    if used.all():
+        return _with_losses(runs, findings, votes, finding)
     return _with_losses(runs, findings, votes[_USED][used], finding[used])
 
 
@@ -85,8 +88,8 @@ def _with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame
     np.maximum.at(decided, finding, rounds)
     asked = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
     failed = votes["verdict"].eq("verification-error").to_numpy(dtype=bool)
-    workers, counter = votes["worker"].to_numpy(), _is_counter(runs, votes)
-    refutes = finding[lost_refutes(finding, rounds, workers, asked & ~failed, counter, decided)]
+    counter = _is_counter(runs, votes)
+    refutes = finding[lost_refutes(finding, rounds, votes["worker"].array, asked & ~failed, counter, decided)]
     return findings.assign(
         lost_votes=pd.array(lost_votes(finding, rounds, failed & asked, decided), dtype="Int64"),
         lost_refutes=pd.array(np.bincount(refutes, minlength=len(decided)), dtype="Int64"),
@@ -95,11 +98,13 @@ def _with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame
 
 def _is_counter(runs: pd.DataFrame, votes: pd.DataFrame) -> Bools:
     """Return whether each vote is a counter-evidence, by its basis or, where it has none, by what it cites."""
-    collaborative = votes["run_id"].isin(runs.loc[runs["mode"].eq("collaborative").fillna(False), "run_id"])
     counter = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
-    bare = (votes["verdict"].eq("disagree") & votes["disagree_basis"].isna() & ~collaborative).to_numpy(dtype=bool)
+    bare = (votes["verdict"].eq("disagree") & votes["disagree_basis"].isna()).to_numpy(dtype=bool, copy=True)
+    rows, collaborative = np.flatnonzero(counter | bare), runs.loc[runs["mode"].eq("collaborative"), "run_id"]
+    of_collaborative = rows[votes["run_id"].iloc[rows].isin(collaborative).to_numpy(dtype=bool)]
+    counter[of_collaborative] = bare[of_collaborative] = False
     counter[bare] = cite_places(votes.loc[bare, "explanation"])
-    return counter & ~collaborative.to_numpy(dtype=bool)
+    return counter
 
 
 def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
