@@ -11,7 +11,7 @@ from tests.frames.plan_events import records, whole
 from verifyplan.analysis.documentation import documentation
 from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
-from verifyplan.frames.artifact_tables import ArtifactSource, discoverers, to_tables
+from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.columns import KEYS, TABLES, typed
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import tables_of
@@ -25,7 +25,7 @@ def a_run(**changes: object) -> ArtifactSource:
 
 
 def a_finding(**values: object) -> ArtifactFinding:
-    return ArtifactFinding.model_validate({"findingId": "F", **values})
+    return ArtifactFinding.model_validate(values)
 
 
 PLAN_RUN = tables_of(records(whole()), "run")
@@ -125,11 +125,20 @@ def test_the_rounds_allowed_of_older_versions(config, total, expected):
 
 def test_discoverers_are_the_origin_and_the_silent_part_of_the_consensus():
     votes = {"bob": {"verdict": "agree"}, "cy": {"verdict": "disagree"}}
-    values = {"originWorker": "ann", "consensusWorkers": ["dan", "ann", "bob"], "dissentingWorkers": ["cy"]}
-    assert discoverers(a_finding(rounds=[{"round": 1, "votes": votes}], **values)) == ["ann", "dan"]
-    assert discoverers(a_finding(**values)) == ["ann", "dan", "bob"]
-    assert discoverers(a_finding(consensusWorkers=["bob"])) == ["bob"]
-    assert discoverers(a_finding()) == []
+    values = {"originWorker": "ann", "consensusWorkers": ["dan", "ann", "bob", "dan"], "dissentingWorkers": ["cy"]}
+    findings = [
+        a_finding(findingId="F-1", rounds=[{"round": 1, "votes": votes}], **values),
+        a_finding(findingId="F-2", **values),
+        a_finding(findingId="F-3", consensusWorkers=["bob"]),
+        a_finding(findingId="F-4"),
+    ]
+    artifact = Artifact(schemaVersion="1.2", findings=tuple(findings))
+    assert to_tables([ArtifactSource(artifact, "r")]).findings["discoverers"].tolist() == [
+        ["ann", "dan"],
+        ["ann", "dan", "bob"],
+        ["bob"],
+        [],
+    ]
 
 
 def test_a_vote_of_the_origin_is_marked_and_nobody_elses():

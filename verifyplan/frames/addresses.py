@@ -52,7 +52,7 @@ def size_of(file: RunFile) -> int | None:
 def bytes_of(file: RunFile) -> bytes:
     """Return what a file holds; OSError if it cannot be read."""
     if isinstance(file.system, LocalFileSystem):
-        with open(file.path, "rb") as stream:  # noqa: PTH123  (ten times as fast, of thousands of files)
+        with open(file.path, "rb", buffering=0) as stream:  # noqa: PTH123  (ten times as fast, of thousands of files)
             return stream.read()
     data: bytes = file.system.cat_file(file.path)
     return data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.artifact import check_artifact, parse_artifact
 from verifyplan.frames.artifact_checks import suspects
 from verifyplan.frames.artifact_columns import ArtifactColumns, ArtifactsInColumns
-from verifyplan.frames.artifact_structs import decode_artifact
+from verifyplan.frames.artifact_structs import decode_artifacts
 from verifyplan.frames.artifact_tables import ArtifactSource, Tables, artifact_tables, to_tables
 from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.artifact import Artifact
@@ -57,20 +57,24 @@ def _tables(files: Sequence[ArtifactFile], failures: list[Failure]) -> Tables:
 
 def _columns(files: Sequence[ArtifactFile], read: Mapping[int, Artifact | None]) -> tuple[ArtifactColumns, list[int]]:
     """Return the columns of all files that are read already, or fast, and the positions of these files."""
-    columns, kept = ArtifactsInColumns(), []
-    waiting: list[Artifact] = []
-    waiting_bytes = 0
-    for at, file in enumerate(files):
-        artifact = read[at] if at in read else decode_artifact(file.data)
-        if artifact is not None:
-            waiting.append(artifact)
-            kept.append(at)
-            waiting_bytes += len(file.data)
-        if waiting_bytes > BYTES_AT_A_TIME:
-            columns.add(waiting)
-            waiting, waiting_bytes = [], 0
-    columns.add(waiting)
+    columns = ArtifactsInColumns()
+    kept: list[int] = []
+    for part in _parts(files):
+        fast = iter(decode_artifacts([files[at].data for at in part if at not in read]))
+        artifacts = [(at, read[at] if at in read else next(fast)) for at in part]
+        columns.add([artifact for _, artifact in artifacts if artifact is not None])
+        kept += [at for at, artifact in artifacts if artifact is not None]
     return columns.columns(), kept
+
+
+def _parts(files: Sequence[ArtifactFile]) -> Iterator[range]:
+    """Yield the positions of files that are decoded together."""
+    first = size = 0
+    for at, file in enumerate(files):
+        size += len(file.data)
+        if size > BYTES_AT_A_TIME or at == len(files) - 1:
+            yield range(first, at + 1)
+            first, size = at + 1, 0
 
 
 def _read_whole(file: ArtifactFile, failures: list[Failure]) -> Artifact | None:

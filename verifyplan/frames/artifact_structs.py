@@ -7,7 +7,7 @@ problems: keys that are unknown (outside `config`), repeated or spelt with escap
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache, reduce
 from itertools import chain
 from operator import or_
@@ -30,32 +30,58 @@ _MAX_CACHED_CONFIGS = 1000
 _ESCAPED_COLON = b"\\u003"
 
 
-def decode_artifact(data: bytes) -> Artifact | None:
-    """Return an artifact whose shape is certainly right; None for one that pydantic must look at.
+def decode_artifacts(contents: Sequence[bytes]) -> list[Artifact | None]:
+    """Return artifacts whose shape is certainly right; None for each that pydantic must look at.
 
-    It is a struct that has the attributes of the model, with lists where that has tuples; its config is the model's.
+    They are structs that have the attributes of the model, with lists where that has tuples; the config is the model's.
 
-    >>> decode_artifact(b'{"schemaVersion": "1.1", "findings": []}').schemaVersion
-    '1.1'
-    >>> decode_artifact(b'{"schemaVersion": "1.3", "findings": []}') is None
-    True
+    >>> right, wrong = (b'{"schemaVersion": "%s", "findings": []}' % version for version in (b"1.1", b"1.3"))
+    >>> [artifact and artifact.schemaVersion for artifact in decode_artifacts([right, wrong])]
+    ['1.1', None]
     """
+    complete = list(map(_complete, contents))
+    if not _exact([pair for pair in zip(complete, contents, strict=True) if pair[0]]):
+        pairs = zip(complete, contents, strict=True)
+        complete = [artifact if artifact and _exact([(artifact, data)]) else None for artifact, data in pairs]
+    return [_checked(artifact or _loose(data)) for artifact, data in zip(complete, contents, strict=True)]
+
+
+def _complete(data: bytes) -> Any:
+    """Return an artifact that has every key that the models name; None for any other."""
     try:
-        artifact = _decoder(True).decode(data)
-        escaped = b"\\" in data and _ESCAPED_COLON in data
-        exact = not escaped and _colons(msgspec.json.encode(artifact)) == _colons(data)
+        return _decoder(True).decode(data)
     except ValueError:  # of its shape, as msgspec has it, or of its letters
-        artifact, exact = None, False
+        return None
+
+
+def _exact(pairs: Sequence[tuple[Any, bytes]]) -> bool:
+    """Return whether no content certainly has a key that is unknown, repeated or spelt with escapes.
+
+    A complete artifact has all its keys once when written again, so that it has as many colons as its content.
+    """
+    content = b"".join(data for _, data in pairs)
+    if b"\\" in content and _ESCAPED_COLON in content:
+        return False
+    return _colons(msgspec.json.encode([artifact for artifact, _ in pairs])) == _colons(content)
+
+
+def _loose(data: bytes) -> Any:
+    """Return an artifact in which keys may be absent or unknown; None for what is no artifact for certain."""
     try:
-        if not exact:  # keys are absent, unknown or repeated
-            strict_json(decode(data, ""), "")
-            artifact = _decoder(False).decode(data)
-        config = _config(bytes(artifact.config), artifact.schemaVersion)
+        strict_json(decode(data, ""), "")
+        return _decoder(False).decode(data)
     except (ValueError, InputError):
         return None
-    if any("" in entry.votes for finding in artifact.findings for entry in finding.rounds or ()):
+
+
+def _checked(artifact: Any) -> Artifact | None:
+    """Return an artifact with its config; None for None, and where config or workers are wrong."""
+    if artifact is None or any("" in entry.votes for finding in artifact.findings for entry in finding.rounds or ()):
         return None
-    force_setattr(artifact, "config", config)
+    try:
+        force_setattr(artifact, "config", _config(bytes(artifact.config), artifact.schemaVersion))
+    except (ValueError, InputError):
+        return None
     return cast(Artifact, artifact)
 
 

@@ -13,10 +13,10 @@ from verifyplan.frames.artifact_columns import ArtifactColumns, History, Ints, T
 from verifyplan.frames.columns import TABLES, typed
 from verifyplan.frames.log_events import Row, rules_columns
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.vote_checks import texts_cite_places
 from verifyplan.frames.vote_losses import with_losses_at
 from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, Artifact, ArtifactConfig
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
-from verifyplan.rules.citations import cites_location
 from verifyplan.rules.invariants import rules_of
 
 Tables = dict[str, pd.DataFrame]
@@ -147,7 +147,7 @@ def _discoverers(columns: ArtifactColumns) -> list[list[str]]:
 def _votes(columns: ArtifactColumns, run_ids: Texts, workers: Texts) -> pd.DataFrame:
     votes, findings, of_vote = columns.votes, columns.findings, columns.finding_of_vote
     uncited = votes.basis == BASES.index("counter-evidence")
-    uncited[uncited] = [not cites_location(text) for text in votes.explanation.filter(pa.array(uncited)).to_pylist()]
+    uncited[uncited] = ~texts_cite_places(votes.explanation.filter(pa.array(uncited)))
     return _frame(
         "votes",
         {

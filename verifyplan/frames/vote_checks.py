@@ -10,14 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.columns import as_truth
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, VERDICTS, Mode
 from verifyplan.rules.answers import read_mode
-from verifyplan.rules.citations import cites_location
+from verifyplan.rules.citations import CITATION, cites_location
 from verifyplan.text import counted, did_you_mean
+
+Bools = npt.NDArray[np.bool_]
 
 NEEDED = ("run_id", "finding_id", "round", "worker", "verdict", "disagree_basis")
 """The columns that an analysis of votes cannot do without."""
@@ -123,12 +127,24 @@ def finding_facts(votes: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
     return facts, problems
 
 
-def cite_places(explanations: pd.Series[Any]) -> npt.NDArray[np.bool_]:
+def cite_places(explanations: pd.Series[Any]) -> Bools:
     """Return whether each explanation cites a place; one that is missing cites none (rule B4)."""
-    cites = explanations.notna().to_numpy(dtype=bool, copy=True)
-    texts = explanations[cites].astype("object")
-    cites[cites] = [isinstance(text, str) and cites_location(text) for text in texts]
-    return cites
+    if explanations.dtype != "str":
+        return np.array([isinstance(text, str) and cites_location(text) for text in explanations], dtype=bool)
+    return texts_cite_places(pa.array(explanations))
+
+
+def texts_cite_places(texts: Any) -> Bools:
+    """Return the same of texts as an Arrow array.
+
+    >>> texts_cite_places(pa.array(["a.py:3", "файл.py:3", None, "the check is missing"])).tolist()
+    [True, True, False, False]
+    """
+    cites = pc.match_substring_regex(texts, CITATION.pattern)  # letters and figures are those of ASCII here
+    others = np.flatnonzero(pc.invert(pc.string_is_ascii(texts)).fill_null(False).to_numpy(zero_copy_only=False))
+    found = np.array(cites.fill_null(False).to_numpy(zero_copy_only=False), dtype=bool)
+    found[others] = [cites_location(text) for text in texts.take(pa.array(others)).to_pylist()]
+    return found
 
 
 def _text(values: pd.Series[Any]) -> pd.Series[Any]:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 # rule B7's pattern begins with `[\w./\\-]*`. For the question whether there is a citation that part, which
 # may be empty, changes nothing but the time: without it a long text is read once, not n times.
-_CITATION = re.compile(r"[\w-]\.[A-Za-z]\w*:\d+|\bline \d+\b|\bL\d+\b")
+CITATION = re.compile(r"[\w-]\.[A-Za-z]\w*:\d+|\bline \d+\b|\bL\d+\b")
+"""Found in a text that names a place (see `cites_location`)."""
 _LINE = re.compile(r"\b(?:line |L)(\d{1,9})\b")
 _PLACE = re.compile(r"(?<![\w./\\-])([\w./\\-]*[\w-]\.[A-Za-z]\w*):(\d{1,9})(?:-(\d{1,9}))?")
 
@@ -26,7 +27,7 @@ def cites_location(text: str | None) -> bool:
     >>> cites_location("src/auth/login.ts:48 already validates"), cites_location("the check is missing")
     (True, False)
     """
-    return text is not None and _CITATION.search(text) is not None
+    return text is not None and CITATION.search(text) is not None
 
 
 def places(text: str) -> list[Place]:
