@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -67,15 +69,36 @@ def test_a_space_is_every_combination_of_the_values_in_a_file(search, tmp_path):
     assert "--space: does not go with --rules" in search("--space", space, "--rules", "majority").err
 
 
-def test_a_plan_of_several_runs_is_a_file_for_each(search, tmp_path):
+def test_a_plan_of_several_runs_is_one_file_and_its_commands_are_filled_in(search, votes, tmp_path):
     best = vp.VotingRules(workers=("cy",)).save(tmp_path / "best.json")
     done = search("--rules", best, "--settle", 4, "--calls", tmp_path / "calls.json")
     assert (done.code, done.err) == (0, "")
-    plans = [json.loads((tmp_path / f"calls-{number}.json").read_text()) for number in (1, 2)]
-    assert [{row["run_id"] for row in plan} for plan in plans] in ([{"r0"}, {"r1"}], [{"r1"}, {"r0"}])
-    assert sum(map(len, plans)) == 4
-    assert {row["worker"] for plan in plans for row in plan} == {"cy"}
-    assert f"--mode collaborative --max-rounds 1 --only {tmp_path / 'calls-2.json'}" in done.out
+    plan = json.loads((tmp_path / "calls.json").read_text())
+    assert ({row["run_id"] for row in plan}, {row["worker"] for row in plan}, len(plan)) == ({"r0", "r1"}, {"cy"}, 4)
+    asked = f"--workers ann,bob,cy --mode collaborative --max-rounds 1 --only {tmp_path / 'calls.json'} --log-dir more"
+    assert f"  verifyplan crossverify FINDINGS.csv {asked}\n" in done.out
+    again = f"--add more --columns {COLUMNS} --verdicts {WORDS} --quality f1 --cost calls"
+    assert f"  verifyplan rules search {votes} {again}\n" in done.out
+    assert "FINDINGS.csv: the findings that were voted on" in done.out
+
+
+def test_the_printed_commands_ask_for_the_votes_of_all_runs_and_search_again(cli, tmp_path):
+    claims, root = vp.datasets.path("stdlib-claims") / "claims.csv", vp.datasets.stdlib_root()
+    runs = vp.datasets.runs("stdlib-claims/adversarial").select(["part-01", "part-02"])
+    asked = runs.votes["worker"].ne("search") | runs.votes["finding_id"].str.endswith(("1", "2", "3"))
+    replace(runs, votes=runs.votes[asked].reset_index(drop=True)).save(tmp_path / "runs")
+    rules = ("--rules", "adversarial", "--settle", 12)
+    done = cli("rules", "search", "runs", "--truth", claims, "--quality", "accuracy", *rules, cwd=tmp_path)
+    assert done.code == 0, done.err
+    first, second = (shlex.split(line) for line in done.out.splitlines() if line.startswith("  verifyplan"))
+    assert (first[2], second[3]) == (str(claims), "runs")
+    made = cli(*first[1:], "--repo", root, cwd=tmp_path)
+    assert made.code == 0, made.err
+    more = vp.load(tmp_path / "more")
+    assert (len(more), len(more.votes)) == (pd.read_csv(tmp_path / "calls.csv")["run_id"].nunique(), 12)
+    again = cli(*second[1:], cwd=tmp_path)
+    assert again.code == 0, again.err
+    assert "votes were added" in again.out
 
 
 def test_where_no_bound_is_open_no_plan_is_written(cli, votes, tmp_path):

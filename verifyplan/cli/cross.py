@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 import verifyplan as vp
@@ -15,6 +16,7 @@ from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import model_roster
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.table_files import read_table
 from verifyplan.runs.merges import DEFAULT_MATCHER
 
 
@@ -62,27 +64,39 @@ def crossverify(
         typer.echo(merges.to_csv(index=False), nl=False)
         return
 
+    parts = _calls_by_run(votes.only)
+
     def run_once(number: int) -> int:
-        run = vp.crossverify(
-            findings,
-            roster,
-            backend=backend,
-            repo=repo,
-            timeout=timeout,
-            max_tokens=max_tokens,
-            max_cost=max_cost,
-            repetition=number,
-            log_dir=log_dir,
-            synthetic=synthetic,
-            **votes.arguments(),
-        )
-        typer.echo(f"{run}\nartifact: {run.path}\nlog: {run.log_path}")
-        if run.gate_passed is not None:
-            advice = "" if run.gating else " (advisory)"
-            typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
-        return exit_code_of(run)
+        codes = []
+        for only in parts:
+            run = vp.crossverify(
+                findings,
+                roster,
+                backend=backend,
+                repo=repo,
+                timeout=timeout,
+                max_tokens=max_tokens,
+                max_cost=max_cost,
+                repetition=number,
+                log_dir=log_dir,
+                synthetic=synthetic,
+                **{**votes.arguments(), "only": only},
+            )
+            typer.echo(f"{run}\nartifact: {run.path}\nlog: {run.log_path}")
+            if run.gate_passed is not None:
+                advice = "" if run.gating else " (advisory)"
+                typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
+            codes.append(exit_code_of(run))
+        return next(filter(None, codes), 0)
 
     exit_with(repeat(repetition, repetitions, run_once))
+
+
+def _calls_by_run(only: Path | None) -> list[pd.DataFrame | Path | None]:
+    """Return the only calls to make, of several runs those of each: one supplementary run makes them for each."""
+    if only is None or "run_id" not in (calls := read_table(only)) or calls["run_id"].nunique() < 2:
+        return [only]
+    return [rows for _, rows in calls.groupby("run_id", sort=False)]
 
 
 def _roster(workers: str | None) -> dict[str, str]:

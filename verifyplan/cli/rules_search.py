@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 import typer
 
 import verifyplan as vp
 from verifyplan.charts.export import FORMATS
 from verifyplan.cli import options
 from verifyplan.cli.inputs import read_runs
+from verifyplan.cli.settled_calls import PLANS, SearchedRuns, settled_lines, suffix_of, write_table
 from verifyplan.errors import Problem, Problems, SettingsError, one_of
-from verifyplan.files import read_json, replacing
-from verifyplan.frames.runset import RunSet
+from verifyplan.files import read_json
 from verifyplan.runs.arguments import check_output
-from verifyplan.text import counted, short_repr
+from verifyplan.text import short_repr
 
 TABLES = ("csv", "parquet")
 """Formats of the table of rules; `charts.export` has those of the picture."""
-PLANS = ("csv", "json")
-"""Formats of a plan of calls, which `crossverify --only` reads."""
 
 
 def search(
@@ -100,11 +96,13 @@ def search(
     if save is not None:
         typer.echo(f"rules: {recommended.rules.save(save)}")
     for path in tables:
-        typer.echo(f"table: {_write_table(found.table, path)}")
+        typer.echo(f"table: {write_table(found.table, path)}")
     for path in pictures:
         typer.echo(f"chart: {vp.export(found.chart(), path)}")
     if settle is not None:
-        for line in _settled(found.settle(settle), judged, plan, quality):
+        same = {"--columns": columns, "--verdicts": verdicts, "--quality": quality, "--cost": cost}
+        votes = found.settle(settle)
+        for line in settled_lines(votes, judged, SearchedRuns(runs, truth, add or "more", same), plan, quality):
             typer.echo(line)
 
 
@@ -113,7 +111,7 @@ def _outputs(out: list[Path], calls: Path | None, save: Path | None) -> tuple[li
     problems = Problems()
     allowed = {"--out": (*TABLES, *FORMATS), "--calls": PLANS, "--save": ("json",)}
     for option, path in [*(("--out", path) for path in out), ("--calls", calls), ("--save", save)]:
-        if path is not None and _suffix(path) not in allowed[option]:
+        if path is not None and suffix_of(path) not in allowed[option]:
             message = f"there is no format for the suffix {path.suffix!r} of {str(path)!r}"
             suffixes = one_of(f".{name}" for name in allowed[option])
             problems.append(Problem(option, message, f"end the name in one of {suffixes}"))
@@ -121,11 +119,7 @@ def _outputs(out: list[Path], calls: Path | None, save: Path | None) -> tuple[li
             problems.of(lambda option=option, path=path: check_output(option, path))  # type: ignore[misc]
     if problems:
         raise problems.error()
-    return [path for path in out if _suffix(path) in FORMATS], [path for path in out if _suffix(path) in TABLES]
-
-
-def _suffix(path: Path) -> str:
-    return path.suffix.lower().removeprefix(".")
+    return [path for path in out if suffix_of(path) in FORMATS], [path for path in out if suffix_of(path) in TABLES]
 
 
 def _space(rules: list[str] | None, space: Path | None) -> object:
@@ -138,32 +132,3 @@ def _space(rules: list[str] | None, space: Path | None) -> object:
     if not isinstance(values, dict):
         raise SettingsError(Problem(str(space), f"holds {short_repr(values)}, not an object", fix))
     return values
-
-
-def _settled(plan: pd.DataFrame, runs: RunSet, path: Path, quality: str) -> Iterator[str]:
-    """Write a plan of votes, a file for each run, and yield what was written and which command asks for them."""
-    if plan.empty:
-        yield "no call to plan: votes that were never cast leave no bound of the frontier open"
-        return
-    narrows = f"{100 * plan['narrows'].sum():.1f} points of {quality}"
-    yield f"{counted(len(plan), 'vote')} to ask for, expected to narrow the bounds of the frontier by {narrows}"
-    modes = runs.runs.set_index("run_id")["mode"].astype("object").fillna("")
-    by_run = plan.groupby("run_id", sort=False)
-    for number, (run_id, votes) in enumerate(by_run, 1):
-        target = path if by_run.ngroups == 1 else path.with_stem(f"{path.stem}-{number}")
-        yield f"calls: {_write_table(votes, target)} ({counted(len(votes), 'vote')} of run {run_id})"
-        mode = f" --mode {modes[run_id]}" if modes[run_id] else ""
-        rounds = f"--max-rounds {votes['round'].max()}"
-        yield f"  verifyplan crossverify FINDINGS --workers ROSTER{mode} {rounds} --only {target} --log-dir FOLDER"
-
-
-def _write_table(table: pd.DataFrame, path: Path) -> Path:
-    with replacing(path) as temporary:
-        match _suffix(path):
-            case "parquet":
-                table.to_parquet(temporary, index=False)
-            case "json":
-                table.to_json(temporary, orient="records", indent=2, force_ascii=False)
-            case _:
-                table.to_csv(temporary, index=False)
-    return path
