@@ -106,3 +106,17 @@ def test_panels_of_tables_with_verdicts_or_with_labels(cli, votes, tmp_path):
     ):
         refused = cli("panel", tmp_path / "labels.csv", *words)
         assert (refused.code, message in refused.err) == (2, True), refused.err
+
+
+def test_a_search_says_why_todays_rules_cost_fewer_votes_than_were_cast():
+    rows = [(f"c{n}", who, number, "agree", n % 2 == 0) for n in range(20) for who in "abc" for number in (1, 2)]
+    table = pd.DataFrame(rows, columns=["claim", "judge", "round", "says", "truth"])
+    named = {"item": "claim", "worker": "judge", "verdict": "says", "round": "round", "truth": "truth"}
+    search = vp.search_rules(vp.from_votes(table, **named, mode="collaborative"), ["no-pruning"], cost="votes")
+    assert search.table["votes"].tolist() == [60, 120]
+    note = (
+        "120 votes are recorded, and today's rules ask for 60 of these: a finding that an earlier round settled is not"
+    )
+    assert note in str(search)
+    once = vp.from_votes(table[table["round"].eq(1)], **named, mode="collaborative")
+    assert "votes are recorded" not in str(vp.search_rules(once, ["no-pruning"], cost="votes"))

@@ -78,8 +78,8 @@ def test_plan_and_calls_in_the_shell(cli, claims, tmp_path):
     done = cli(*search, "--settle", 5, "--calls", tmp_path / "calls.csv")
     assert (done.code, done.err) == (0, "")
     assert "5 votes to ask for, expected to narrow the bounds of the frontier by" in done.out
-    again = "--workers ROSTER --mode adversarial --max-rounds 1 --only"
-    assert f"verifyplan crossverify FINDINGS {again} {tmp_path / 'calls.csv'} --log-dir FOLDER" in done.out
+    again = "--workers ann,bob,cy,dan --mode adversarial --max-rounds 1 --only"
+    assert f"verifyplan crossverify FINDINGS.csv {again} {tmp_path / 'calls.csv'} --log-dir more" in done.out
 
     asked = cli(*cross, "--only", tmp_path / "calls.csv", "--log-dir", tmp_path / "more")
     assert asked.code == 0

@@ -29,7 +29,12 @@ def search(
             help="What is measured: f1, precision, recall, accuracy, false-consensus-rate or false-demotion-rate."
         ),
     ] = "f1",
-    cost: Annotated[str, typer.Option(help="What rules cost: votes, calls, tokens or dollars.")] = "calls",
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="What rules cost: votes, calls, tokens or dollars. If left out calls, or votes where no run has calls."
+        ),
+    ] = None,
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="What recommended rules may cost at most, on all findings.")
     ] = None,
@@ -100,7 +105,8 @@ def search(
     for path in pictures:
         typer.echo(f"chart: {vp.export(found.chart(), path)}")
     if settle is not None:
-        same = {"--columns": columns, "--verdicts": verdicts, "--quality": quality, "--cost": cost}
+        same = [*(("--rules", name) for name in rules or ()), ("--space", space), ("--columns", columns)]
+        same += [("--verdicts", verdicts), ("--quality", quality), ("--cost", cost)]
         votes = found.settle(settle)
         for line in settled_lines(votes, judged, SearchedRuns(runs, truth, add or "more", same), plan, quality):
             typer.echo(line)

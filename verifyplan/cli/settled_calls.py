@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +32,7 @@ class SearchedRuns:
     truth: Path | None
     added: str
     """The folder of supplementary runs."""
-    same: Mapping[str, str | None]
+    same: Sequence[tuple[str, object]]
     """Other options of the search, which hold for the next one."""
 
     @property
@@ -46,8 +46,8 @@ class SearchedRuns:
     @property
     def next_search(self) -> str:
         """The command that searches with the votes of supplementary runs beside the recorded ones."""
-        options = {"--add": self.added, "--truth": self.truth, **self.same}
-        words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+        options = [("--add", self.added), ("--truth", self.truth), *self.same]
+        words = [word for name, value in options if value is not None for word in (name, str(value))]
         return _command("rules", "search", *self.runs, *words)
 
 
@@ -66,7 +66,10 @@ def settled_lines(plan: pd.DataFrame, runs: RunSet, searched: SearchedRuns, path
         asked = ["--workers", ",".join(roster_of(runs)), "--mode", str(mode), "--max-rounds", str(votes["round"].max())]
         yield _command("crossverify", searched.findings, *asked, "--only", str(target), "--log-dir", searched.added)
     yield searched.next_search
-    yield "add --repo DIR where cited evidence lies in another folder, and --model where workers are models"
+    yield (
+        "add --repo DIR where cited evidence lies in another folder; --model MODEL where workers are models; "
+        "write NAME=CHECKER for a worker that plays a checker of another name"
+    )
     if searched.findings == _UNKNOWN:
         yield f"{_UNKNOWN}: the findings that were voted on (finding_id, summary, evidence, worker)"
 

@@ -220,6 +220,7 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
             "its own, search by cost='votes'"
         )
     yield from _note_on_order(runs, rules)
+    yield from _note_on_settled(runs, table)
     unknown = [name for name in ("tokens", "dollars") if table[name].isna().any()]
     if unknown:
         without = len(set(runs.runs["run_id"]) - set(runs.calls.loc[runs.calls["cost"].notna(), "run_id"]))
@@ -229,3 +230,14 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
     if len(table) > 1:
         best = f"the best of {counted(len(table), 'rule')}"
         yield f"{best} looks better than it is, since it was chosen on these findings"
+
+
+def _note_on_settled(runs: RunSet, table: pd.DataFrame) -> Iterator[str]:
+    """Yield why today's rules cost fewer votes than were recorded: they do not ask about what is settled."""
+    cast = int((~runs.votes["is_origin"].fillna(False).astype(bool)).sum())
+    today = table.loc[table["is_today"], "votes"]
+    if len(today) and runs.votes["round"].max() > 1 and today.iloc[0] < cast:
+        yield (
+            f"{cast:,} votes are recorded, and today's rules ask for {today.iloc[0]:,.0f} of these: a finding that an "
+            "earlier round settled is not asked about again; pruning='none' asks about every finding in every round"
+        )
