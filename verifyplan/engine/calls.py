@@ -47,11 +47,14 @@ class Caller:
     ) -> None:
         self.backend, self.emitter, self.usage_limit, self.timeout = backend, emitter, usage_limit, timeout
         self.past = emitter.recorder.past
-        limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
-        self._slots: AbstractAsyncContextManager[object] = asyncio.Semaphore(limit) if limit else nullcontext()
+        self._converses = isinstance(backend, ConversingBackend)
+        self._limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
+        self._slots: AbstractAsyncContextManager[object] = (
+            asyncio.Semaphore(self._limit) if self._limit else nullcontext()
+        )
 
     async def call_all(self, requests: Sequence[Request]) -> list[Result]:
-        """Make all calls at once, and return their results in the order of the requests.
+        """Make all calls, as many at once as the backend takes, and return their results in the order of the requests.
 
         A call that raises or takes longer than the timeout has failed; it is no error of the run. Errors of the log
         or of the sink, Ctrl-C and the like end all calls and come out as they are. CensoredError before any call is
@@ -82,26 +85,34 @@ class Caller:
         self.emitter.emit(CallRequested(call_id=request.call_id, worker=agent, items=items, request_sha256=digest))
 
     async def _live(self, requests: Sequence[Request]) -> dict[str, Result]:
+        """Make calls, and return their results, which are on disk; a task makes one after the other, for few exist."""
         results: dict[str, Result] = {}
+        waiting = iter(requests)
+
+        async def make_calls() -> None:
+            for request in waiting:
+                results[request.call_id] = await self._call(request)
+
         with self.emitter:
-            calls = [asyncio.create_task(self._call(request)) for request in requests]
+            tasks = [asyncio.create_task(make_calls()) for _ in requests[: self._limit]]
             try:
-                for call in asyncio.as_completed(calls):
-                    result = await call
-                    results[result.call_id] = result
+                for task in asyncio.as_completed(tasks):
+                    await task
+                await self.emitter.synced()
             finally:  # not a TaskGroup: that would wrap what it lets out
-                for task in calls:
+                for task in tasks:
                     task.cancel()
-                await asyncio.gather(*calls, return_exceptions=True)
+                await asyncio.gather(*tasks, return_exceptions=True)
         return results
 
     async def _call(self, request: Request) -> Result:
-        """Make one call when a slot is free; its result is on disk when this returns."""
+        """Make one call when a slot is free; when this returns, what was paid for, its turns or result, is on disk."""
         async with self._slots:
             result = await self._result(request)
             self.emitter.emit_unsynced(result)
+        if not self._converses:
             await self.emitter.synced()
-            return result
+        return result
 
     async def _result(self, request: Request) -> Result:
         """Return the event that says how a call ended; the timeout begins here."""

@@ -82,7 +82,9 @@ def main(place: str) -> None:
         child = in_child(partial(compile_again, work))
         time.sleep(whole * chance.uniform(0, 1.1))
         os.kill(child, signal.SIGKILL)
-        killed += not survived(child)
+        ended = survived(child)
+        killed += not ended
+        whole *= 0.8 if ended else 1.1  # on a busy machine the time changes: some seven in ten are killed in it
         try:
             survived(in_child(partial(check, work)))
             old += int((work / "was-old").read_text())
