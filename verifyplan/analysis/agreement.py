@@ -122,10 +122,12 @@ def _votes_and_scale(
 
 def _verdicts(votes: PanelVotes, runs: RunSet) -> PanelVotes:
     """Return the votes of runs, as `votes_of_runs` gives them, with their verdicts as labels."""
-    verdicts = runs.votes.loc[~runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool), "verdict"]
-    codes, words = pd.factorize(verdicts)
-    label = np.array([*(LABELS.index(word) if word in LABELS else -1 for word in words), -1], dtype=np.int64)
-    return replace(votes, labels=LABELS, label=label[codes])
+    place = {verdict: code for code, verdict in enumerate(LABELS)}
+    labels = []
+    for part in runs.votes_by_part(["verdict", "is_origin"]):
+        codes, words = pd.factorize(part["verdict"][~part["is_origin"].fillna(False).to_numpy(dtype=bool)])
+        labels.append(np.array([*(place.get(word, -1) for word in words), -1], dtype=np.int64)[codes])
+    return replace(votes, labels=LABELS, label=np.concatenate(labels))
 
 
 def _of_all(

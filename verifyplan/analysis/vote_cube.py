@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -60,17 +61,42 @@ def vote_cube(votes: pd.DataFrame, cast: CodedVotes, voters: Voters | None = Non
     """
     voters = voters or voters_of_votes(votes, cast)
     n_rounds, n_workers, n_findings = int(cast.last_round.max(initial=0)), len(voters.workers), len(cast.findings)
-    if n_rounds * n_workers * n_findings > MAX_CELLS:
-        message = (
-            f"{n_rounds} rounds x {n_workers:,} workers x {n_findings:,} findings are more than {MAX_CELLS:,} votes"
-        )
-        raise SettingsError(Problem("votes", message, "judge fewer runs at once"))
-    codes = np.full((n_rounds, n_workers, n_findings), NOT_ASKED, dtype=np.int8)
+    codes = _nobody_asked(n_rounds, n_workers, n_findings)
     voted = cast.counted | cast.failed
     row_codes = np.where(cast.failed, np.int8(LOST), _row_codes(votes, cast, citations=citations))
     codes[cast.round[voted] - 1, voters.worker[voted], cast.finding[voted]] = row_codes[voted]
     discovered, left = (pairs.table(n_workers, n_findings) for pairs in (voters.discoveries, voters.perhaps_left))
     return VoteCube(cast.findings, voters.workers, codes, discovered, cast.last_round, left)
+
+
+def _nobody_asked(n_rounds: int, n_workers: int, n_findings: int) -> Codes:
+    if n_rounds * n_workers * n_findings > MAX_CELLS:
+        message = (
+            f"{n_rounds} rounds x {n_workers:,} workers x {n_findings:,} findings are more than {MAX_CELLS:,} votes"
+        )
+        raise SettingsError(Problem("votes", message, "judge fewer runs at once"))
+    return np.full((n_rounds, n_workers, n_findings), NOT_ASKED, dtype=np.int8)
+
+
+def joined_cubes(cubes: Sequence[VoteCube], roster: Sequence[str]) -> VoteCube:
+    """Return the votes on different findings as one array, of the workers of `roster` in its order, then any others."""
+    workers = tuple(dict.fromkeys([*roster, *(name for cube in cubes for name in cube.workers)]))
+    start = np.cumsum([0, *(cube.codes.shape[2] for cube in cubes)])
+    codes = _nobody_asked(max(len(cube.codes) for cube in cubes), len(workers), int(start[-1]))
+    discovered, left = np.zeros(codes.shape[1:], dtype=bool), np.zeros(codes.shape[1:], dtype=bool)
+    place = {name: row for row, name in enumerate(workers)}
+    for cube, first, last in zip(cubes, start, start[1:], strict=False):
+        rows, columns = [place[name] for name in cube.workers], slice(first, last)
+        codes[: len(cube.codes), rows, columns] = cube.codes
+        discovered[rows, columns], left[rows, columns] = cube.discovered, cube.perhaps_left
+    return VoteCube(
+        findings=pd.concat([cube.findings for cube in cubes], ignore_index=True),
+        workers=workers,
+        codes=codes,
+        discovered=discovered,
+        last_round=np.concatenate([cube.last_round for cube in cubes]),
+        perhaps_left=left,
+    )
 
 
 def _row_codes(votes: pd.DataFrame, cast: CodedVotes, *, citations: bool) -> Codes:

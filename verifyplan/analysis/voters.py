@@ -76,7 +76,17 @@ def roster_of(runs: RunSet) -> list[str]:
     >>> roster_of(RunSet(votes=pd.DataFrame({"worker": ["b", "a", "b"]})))
     ['b', 'a']
     """
-    return list(dict.fromkeys([*roster_order(runs), *map(str, runs.votes["worker"].dropna().unique())]))
+    return list(dict.fromkeys([*roster_order(runs), *voters_of(runs)]))
+
+
+def voters_of(runs: RunSet) -> list[str]:
+    """Return who votes, in order of appearance.
+
+    >>> voters_of(RunSet(votes=pd.DataFrame({"worker": ["b", "a", "b"]})))
+    ['b', 'a']
+    """
+    parts = (part["worker"].dropna().unique() for part in runs.votes_by_part(["worker"]))
+    return list(dict.fromkeys(str(worker) for part in parts for worker in part))
 
 
 def roster_order(runs: RunSet) -> list[str]:

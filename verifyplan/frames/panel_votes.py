@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -89,7 +89,8 @@ class PanelVotes:
     def take(self, votes: npt.NDArray[Any]) -> PanelVotes:
         """Return only some votes, by position or mask; units, workers and labels keep their numbers."""
         chosen = {name: getattr(self, name)[votes] for name in ("unit", "worker", "label", "round")}
-        words = None if self.explanation is None else self.explanation[votes].reset_index(drop=True)
+        rows = np.flatnonzero(votes) if votes.dtype == bool else votes  # by position, words that are read late stay so
+        words = None if self.explanation is None else self.explanation.take(rows).reset_index(drop=True)
         return replace(self, **chosen, cost=None if self.cost is None else self.cost[votes], explanation=words)
 
     def matrix(self) -> Ints:
@@ -116,32 +117,59 @@ def refuse_all_lost(votes: PanelVotes) -> None:
 def votes_of_runs(runs: RunSet) -> PanelVotes:
     """Return the votes of runs as labels: `true` where a worker upholds the claim (agree, supplement), else `false`.
 
-    Discoverers' own votes are left out; a verification error is a lost vote.
+    Discoverers' own votes are left out; a verification error is a lost vote. Votes of a dataset are read part by part;
+    their words when somebody looks at them.
     """
-    own = runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool)
-    votes = runs.votes[~own].reset_index(drop=True) if own.any() else runs.votes
-    key = ["run_id", "iteration", "finding_id"]
-    unit = numbered_rows([votes[name] for name in key])
-    keys = votes[key].iloc[first_rows(unit)]
-    facts = joined_rows(keys, runs.findings[["run_id", "finding_id", "truth", "summary"]], key[::2])
-    worker, names = pd.factorize(votes["worker"], sort=True)
+    parts = [_part_of_runs(votes) for votes in runs.votes_by_part(_COLUMNS)]
+    keys = pd.concat([part.keys for part in parts], ignore_index=True)
+    facts = joined_rows(keys, runs.findings[["run_id", "finding_id", "truth", "summary"]], _FINDING)
     units = pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": facts["truth"]})
     units["truth"] = units["truth"].map({False: "false", True: "true"}).astype("str")
-    verdict, words = pd.factorize(votes["verdict"])
-    label = np.array([*(_LABEL_OF_VERDICT.get(word, -1) for word in words), -1], dtype=np.int64)[verdict]
+    names = sorted({name for part in parts for name in part.workers})
+    place = {name: number for number, name in enumerate(names)}
+    start = np.cumsum([0, *(len(part.keys) for part in parts)])
     return PanelVotes(
         labels=CLAIM_LABELS,
-        workers=tuple(map(str, names)),
+        workers=tuple(names),
         units=units,
-        unit=unit,
-        worker=worker.astype(np.int64),
-        label=label,
-        round=votes["round"].to_numpy(dtype=np.int64),
+        unit=np.concatenate([part.unit + first for part, first in zip(parts, start, strict=False)]),
+        worker=np.concatenate([np.array([place[name] for name in p.workers], np.int64)[p.worker] for p in parts]),
+        label=np.concatenate([part.label for part in parts]),
+        round=np.concatenate([part.round for part in parts]),
         truth=facts["truth"].astype("Int8").fillna(-1).to_numpy(dtype=np.int64),
-        explanation=votes["explanation"],
+        explanation=runs.explanations(),
         runs=runs,
         synthetic=bool(runs.runs["synthetic"].fillna(False).any()),
     )
+
+
+_FINDING = ["run_id", "finding_id"]
+_KEY = ["run_id", "iteration", "finding_id"]
+_COLUMNS = [*_KEY, "round", "worker", "verdict", "is_origin"]
+
+
+class _PartOfRuns(NamedTuple):
+    """The votes of some runs as codes, one entry a vote."""
+
+    keys: pd.DataFrame
+    """The findings with votes, in order of appearance."""
+    unit: Ints
+    workers: list[str]
+    worker: Ints
+    label: Ints
+    round: Ints
+
+
+def _part_of_runs(votes: pd.DataFrame) -> _PartOfRuns:
+    own = votes["is_origin"].fillna(False).to_numpy(dtype=bool)
+    votes = votes[~own] if own.any() else votes
+    unit = numbered_rows([votes[name] for name in _KEY])
+    keys = votes[_KEY].iloc[first_rows(unit)].astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
+    worker, names = pd.factorize(votes["worker"])
+    verdict, words = pd.factorize(votes["verdict"])
+    label = np.array([*(_LABEL_OF_VERDICT.get(word, -1) for word in words), -1], dtype=np.int64)[verdict]
+    rounds = votes["round"].to_numpy(dtype=np.int64)
+    return _PartOfRuns(keys, unit, list(map(str, names)), worker.astype(np.int64), label, rounds)
 
 
 def claim_keys(findings: pd.DataFrame) -> pd.Series[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from html import escape
@@ -126,6 +126,20 @@ class RunSet:
         kinds = {"every", "last", *self.runs["kind"].dropna()}
         names = dict.fromkeys(name for kind, columns in _OVERVIEW_COLUMNS.items() if kind in kinds for name in columns)
         return self.runs[[name for name in names if name == "run_id" or self.runs[name].notna().any()]]
+
+    def votes_by_part(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """Yield columns of the votes, part by part where these are parts of a dataset; names can be categoricals.
+
+        >>> [len(votes) for votes in RunSet().votes_by_part(["worker"])]
+        [0]
+        """
+        yield self.votes[list(columns)]
+
+    def explanations(self) -> pd.Series[Any]:
+        """Return the words of the votes, discoverers' own left out."""
+        cast = ~self.votes["is_origin"].fillna(False).to_numpy(dtype=bool)
+        words = self.votes["explanation"]
+        return words if cast.all() else words.take(np.flatnonzero(cast)).reset_index(drop=True)
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
         """Return only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.

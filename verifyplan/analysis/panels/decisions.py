@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,9 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings, clusters_of_units
 from verifyplan.analysis.judgement import counts_suffice
+from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
+from verifyplan.analysis.parts_to_judge import parts_to_judge
 from verifyplan.analysis.replay import ReplayPart, Setting, replay_parts
 from verifyplan.analysis.tally import CodedVotes, count, fill_bases
 from verifyplan.frames.panel_votes import Ints, PanelVotes
@@ -45,15 +48,41 @@ def classes_without(runs: RunSet, setting: Setting) -> ClassesWithout:
     """Return the classes that the votes of runs give under a setting, with all workers and without each one.
 
     Without a worker, its votes of all rounds are as if they had been lost; rounds stay as they were. Discoverers stay
-    discoverers. Raises the errors of `replay`.
+    discoverers. A dataset is judged part by part. Raises the errors of `replay`.
     """
+    parts = list(map_parts(partial(_part_without, setting=setting), parts_to_judge(runs, setting.rules)))
+    if len(parts) == 1:
+        return parts[0]
+    workers = tuple(sorted({name for part in parts for name in part.workers}))
+    return ClassesWithout(
+        findings=pd.concat([part.findings for part in parts], ignore_index=True),
+        workers=workers,
+        classes=np.concatenate([part.classes for part in parts]),
+        without=np.concatenate([_of_all(part, part.without, part.classes, workers) for part in parts]),
+        censored=np.concatenate(
+            [_of_all(part, part.censored, part.findings["censored"].to_numpy(dtype=bool), workers) for part in parts]
+        ),
+        voted=np.concatenate(
+            [_of_all(part, part.voted, np.zeros(len(part.findings), dtype=bool), workers) for part in parts]
+        ),
+    )
+
+
+def _of_all(part: ClassesWithout, own: npt.NDArray[Any], others: npt.NDArray[Any], workers: tuple[str, ...]) -> Any:
+    """Return values of shape (findings, workers) for more workers than vote in a part, who have the values `others`."""
+    values = np.repeat(others[:, None], len(workers), axis=1).astype(own.dtype)
+    values[:, [workers.index(name) for name in part.workers]] = own
+    return values
+
+
+def _part_without(runs: RunSet, setting: Setting) -> ClassesWithout:
     table = setting.replay(runs)
     table = table[table["classification"].notna().to_numpy()].reset_index(drop=True)
     named = runs.votes["worker"][~runs.votes["is_origin"].fillna(False).to_numpy(dtype=bool)]
     workers = tuple(sorted(map(str, named.unique())))
     shape = (len(table), len(workers))
     classes = table["classification"].cat.codes.to_numpy(dtype=np.int64)
-    without = np.repeat(classes[:, None], shape[1], axis=1)
+    without = np.repeat(classes[:, None].astype(np.int8), shape[1], axis=1)
     censored = np.repeat(table["censored"].to_numpy(dtype=bool)[:, None], shape[1], axis=1)
     voted = np.zeros(shape, dtype=bool)
     place = pd.Series(np.arange(len(table)), index=pd.MultiIndex.from_frame(table[_KEY]))
@@ -145,5 +174,5 @@ def whole_runs(votes: PanelVotes) -> RunSet | None:
     """Return the runs that votes were read from, if these are all of their votes; None for a table, or a part."""
     if votes.runs is None:
         return None
-    cast = int((~votes.runs.votes["is_origin"].fillna(False)).sum())
+    cast = sum(int((~part["is_origin"].fillna(False)).sum()) for part in votes.runs.votes_by_part(["is_origin"]))
     return votes.runs if cast == len(votes) else None

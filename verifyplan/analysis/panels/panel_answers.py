@@ -187,5 +187,6 @@ def _cost_per_vote(votes: PanelVotes) -> Floats:
         return np.full(n, np.nan)
     calls = votes.runs.calls[votes.runs.calls["role"].eq("worker").to_numpy(dtype=bool)]
     total = calls.groupby("worker")["cost"].agg(lambda cost: cost.sum(skipna=False)).reindex(names)
-    cast = votes.runs.votes["worker"].value_counts().reindex(names)
+    counts = [part["worker"].value_counts() for part in votes.runs.votes_by_part(["worker"])]
+    cast = pd.concat([each.set_axis(each.index.astype("str")) for each in counts]).groupby(level=0).sum().reindex(names)
     return np.asarray((total / cast).to_numpy(dtype=np.float64))

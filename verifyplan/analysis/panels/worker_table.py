@@ -94,12 +94,19 @@ def _difference(first: Floats, second: Floats, clusters: Clusters) -> Interval:
     return difference_interval(*parts[0], *parts[1], clusters)
 
 
+_NAMES = dict.fromkeys(["run_id", "finding_id", "worker"], "str")
+
+
 def basis_figures(runs: RunSet, workers: Sequence[str]) -> Figures:
     """Return how often each worker's disagrees, of all rounds, rest on doubt alone, and its refutations cite no place.
 
     Nothing where no vote of the runs has a basis.
     """
-    votes = runs.votes[runs.votes["disagree_basis"].notna() & ~runs.votes["is_origin"].fillna(False).astype(bool)]
+    with_basis = [
+        part[part["disagree_basis"].notna() & ~part["is_origin"].fillna(False).astype(bool)].astype(_NAMES)
+        for part in runs.votes_by_part([*_NAMES, "disagree_basis", "uncited", "is_origin"])
+    ]
+    votes = pd.concat(with_basis, ignore_index=True)
     if votes.empty:
         return {}
     facts = votes[["run_id", "finding_id"]].merge(runs.findings, on=["run_id", "finding_id"], how="left")

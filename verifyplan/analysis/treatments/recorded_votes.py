@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -9,15 +12,18 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings
 from verifyplan.analysis.metrics import truth_codes
-from verifyplan.analysis.replay import ReplayPart, replay_parts
-from verifyplan.analysis.vote_cube import VoteCube
+from verifyplan.analysis.out_of_core.map_parts import map_parts
+from verifyplan.analysis.replay import ReplayPart, recorded_rules, replay_parts
+from verifyplan.analysis.vote_cube import VoteCube, joined_cubes
+from verifyplan.analysis.voters import order_of_runs, roster_order, voters_of
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.event_cross import PLAN_BODY
-from verifyplan.protocol.vote import CLASSIFICATIONS, Mode
+from verifyplan.protocol.vote import CLASSIFICATIONS, MODES, Mode
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.rules.vote_codes import BARE, BARE_CITED, Bools, Ints
+from verifyplan.rules.vote_codes import BARE, BARE_CITED, LOST, NOT_ASKED, Bools, Ints
 
 
 class RecordedPart(NamedTuple):
@@ -30,22 +36,18 @@ class RecordedPart(NamedTuple):
     """The rounds that are allowed to each finding."""
     rows: Ints
     """The position of each finding in the table of findings."""
-    source: ReplayPart
-    """The votes as a table, which may have findings that are left out here."""
+    source: Callable[[], ReplayPart]
+    """Returns the votes as a table, which may have findings that are left out here; those of a dataset are read."""
     at: Ints
     """The position of each finding in `source`."""
+    filled_by_run: Bools | None
+    """Which votes have a basis that the run filled in, of the shape of the array; None where no vote has."""
 
     @property
     def filled(self) -> Bools:
         """Which disagrees have a basis that the rules fill in, or the run did, of shape (rounds, workers, findings)."""
-        codes, cast = self.cube.codes, self.source.cast
-        by_rules: Bools = np.isin(codes, (BARE, BARE_CITED))
-        by_run = self.source.votes["basis_filled"].eq(True).to_numpy(dtype=bool, na_value=False) & cast.counted
-        if not by_run.any():
-            return by_rules
-        filled = np.zeros((*codes.shape[:2], len(cast.findings)), dtype=bool)
-        filled[cast.round[by_run] - 1, self.source.voters().worker[by_run], cast.finding[by_run]] = True
-        return by_rules | filled[:, :, self.at]
+        by_rules: Bools = np.isin(self.cube.codes, (BARE, BARE_CITED))
+        return by_rules if self.filled_by_run is None else by_rules | self.filled_by_run
 
     @property
     def executed(self) -> Ints:
@@ -84,8 +86,19 @@ class RecordedVotes(NamedTuple):
 def recorded_votes(runs: RunSet, rules: VotingRules, *, in_order: bool = False) -> RecordedVotes:
     """Return the recorded votes of runs, by the mode and the rules that judge them (see `replay_parts`).
 
-    The items of a plan body are left out.
+    The items of a plan body are left out. The tables of a dataset are read part by part, unless votes are to be in the
+    order of rosters that contradict each other.
     """
+    if not isinstance(runs, Dataset) or len(runs.parts) < 2:
+        return _of_runs(runs, rules, in_order)
+    stops = in_order or rules.stop != "round" or any('"stop"' in text for text in recorded_rules(runs).unique())
+    if stops and order_of_runs(runs):
+        return _of_runs(runs, rules, in_order)
+    pieces = list(map_parts(partial(_piece, rules=rules, in_order=in_order), runs.parts))
+    return _joined(pieces, partial(replay_parts, runs, rules, in_order=in_order), roster_order(runs))
+
+
+def _of_runs(runs: RunSet, rules: VotingRules, in_order: bool) -> RecordedVotes:
     own = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     own = own[["run_id", "finding_id", "summary", "truth", "classification"]]
     parts = replay_parts(runs, rules, in_order=in_order)
@@ -100,12 +113,96 @@ def recorded_votes(runs: RunSet, rules: VotingRules, *, in_order: bool = False) 
         rows = np.flatnonzero(in_part == i)
         rows = rows[np.argsort(run[rows], kind="stable")]
         if len(rows):
-            cube = part.cube(citations=True).take(at[rows])
-            made.append(RecordedPart(part.mode, part.rules, cube, part.max_rounds[at[rows]], rows, part, at[rows]))
+            own_at = at[rows]
+            cube, filled = part.cube(citations=True).take(own_at), _filled_by_run(part, own_at)
+            allowed, source = part.max_rounds[own_at], partial(_same, part)
+            made.append(RecordedPart(part.mode, part.rules, cube, allowed, rows, source, own_at, filled))
     table["iteration"] = table["iteration"].fillna(0).astype("int64")
     findings = table[["run_id", "iteration", "finding_id", "summary", "truth"]]
     unvoted = np.where(in_part < 0, classes, -1).astype(np.int64)
     return RecordedVotes(findings, truth_codes(findings), unvoted, tuple(made))
+
+
+def _same(part: ReplayPart) -> ReplayPart:
+    return part
+
+
+def _filled_by_run(part: ReplayPart, at: Ints) -> Bools | None:
+    cast = part.cast
+    by_run = part.votes["basis_filled"].eq(True).to_numpy(dtype=bool, na_value=False) & cast.counted
+    if not by_run.any():
+        return None
+    voters = part.voters()
+    filled = np.zeros((int(cast.last_round.max()), len(voters.workers), len(cast.findings)), dtype=bool)
+    filled[cast.round[by_run] - 1, voters.worker[by_run], cast.finding[by_run]] = True
+    return filled[:, :, at]
+
+
+class _Piece(NamedTuple):
+    """The recorded votes of a part of a dataset."""
+
+    votes: RecordedVotes
+    sizes: tuple[int, ...]
+    """How many findings the source of each of its parts has."""
+    voters: list[str]
+
+
+def _piece(runs: Dataset, rules: VotingRules, in_order: bool) -> _Piece:
+    votes = _of_runs(runs, rules, in_order)
+    sizes = tuple(len(part.source().cast.findings) for part in votes.parts)
+    read = partial(replay_parts, runs, rules, in_order=in_order)
+    parts = tuple(part._replace(source=partial(_source_of, read, part.mode, part.rules)) for part in votes.parts)
+    return _Piece(votes._replace(parts=parts), sizes, voters_of(runs))
+
+
+def _joined(pieces: Sequence[_Piece], read: Callable[[], list[ReplayPart]], roster: Sequence[str]) -> RecordedVotes:
+    """Return the votes of the parts of a dataset as those of one set; `read` returns its votes as tables."""
+    start = np.cumsum([0, *(len(piece.votes.findings) for piece in pieces)])
+    names = dict.fromkeys([*roster, *(name for piece in pieces for name in piece.voters)])
+    groups: dict[tuple[Mode, VotingRules], list[tuple[RecordedPart, int, int]]] = {}
+    for piece, first in zip(pieces, start, strict=False):
+        for part, size in zip(piece.votes.parts, piece.sizes, strict=True):
+            groups.setdefault((part.mode, part.rules), []).append((part, int(first), size))
+    keys = sorted(groups, key=lambda key: (MODES.index(key[0]), key[1].model_dump_json()))
+    return RecordedVotes(
+        findings=pd.concat([piece.votes.findings for piece in pieces], ignore_index=True),
+        truth=np.concatenate([piece.votes.truth for piece in pieces]),
+        unvoted=np.concatenate([piece.votes.unvoted for piece in pieces]),
+        parts=tuple(_joined_part(groups[key], partial(_source_of, read, *key), list(names)) for key in keys),
+    )
+
+
+def _source_of(read: Callable[[], list[ReplayPart]], mode: Mode, rules: VotingRules) -> ReplayPart:
+    return next(part for part in read() if (part.mode, part.rules) == (mode, rules))
+
+
+def _joined_part(
+    found: Sequence[tuple[RecordedPart, int, int]], source: Callable[[], ReplayPart], roster: Sequence[str]
+) -> RecordedPart:
+    """Return parts of one mode and rules as one, each with the number of findings before it, and that of its source."""
+    parts = [part for part, _, _ in found]
+    before = np.cumsum([0, *(size for _, _, size in found)])
+    cube = joined_cubes([part.cube for part in parts], roster)
+    filled = None
+    if any(part.filled_by_run is not None for part in parts):
+        marked = [_marked(part) for part in parts]
+        filled = joined_cubes(marked, cube.workers).codes == LOST
+    return RecordedPart(
+        mode=parts[0].mode,
+        rules=parts[0].rules,
+        cube=cube,
+        allowed=np.concatenate([part.allowed for part in parts]),
+        rows=np.concatenate([part.rows + first for part, first, _ in found]),
+        source=source,
+        at=np.concatenate([part.at + first for part, first in zip(parts, before, strict=False)]),
+        filled_by_run=filled,
+    )
+
+
+def _marked(part: RecordedPart) -> VoteCube:
+    """Return the array of a part with a mark in place of votes whose basis the run filled in, and no other votes."""
+    filled = np.zeros(part.cube.codes.shape, dtype=bool) if part.filled_by_run is None else part.filled_by_run
+    return replace(part.cube, codes=np.where(filled, np.int8(LOST), np.int8(NOT_ASKED)))
 
 
 def refuse_estimates(rules: VotingRules, analysis: str) -> None:

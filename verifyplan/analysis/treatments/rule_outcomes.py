@@ -15,10 +15,10 @@ import pandas as pd
 
 from verifyplan.analysis.judgement import judgement
 from verifyplan.analysis.metrics import IS_HELD
-from verifyplan.analysis.replay import LEAVES_RULES, ReplayPart
+from verifyplan.analysis.replay import LEAVES_RULES
 from verifyplan.analysis.treatments.class_bounds import bounds_of
 from verifyplan.analysis.treatments.metric_bounds import EITHER, HELD_SURELY, NOT_HELD
-from verifyplan.analysis.treatments.recorded_votes import recorded_votes
+from verifyplan.analysis.treatments.recorded_votes import RecordedPart, recorded_votes
 from verifyplan.analysis.treatments.round_outcomes import OUTCOMES, outcomes_of_columns, widest
 from verifyplan.analysis.treatments.rule_walk import (
     N_CLASSES,
@@ -84,15 +84,19 @@ class Walk(NamedTuple):
 class RulePart:
     """The findings of runs of one mode and with the same recorded rules, in the order of their runs."""
 
-    recorded: ReplayPart
+    recorded: RecordedPart
     """The votes as they were recorded, with the mode and the rules of the runs."""
-    at: Ints
-    """The position of each finding in `recorded`."""
     votes: VotePatterns
-    allowed: Ints
-    """The rounds that its run allowed each finding."""
-    rows: Ints
-    """The position of each finding in the table of findings."""
+
+    @property
+    def allowed(self) -> Ints:
+        """The rounds that its run allowed each finding."""
+        return self.recorded.allowed
+
+    @property
+    def rows(self) -> Ints:
+        """The position of each finding in the table of findings."""
+        return self.recorded.rows
 
     def walk(self, rules: VotingRules) -> Walk:
         """Return how the findings go through the rounds of the rules."""
@@ -115,11 +119,11 @@ class RulePart:
 
     def _estimated(self, rules: VotingRules, mode: Mode, allowed: Ints) -> Ints:
         """Return the last states of findings under rules that judge a run as a whole."""
-        votes, cast, voters = self.recorded.votes, self.recorded.cast, self.recorded.voters
-        of_cast = np.zeros(len(cast.findings), dtype=np.int64)
-        of_cast[self.at] = allowed
-        judged = judgement(votes, cast, mode, of_cast, rules, voters)
-        classes, low, high = (codes[self.at] for codes in (judged.decision.classification, judged.low, judged.high))
+        source, at = self.recorded.source(), self.recorded.at
+        of_cast = np.zeros(len(source.cast.findings), dtype=np.int64)
+        of_cast[at] = allowed
+        judged = judgement(source.votes, source.cast, mode, of_cast, rules, source.voters)
+        classes, low, high = (codes[at] for codes in (judged.decision.classification, judged.low, judged.high))
         return joint(1 << classes, (1 << low) | (1 << high)) << STATE_BITS
 
 
@@ -220,10 +224,7 @@ def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
     recorded = recorded_votes(runs, VotingRules(), in_order=any(each.stop != "round" for each in rules))
     rounds = max((r.max_rounds or 0 for r in rules), default=0)
     parts = tuple(
-        RulePart(
-            part.source, part.at, VotePatterns(part.cube, max(rounds, int(part.allowed.max()))), part.allowed, part.rows
-        )
-        for part in recorded.parts
+        RulePart(part, VotePatterns(part.cube, max(rounds, int(part.allowed.max())))) for part in recorded.parts
     )
     codes = recorded.unvoted
     unvoted = np.where(codes >= 0, codes + N_CLASSES * (1 << np.maximum(codes, 0)), N_PACKED).astype(np.uint8)

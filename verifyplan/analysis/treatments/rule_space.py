@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from verifyplan.analysis.replay import recorded_rules
-from verifyplan.analysis.voters import order_of_runs, roster_of
+from verifyplan.analysis.voters import order_of_runs, roster_of, voters_of
 from verifyplan.errors import Problem, Problems, SettingsError
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.rules_value import read_rules
@@ -141,7 +141,7 @@ def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     17
     """
     workers = _roster(runs)
-    n_rounds = min(int(runs.votes["round"].max()) if len(runs.votes) else 1, MAX_ROUNDS)
+    n_rounds = min(_last_round(runs), MAX_ROUNDS)
     rounds: list[Fields] = [{"max_rounds": number} for number in range(1, n_rounds + 1)]
     modes = _modes(runs)
     core = [*modes, {"aggregate": "majority"}]
@@ -150,6 +150,16 @@ def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     stops: list[Fields] = [{}, {"stop": {"margin": 1}}, *([{"stop": {"margin": 2}}] if len(workers) > 2 else [])]
     judges = [*core, *_other_judges(runs, modes, n_rounds)]
     return _each_once([todays_rules(runs), *_all(rounds, core, subsets), *_all(rounds, judges, quorums, stops)])
+
+
+def _last_round(runs: RunSet) -> int:
+    return max(int(part["round"].max()) if len(part) else 1 for part in runs.votes_by_part(["round"]))
+
+
+def _any(runs: RunSet, column: str, value: bool | str | None = None) -> bool:
+    """Return whether any vote has a value in a column, or that value."""
+    parts = (part[column] for part in runs.votes_by_part([column]))
+    return any(bool((part.notna() if value is None else part.eq(value)).any()) for part in parts)
 
 
 def _all(*groups: Iterable[Fields]) -> Iterable[VotingRules]:
@@ -164,13 +174,13 @@ def _each_once(rules: Iterable[VotingRules]) -> tuple[VotingRules, ...]:
 
 def _roster(runs: RunSet) -> tuple[str, ...]:
     """Return the workers who voted, in roster order."""
-    voters = set(runs.votes["worker"])
+    voters = voters_of(runs)
     return tuple(name for name in roster_of(runs) if name in voters)
 
 
 def _modes(runs: RunSet) -> list[Fields]:
     """Return the modes that votes can be judged in: the adversarial one needs bases."""
-    adversarial = runs.runs["mode"].eq("adversarial").any() or runs.votes["disagree_basis"].notna().any()
+    adversarial = runs.runs["mode"].eq("adversarial").any() or _any(runs, "disagree_basis")
     return [{"mode": "collaborative"}, *([{"mode": "adversarial"}] if adversarial else [])]
 
 
@@ -189,7 +199,7 @@ def _subsets(workers: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 def _other_judges(runs: RunSet, modes: list[Fields], n_rounds: int) -> list[Fields]:
     """Return ways to judge a round, or to read its votes, that these votes tell apart from the modes and a majority."""
-    votes, later = runs.votes, n_rounds > 1
+    later = n_rounds > 1
     judges: list[Fields] = [
         {"aggregate": "majority", "majority": "2/3"},
         {"aggregate": "unanimous"},
@@ -199,12 +209,12 @@ def _other_judges(runs: RunSet, modes: list[Fields], n_rounds: int) -> list[Fiel
     if {"mode": "adversarial"} in modes:
         adversarial = {"mode": "adversarial"}
         judges += [{**adversarial, "refutes": "sticky"}] if later else []
-        judges += [{**adversarial, "uncited": "as-burden"}] if votes["uncited"].eq(True).any() else []
-        judges += [{**adversarial, "caveats": "as-agree"}] if votes["verdict"].eq("supplement").any() else []
+        judges += [{**adversarial, "uncited": "as-burden"}] if _any(runs, "uncited", True) else []
+        judges += [{**adversarial, "caveats": "as-agree"}] if _any(runs, "verdict", "supplement") else []
     if later:
         judges += [{**mode, "aggregate": "first-round"} for mode in modes]
         judges += [{**mode, "pruning": "none"} for mode in modes]
-        if votes["verdict"].eq("verification-error").any():
+        if _any(runs, "verdict", "verification-error"):
             judges += [{**mode, "lost_votes": "last-vote"} for mode in modes]
     return judges
 

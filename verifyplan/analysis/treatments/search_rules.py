@@ -22,6 +22,7 @@ from verifyplan.analysis.treatments.rule_space import (
     read_space,
     todays_rules,
 )
+from verifyplan.analysis.voters import voters_of
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.run_notes import note_unnamed_mode
@@ -210,7 +211,7 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
             f"of {counted(censored, 'rule')} the quality depends on votes that were never cast, at most on "
             f"{counted(int(table['censored'].max()), 'finding')}: see low_bound and high_bound"
         )
-    voters = set(runs.votes["worker"])
+    voters = set(voters_of(runs))
     if absent := sorted({name for each in rules for name in each.workers or ()} - voters):
         near = did_you_mean(absent[0], voters)
         yield f"no vote of {listed(absent)} is recorded{near}: rules that name them rest on votes that were never cast"

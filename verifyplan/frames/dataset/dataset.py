@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty
@@ -17,6 +18,7 @@ from verifyplan.frames.dataset.manifest import MANIFEST, Part, read_manifest
 from verifyplan.frames.dataset.part_files import part_path, read_table
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.dataset.stored_codes import joined_codes, read_codes
+from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors
 from verifyplan.frames.table_files import Truth, truth_table
 from verifyplan.text import counted
@@ -113,11 +115,42 @@ class Dataset(RunSet):
         With `texts`, `explanation` is read, too.
         """
         source: _Source = self.__dict__["_source"]
-        frames = [read_codes(source.storage, part, "votes", columns, texts=texts) for part in source.parts]
+        named = list(dict.fromkeys([*columns, "run_id"])) if source.chosen is not None else columns
+        parts = (part for part in source.parts if part.count("votes"))
+        frames = [read_codes(source.storage, part, "votes", named, texts=texts) for part in parts]
         if source.chosen is not None:
             chosen = (frame["run_id"].isin(source.chosen).to_numpy(dtype=bool) for frame in frames)
-            frames = [frame[rows].reset_index(drop=True) for frame, rows in zip(frames, chosen, strict=True)]
-        return joined_codes(frames)
+            kept = [*columns, *(["explanation"] if texts else [])]
+            frames = [frame.loc[rows, kept].reset_index(drop=True) for frame, rows in zip(frames, chosen, strict=True)]
+        return joined_codes(frames) if frames else empty("votes")[columns]
+
+    def votes_by_part(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """Yield columns of the votes part by part, with names as categoricals; they are not kept."""
+        if not self.parts:
+            yield from super().votes_by_part(columns)
+        found = False
+        for part in self.parts:
+            votes = part.coded_votes(list(columns))
+            if len(votes):
+                found = True
+                yield votes
+        if self.parts and not found:
+            yield empty("votes")[list(columns)]
+
+    def explanations(self) -> pd.Series[Any]:
+        """Return the words of the votes, discoverers' own left out; they are read when somebody looks at them."""
+        if not self.parts:
+            return super().explanations()
+        n = sum(int((~part["is_origin"].fillna(False)).sum()) for part in self.votes_by_part(["is_origin"]))
+        return pd.Series(LateTexts.of(TextFile(self._explanations, n)))
+
+    def _explanations(self) -> pa.ChunkedArray:
+        texts = []
+        for part in self.parts:
+            votes = part.coded_votes(["run_id", "is_origin"], texts=True)
+            cast = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
+            texts.append(pa.array(votes["explanation"][cast], pa.large_string(), from_pandas=True))
+        return pa.chunked_array(texts, pa.large_string())
 
     def in_memory(self) -> RunSet:
         """Return all tables, read, as a RunSet that no longer needs the files."""
