@@ -63,6 +63,7 @@ from .runs.merges import group_findings as group_findings
 from .runs.plan.bench import bench_plans as bench_plans
 from .runs.plan.pauses import Answer as Answer
 from .runs.plan.verify import verify as verify
+from .runs.preview import preview as preview
 from .runs.replay import replay_run as replay_run
 from .runs.resume import read_run as read_run
 from .runs.resume import resume as resume

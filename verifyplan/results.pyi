@@ -29,6 +29,7 @@ from .runs.estimated_use import Estimate as Estimate
 from .runs.plan.bench import PlanBench as PlanBench
 from .runs.plan.pauses import Pause as Pause
 from .runs.plan.run import PlanRun as PlanRun
+from .runs.preview import Preview as Preview
 from .runs.replayed import Replayed as Replayed
 from .runs.revise.revision import Revision as Revision
 from .runs.revise.revision import Round as Round

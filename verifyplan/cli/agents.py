@@ -55,6 +55,11 @@ def backend_of_options(options: AgentOptions, *, timeout: float, max_cost: str |
     return backend
 
 
+def previewed_backend(options: AgentOptions) -> str | Anthropic:
+    """Return the models that the options ask for, without a key, to preview what they would be sent; or "static"."""
+    return keyless_of_options(options) if _are_models(options) else "static"
+
+
 def writer_of_options(options: AgentOptions, script: Path | None, *, timeout: float, max_cost: str | None) -> Backend:
     """Return who plays architect and builder: the models that the options ask for, or a script of answers.
 

@@ -11,7 +11,7 @@ import typer
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
 from verifyplan.cli import options
-from verifyplan.cli.agents import backend_of_options
+from verifyplan.cli.agents import backend_of_options, previewed_backend
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import model_roster
 from verifyplan.cli.option_groups import with_groups
@@ -35,6 +35,7 @@ def crossverify(
     show_merges: Annotated[
         bool, typer.Option("--show-merges", help="Print who would be joined with whom, as CSV, and call nobody.")
     ] = False,
+    preview: options.Preview = False,
     timeout: options.Timeout = options.CALL_TIMEOUT_S,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
@@ -55,9 +56,10 @@ def crossverify(
     verifyplan crossverify findings.csv --repo src --rules sticky-refutes
     verifyplan crossverify findings.csv --repo src --max-rounds 2 --only calls.csv
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
+    verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --preview
     verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --worker-model bob=claude-haiku-4-5
     """
-    backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
+    backend = previewed_backend(agents) if preview else backend_of_options(agents, timeout=timeout, max_cost=max_cost)
     roster = _roster(workers) if backend == "static" else model_roster(workers)
     if show_merges:
         merges = vp.group_findings(findings, roster, matcher=votes.matcher or DEFAULT_MATCHER)
@@ -65,6 +67,11 @@ def crossverify(
         return
 
     parts = _calls_by_run(votes.only)
+    if preview:
+        for only in parts:
+            given = {**votes.arguments(), "only": only}
+            typer.echo(str(vp.preview(vp.crossverify, findings, roster, backend=backend, repo=repo, **given)))
+        return
 
     def run_once(number: int) -> int:
         codes = []

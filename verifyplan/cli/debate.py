@@ -11,7 +11,7 @@ import typer
 
 import verifyplan as vp
 from verifyplan.cli import options
-from verifyplan.cli.agents import writer_of_options
+from verifyplan.cli.agents import previewed_backend, writer_of_options
 from verifyplan.cli.exit_codes import BUDGET, FAILED, OF_VERDICT, exit_code_of, exit_with, repeat
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem
@@ -32,6 +32,7 @@ def debate(
     repo: Annotated[Path, typer.Option(help="The folder that the task is about; it is only read.")] = Path(),
     script: options.Script = None,
     max_turns: options.MaxTurns = MAX_TURNS,
+    preview: options.Preview = False,
     timeout: options.Timeout = options.CALL_TIMEOUT_S,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
@@ -59,6 +60,10 @@ def debate(
         raise InputError(Problem("--diff", f"is of one debate, not of {repetitions}", "leave it out; logs hold diffs"))
     check_output("--diff", diff)
     text_or_file = _task(task)
+    if preview and script is None:
+        shown = vp.preview(vp.debate, text_or_file, previewed_backend(agents), max_turns=max_turns, repo=repo)
+        typer.echo(str(shown))
+        return
     backend = writer_of_options(agents, script, timeout=timeout, max_cost=max_cost)
 
     def run_once(number: int) -> int:

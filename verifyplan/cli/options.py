@@ -44,6 +44,9 @@ Repetition = Annotated[int, typer.Option(min=1, help="Which run of the same inpu
 Repetitions = Annotated[int, typer.Option(min=1, help="So many runs of each input, each a run of its own.")]
 Synthetic = Annotated[bool, typer.Option("--synthetic", help="Mark generated plans, findings or tasks as such.")]
 LogDir = Annotated[Path, typer.Option(help="The folder of the run logs.")]
+Preview = Annotated[
+    bool, typer.Option("--preview", help="Print all that the run would send first, redacted, and send nothing.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 ByVerdict = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK, 1 if aborted.")]
 ByRevisedVerdict = Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK.")]

@@ -10,7 +10,7 @@ import typer
 
 import verifyplan as vp
 from verifyplan.cli import options
-from verifyplan.cli.agents import backend_of_log, backend_of_options, script_of_options
+from verifyplan.cli.agents import backend_of_log, backend_of_options, previewed_backend, script_of_options
 from verifyplan.cli.choices import OnBlockedName
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import plan_arguments
@@ -86,6 +86,7 @@ def verify(
     repo: Annotated[Path, typer.Option(help="The folder that the plan is about; it is only read.")] = Path(),
     settings: options.PlanOptions = options.DEFAULT_PLAN_OPTIONS,
     on_blocked: options.OnBlocked = None,
+    preview: options.Preview = False,
     timeout: options.Timeout = options.CALL_TIMEOUT_S,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
@@ -117,6 +118,9 @@ def verify(
     _check_report(report, repetitions)
     arguments = plan_arguments(settings)
     blocked = on_blocked_of(on_blocked)
+    if preview:
+        typer.echo(str(vp.preview(vp.verify, plan, repo, backend=previewed_backend(agents), **arguments)))
+        return
     backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
 
     def run_once(number: int) -> int:

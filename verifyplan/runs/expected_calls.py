@@ -25,6 +25,7 @@ from verifyplan.rules.grouping import Matcher
 from verifyplan.rules.vote_codes import stop_leads
 from verifyplan.runs.call_use import (
     ANSWER_TOKENS,
+    CASES,
     CHALLENGE_TOKENS,
     CHARACTERS_PER_TOKEN,
     VOTE_TOKENS,
@@ -117,9 +118,22 @@ class PlanCalls:
         later = rules.later_challenger_cap + rules.research_cap + expert
         return min(most, first + (iteration - 1) * later)
 
+    def first_requests(self) -> Iterator[RoleRequest]:
+        """Yield the first request of each role that may be called in the first iteration; none for a trivial plan."""
+        if not self._team:
+            return
+        for role in (*self._roles_before_panel(1, CASES["high"]), "synthesizer", "score", "audit"):
+            yield self._role_request(role, 1)
+
     def _role_call(self, role: Role, iteration: int, case: Case, record: int) -> CallUse:
         """Return the use of a call: the prompt of a first call, and so many tokens on record."""
-        request = RoleRequest(
+        request = self._role_request(role, iteration)
+        body = self._backend.first_request(request)
+        return call_use(body, case, ANSWER_TOKENS[role], record, request.tools, self._largest_file)
+
+    def _role_request(self, role: Role, iteration: int) -> RoleRequest:
+        """Return a request of a role, before anything is on record."""
+        return RoleRequest(
             call_id=f"i{iteration}/{role}",
             role=role,
             iteration=iteration,
@@ -132,8 +146,6 @@ class PlanCalls:
             rules=rules_of_role(role, self._settings.rules),
             tools=limits_of(role),
         )
-        body = self._backend.first_request(request)
-        return call_use(body, case, ANSWER_TOKENS[role], record, request.tools, self._largest_file)
 
     def _panel(self, iteration: int, case: Case) -> VoteCalls:
         """Return the votes on an iteration's challenges, which are of usual length and cite lines all over the plan."""
@@ -250,6 +262,11 @@ class CrossCalls:
         calls = [(worker, use) for queue in queues for use in queue.calls(self._backend, case)]
         used = use_of_calls(calls, self._backend.prices, batch=batch, limits=self._inputs.limits)
         return replace(used, rounds=len(self._findings.rounds(case)))
+
+    def requests(self, case: Case) -> Iterator[WorkerRequest]:
+        """Yield the calls of all rounds, those on findings first."""
+        yield from self._findings.requests(case)
+        yield from self._plan_body.requests(case)
 
     def _votes(self, place: str, grouped: Sequence[FindingGrouped], mode: Mode, rounds: int) -> VoteCalls:
         """Return the votes on these; there are none with fewer than two workers (rule B1)."""

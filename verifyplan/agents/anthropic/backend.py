@@ -228,6 +228,10 @@ class Anthropic:
         """
         return self._conversation(request, UnrecordedTurns()).first_body()
 
+    def address_for(self, request: Request) -> str:
+        """Return the endpoint that a request goes to."""
+        return self._configs.of(request).base_url or self.endpoints.default_address
+
     def _conversation(self, request: Request, turns: Turns) -> Conversation:
         """Return the conversation of a call before its first turn: the prompt rendered, the tools made."""
         config = self._configs.of(request)

@@ -44,7 +44,7 @@ from verifyplan.runs.backends import check_affordable
 from verifyplan.runs.debate.arguments import read_challenges, read_documents, read_task
 from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.start import describe_repository, open_log, start_event
+from verifyplan.runs.start import describe_repository, driven, open_log, start_event
 
 LOG_STEM = "debate"
 """The name of a debate's log, before its number."""
@@ -53,6 +53,28 @@ MAX_TITLE_CHARACTERS = 100
 """Characters of the task's first line that name the run."""
 
 
+@dataclass(frozen=True)
+class PreparedDebate:
+    """A debate whose arguments were read; nothing is written and no agent is called before it is driven."""
+
+    started: RunStarted
+    """Its first event, with its settings and inputs."""
+    backend: Backend
+    """Who plays both roles, made for the folder."""
+    log_dir: str | Path | None
+    """The folder of its log; None writes nothing."""
+    sink: Sink | None = None
+    progress: bool | None = None
+
+    def drive(self) -> Debate:
+        """Drive the debate to its end, and write its log."""
+        with open_log(self.log_dir, LOG_STEM, self.sink) as log:
+            drive_debate(self.started, self.backend, log.recorder, self.progress)
+        return Debate(tuple(log.recorder.records), log.path, log.run_id)
+
+
+# `driven` drives what this body prepares: callers get a Debate, as the docstring says.
+@driven(Debate)
 def debate(
     task: str | Path,
     architect: Backend | None = None,
@@ -70,7 +92,7 @@ def debate(
     sink: Sink | None = None,
     progress: bool | None = None,
     synthetic: bool = False,
-) -> Debate:
+) -> PreparedDebate:
     r"""Let an architect and a builder settle a change turn by turn: propose or critique, implement, verify.
 
     It ends by rules alone: the diff is that of the turn before, the architect's verification begins with `Verified`,
@@ -138,9 +160,7 @@ def debate(
     )
     title = text.strip().splitlines()[0].strip()[:MAX_TITLE_CHARACTERS]
     started = start_event(title, inputs, pair, synthetic=synthetic, repetition=repetition)
-    with open_log(log_dir, LOG_STEM, sink) as log:
-        drive_debate(started, pair, log.recorder, progress)
-    return Debate(tuple(log.recorder.records), log.path, log.run_id)
+    return PreparedDebate(started, pair, log_dir, sink, progress)
 
 
 def drive_debate(
@@ -152,6 +172,25 @@ def drive_debate(
     """
     with progress_bar("debating", None, progress) as step:
         run_async(run_debate_loop(started, backend, recorder, step), backend)
+
+
+def debate_request(
+    inputs: DebateInputs, turn: int = 1, kind: MessageType = "propose", diff: str = "", messages: Sequence[Message] = ()
+) -> DebateRequest:
+    """Return the request of a call, by default the first of a debate, with what was said and written until then."""
+    return DebateRequest(
+        call_id=call_id(turn, kind),
+        role=ROLE_OF_TYPE[kind],
+        type=kind,
+        turn=turn,
+        max_turns=inputs.max_turns,
+        task=inputs.task,
+        documents=inputs.documents,
+        challenges=inputs.challenges,
+        diff=diff,
+        messages=tuple(messages),
+        tools=OTHERS,
+    )
 
 
 async def run_debate_loop(
@@ -212,20 +251,7 @@ class DebateLoop:
 
     async def _ask(self, turn: int, kind: MessageType) -> Message:
         """Make one call and publish the message that answers it, with its usage where a model was called (rule C4)."""
-        inputs = self.state.inputs
-        request = DebateRequest(
-            call_id=call_id(turn, kind),
-            role=ROLE_OF_TYPE[kind],
-            type=kind,
-            turn=turn,
-            max_turns=inputs.max_turns,
-            task=inputs.task,
-            documents=inputs.documents,
-            challenges=inputs.challenges,
-            diff=self.state.diff,
-            messages=tuple(self.state.messages),
-            tools=OTHERS,
-        )
+        request = debate_request(self.state.inputs, turn, kind, self.state.diff, self.state.messages)
         if refusal := self.caller.usage_limit.refusal(request.call_id):
             raise BrokenOffError("BUDGET", refusal)
         [result] = await self.caller.call_all([request])
