@@ -71,13 +71,13 @@ def test_of_a_debate_it_shows_the_first_of_the_architect(folder):
 
 
 def test_static_agents_send_nothing(folder):
-    shown = vp.preview(vp.crossverify, [finding(worker="ann")], ["window", "search"], repo=folder)
+    shown = vp.preview(vp.crossverify, [finding(worker="ann")], {"ann": "window", "bob": "search"}, repo=folder)
     assert shown.bodies == ()
     assert "Nothing is sent" in str(shown)
 
 
 def test_it_takes_the_functions_of_runs_alone():
-    with pytest.raises(SettingsError, match="run: must be the function of a run, got 'PLAN.md'"):
+    with pytest.raises(SettingsError, match=r"run: must be the function of a run, got 'PLAN\.md'"):
         vp.preview("PLAN.md")
 
 

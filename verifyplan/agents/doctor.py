@@ -21,6 +21,7 @@ from verifyplan.errors import SettingsError
 from verifyplan.files import try_to_write
 from verifyplan.protocol.base import Model
 from verifyplan.redaction import redact, redacted
+from verifyplan.traceback_locals import without_keys_in_tracebacks
 from verifyplan.version import VERSION
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Check(Model):
         return f"{self.state:<8} {self.name}: {self.message}{fix}".replace("\n", "\n" + 9 * " ")
 
 
+@without_keys_in_tracebacks
 def diagnose(
     *,
     base_url: str | None = None,

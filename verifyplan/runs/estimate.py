@@ -26,6 +26,7 @@ from verifyplan.runs.estimated_use import Estimate, total
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource
+from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 Sources = str | Path | Plan | RowSource | Sequence[str | Path | Plan]
 """A plan, findings, or several files of either; or the name of a set."""
@@ -34,6 +35,7 @@ SETS = ("plans", "stdlib-claims")
 """Sets that are bundled: the labelled plans, and claims about Python's standard library."""
 
 
+@without_keys_in_tracebacks
 def estimate(
     source: Sources,
     repo: str | Path = ".",

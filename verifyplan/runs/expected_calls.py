@@ -22,6 +22,7 @@ from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.repository.repository import Repository
 from verifyplan.rules.budgets import limits_of
 from verifyplan.rules.grouping import Matcher
+from verifyplan.rules.guards import cap
 from verifyplan.rules.vote_codes import stop_leads
 from verifyplan.runs.call_use import (
     ANSWER_TOKENS,
@@ -36,6 +37,7 @@ from verifyplan.runs.call_use import (
 )
 from verifyplan.runs.cross.loop import group_events, listed_calls
 from verifyplan.runs.estimated_use import EstimatedUse, use_of_calls
+from verifyplan.runs.plan.active_run import ORIGIN_OF_ROLE
 from verifyplan.runs.plan.loop import SCALED_ROLES, size_of
 
 CHALLENGE = "claim " * (CHALLENGE_TOKENS * CHARACTERS_PER_TOKEN // len("claim "))
@@ -51,6 +53,7 @@ class PlanCalls:
 
     def __init__(self, plan: Plan, repo: str | Path, settings: PlanSettings, backend: ModelBackend) -> None:
         self._plan, self._settings, self._backend = plan, settings, backend
+        self._memory = getattr(backend, "memory", None) is not None
         self._name = Path(plan.path).name or "plan.md"
         self._assessment = assess(plan)
         self._team = size_of(self._assessment, settings)
@@ -123,7 +126,10 @@ class PlanCalls:
         if not self._team:
             return
         for role in (*self._roles_before_panel(1, CASES["high"]), "synthesizer", "score", "audit"):
-            yield self._role_request(role, 1)
+            request, origin = self._role_request(role, 1), ORIGIN_OF_ROLE.get(role)
+            room = cap(origin, 1, rules=self._settings.rules) if origin else 0
+            tools = {tool: calls for tool, calls in request.tools.items() if tool != "memory_search" or self._memory}
+            yield request.model_copy(update={"may_raise": room, "tools": tools})
 
     def _role_call(self, role: Role, iteration: int, case: Case, record: int) -> CallUse:
         """Return the use of a call: the prompt of a first call, and so many tokens on record."""

@@ -24,6 +24,7 @@ from verifyplan.runs.debate.pair import Pair
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
 from verifyplan.runs.plan.verify import PreparedPlanRun
 from verifyplan.text import counted
+from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 MAX_NAMED_FILES = 50
 """Files that look secret and are named in the text of a preview; `withheld` has all."""
@@ -77,6 +78,7 @@ class Preview:
         yield from ("", *self.notes)
 
 
+@without_keys_in_tracebacks
 def preview(run: Callable[..., Any], *arguments: Any, **settings: Any) -> Preview:
     """Return all that a run would send first, by role and worker, with its redactions; nothing is sent.
 

@@ -30,6 +30,7 @@ from verifyplan.runs.plan.pauses import Answer, PauseHandler, read_answer
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 from verifyplan.runs.start import resume_hint, versions
+from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 
 def read_run(path: str | Path) -> Run:
@@ -56,6 +57,7 @@ def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
     return PlanRun(tuple(records), path, run_id)
 
 
+@without_keys_in_tracebacks
 def resume(
     path: str | Path | Run,
     answer: Answer | str | None = None,
@@ -63,6 +65,7 @@ def resume(
     note: str = "",
     backend: str | Backend | None = None,
     repo: str | Path | None = None,
+    base_url: str | None = None,
     matcher: str | Matcher | None = None,
     on_blocked: PauseHandler | None = None,
     sink: Sink | None = None,
@@ -81,6 +84,8 @@ def resume(
         backend: the backend that goes on, in a debate for both roles; needed unless the log's is
             `"static"`, which plays no debate, or a model.
         repo: the folder of the repository now, if it was moved.
+        base_url: the endpoint that goes on, if it is not that of this environment: a key is sent to no other endpoint
+            because a log names it.
         matcher: how findings were grouped, if by a matcher of your own.
         on_blocked: answers later pauses; by default the run waits again if its settings say so.
         sink: called with each new event as it happens.
@@ -106,7 +111,7 @@ def resume(
         if isinstance(run, PlanRun) and run.waiting is not None and handler is None:
             return run
         started, past = run.started, Past(log.records)
-        bound = _backend(started, backend, repo)
+        bound = _backend(started, backend, repo, base_url)
         if turns := turns_in_batches(Path(path), log.records, past):  # asked for here, they would be paid for twice
             fix = "run the `verifyplan batch` that began it again, which collects them"
             raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
@@ -153,29 +158,31 @@ def _pause_handler(
     return lambda pause: answers.pop() if answers else on_blocked(pause) if on_blocked else None
 
 
-def _backend(started: RunStarted, backend: str | Backend | None, repo: str | Path | None) -> Backend:
+def _backend(
+    started: RunStarted, backend: str | Backend | None, repo: str | Path | None, base_url: str | None
+) -> Backend:
     """Return the backend that goes on; SettingsError where the log's cannot be made again from its name."""
     inputs, recorded = started.inputs, started.backend
     if isinstance(inputs, DebateInputs):
         if backend is None and recorded.get("name") == PAIR:
-            roles = [_recorded_backend(recorded.get(role) or {}) for role in ("architect", "builder")]
+            roles = [_recorded_backend(recorded.get(role) or {}, base_url) for role in ("architect", "builder")]
         else:
-            roles = [_recorded_backend(recorded) if backend is None else backend] * 2
+            roles = [_recorded_backend(recorded, base_url) if backend is None else backend] * 2
         pair = backend_of_roles(roles[0], roles[1], repo or inputs.repository["root"])
         check_affordable(pair, inputs.limits)
         return pair
-    backend = _recorded_backend(recorded) if backend is None else backend
+    backend = _recorded_backend(recorded, base_url) if backend is None else backend
     if isinstance(inputs, PlanInputs):
         panel = inputs.settings.panel.workers if inputs.settings.panel else ()
         return bind_backend(backend, panel, repo or inputs.repository["root"], inputs.settings)
     return bind_backend(backend, recorded.get("workers") or inputs.analysers, repo or inputs.root, inputs.limits)
 
 
-def _recorded_backend(description: dict[str, Any]) -> str | Backend:
+def _recorded_backend(description: dict[str, Any], base_url: str | None) -> str | Backend:
     """Return the backend of a description in a log; SettingsError where its name does not make it."""
     name = description.get("name")
     if name == "anthropic":
-        return agents.Anthropic.described(description)
+        return agents.Anthropic.described(description, base_url)
     if name != "static":
         fix = "pass backend=, an object that answers as the first one did"
         raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))

@@ -17,6 +17,7 @@ from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
+from verifyplan.traceback_locals import without_keys_in_tracebacks
 from verifyplan.version import VERSION
 
 P = ParamSpec("P")
@@ -73,6 +74,7 @@ def driven(result: type[R]) -> Callable[[Callable[P, PreparedRun[R]]], Callable[
     """
 
     def decorate(prepare: Callable[P, PreparedRun[R]]) -> Callable[P, R]:
+        @without_keys_in_tracebacks
         @wraps(prepare)
         def prepare_and_drive(*arguments: P.args, **named: P.kwargs) -> R:
             return prepare(*arguments, **named).drive()

@@ -26,6 +26,7 @@ from verifyplan.agents.prices import Price, PriceSource, logged_price, price_of,
 from verifyplan.agents.tools import tool_definitions
 from verifyplan.errors import Problem, SettingsError, expect_mappings
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
+from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 _ARGUMENTS = (
@@ -72,6 +73,7 @@ class Anthropic:
     Anthropic('claude-opus-4-5', key from api_key)
     """
 
+    @without_keys_in_tracebacks
     def __init__(
         self,
         model: str | None = None,
@@ -167,13 +169,16 @@ class Anthropic:
         }
 
     @classmethod
-    def described(cls, settings: Mapping[str, Any]) -> Self:
+    @without_keys_in_tracebacks
+    def described(cls, settings: Mapping[str, Any], base_url: Address = None) -> Self:
         """Return the backend that `describe` described, with the key of now; SettingsError if there is none.
 
-        The key goes to the endpoint of this environment, or to this machine: not to another that a log names.
+        The key goes to the endpoint of this environment, or to `base_url`: not to another that a log names, nor to
+        another port of this machine.
         """
-        _raise_problems([check_logged(settings.get("base_url"))])
-        return cls(**cls.arguments_of(settings))
+        if base_url is None:
+            _raise_problems([check_logged(settings.get("base_url"))])
+        return cls(**cls.arguments_of(settings) | ({"base_url": base_url} if base_url else {}))
 
     @staticmethod
     def arguments_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,6 +188,7 @@ class Anthropic:
         return {name: settings[name] for name in _ARGUMENTS if name in settings} | {"prices": prices or None}
 
     @classmethod
+    @without_keys_in_tracebacks
     def keyless(cls, **settings: Any) -> Self:
         """Return a backend with these settings for which no key is looked up: for estimates, which send nothing."""
         key = Key(PLACEHOLDER, "nowhere: nothing is sent")

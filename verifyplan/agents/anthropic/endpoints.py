@@ -14,6 +14,7 @@ from verifyplan.agents.anthropic.key import (
     Key,
     address_of,
     check_address,
+    environment_key,
     find_key,
     hide_key,
     is_loopback,
@@ -31,13 +32,24 @@ Keys = Mapping[str, str | Key]
 def check_logged(address: object) -> Problem | None:
     """Return why an endpoint that a log names may not have the key of this environment: it is another endpoint.
 
-    A log may come from anybody. Endpoints on this machine are allowed.
+    A log may come from anybody, and another port of this machine may be anybody's program. Endpoints on this machine
+    are allowed where the environment has no key, which could be sent there.
     """
     here = address_of()
-    if address in (None, here) or (isinstance(address, str) and is_loopback(address)):
+    if address in (None, here):
         return None
-    fix = f"if your key is for it, set {BASE_URL_VARIABLE} to it, or pass backend=agents.Anthropic(..., base_url=...)"
-    return Problem("backend", f"the log names the endpoint {address}, and that of this environment is {here}", fix)
+    local = isinstance(address, str) and is_loopback(address)
+    found = environment_key()
+    if local and not found:
+        return None
+    fix = (
+        f"if your key is for it, name it: base_url={address!r} or --base-url, or set {BASE_URL_VARIABLE} to it; "
+        "or pass backend=agents.Anthropic(..., base_url=...)"
+    )
+    kept = f"; the key of {found} is not sent to another unasked" if found else ""
+    return Problem(
+        "backend", f"the log names the endpoint {address}, and that of this environment is {here}{kept}", fix
+    )
 
 
 class Endpoints:

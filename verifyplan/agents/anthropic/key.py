@@ -100,6 +100,16 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     raise SettingsError(Problem("api_key", f"no key was found{failure}", _FIX))
 
 
+def environment_key() -> str:
+    """Return where this environment has a key for its endpoint, in words; blank where it has none."""
+    if (key := _from_environment()) is not None:
+        return key.origin
+    headers = [line.partition(":") for line in os.environ.get(HEADERS_VARIABLE, "").split("\n")]
+    if any(_KEY_NAME.search(name) and value.strip() for name, _, value in headers):
+        return HEADERS_VARIABLE
+    return "the keyring" if _from_keyring()[0] is not None else ""
+
+
 def hide_key(given: str | Key, origin: str = "api_key") -> Key:
     """Return a key as a local name may hold it, which a traceback can show; SettingsError if it is no text.
 
