@@ -145,9 +145,9 @@ def main() -> None:
     table = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=columns)
     for axis in [] if chosen.draw else chosen.axis or AXES:
         sizes = AXES[axis][1] + ((LARGE_VOTES,) if chosen.large and axis == "votes" else ())
-        rows = pd.DataFrame(list(growing(axis, sizes, chosen.only)), columns=columns)
-        table = pd.concat([table, rows], ignore_index=True).drop_duplicates(key, keep="last")
-        table.sort_values(key).to_csv(TABLE, index=False, float_format="%.4g")
+        for row in growing(axis, sizes, chosen.only):  # each is kept at once: the next may take long
+            table = pd.concat([table, pd.DataFrame([row], columns=columns)]).drop_duplicates(key, keep="last")
+            table.sort_values(key).to_csv(TABLE, index=False, float_format="%.4g")
     found = slopes(pd.read_csv(TABLE))
     print(found.sort_values(["axis", "slope"], ascending=False).to_string(index=False))
     vp.export(draw(pd.read_csv(TABLE), found), PICTURE)

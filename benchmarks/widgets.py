@@ -149,7 +149,7 @@ def compare(runs: RunSet) -> None:
     found = median_seconds(lambda i: setattr(widget.find, "value", f"run-7{i}"))
     widget.find.value = ""
     chosen = median_seconds(lambda i: setattr(widget.table, "selected", [widget.table.row_keys[i]]))
-    read = median_seconds(lambda i: setattr(widget.b.rounds, "value", 1 + i), 2)
+    read = median_seconds(lambda i: setattr(widget.second.rounds, "value", 1 + i), 2)
     print(f"  findings sorted      median {1000 * sorted_:.0f} ms, filtered {1000 * found:.0f} ms, "
           f"one explained {1000 * chosen:.0f} ms, another setting read {1000 * read:.0f} ms")  # fmt: skip
 
