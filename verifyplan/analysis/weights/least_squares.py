@@ -144,12 +144,23 @@ def cross_validated(sample: Sample, folds: int, repeats: int, rng: np.random.Gen
     return constrained, free
 
 
+_RESAMPLES_AT_ONCE, _UNITS_AT_ONCE = 32, 512
+"""Products of matrices of this size are not split among threads, which would wait for each other."""
+
+
 def resampled(sample: Sample, resamples: int, rng: np.random.Generator) -> Resampled:
-    """Return the fits to bootstrap samples of whole units."""
-    by_unit = moments(sample.x, sample.y, sample.unit)
-    flat, units = by_unit.reshape(sample.units, -1), sample.units
-    sums = np.empty((resamples, flat.shape[1]))
-    for row in sums:
-        row[:] = np.bincount(rng.integers(units, size=units), minlength=units) @ flat
-    fits = simplex(sums.reshape(resamples, *by_unit.shape[1:]))
+    """Return the fits to bootstrap samples of whole units, by how often each unit is drawn."""
+    by_unit, units = moments(sample.x, sample.y, sample.unit), sample.units
+    upper = np.triu_indices(by_unit.shape[1])
+    each = np.ascontiguousarray(by_unit[:, *upper])
+    sums = np.zeros((resamples, *by_unit.shape[1:]))
+    for start in range(0, resamples, _RESAMPLES_AT_ONCE):
+        rows = slice(start, min(start + _RESAMPLES_AT_ONCE, resamples))
+        drawn = [np.bincount(rng.integers(units, size=units), minlength=units) for _ in range(rows.start, rows.stop)]
+        counts = np.array(drawn, dtype=np.float64)
+        for first in range(0, units, _UNITS_AT_ONCE):
+            part = slice(first, first + _UNITS_AT_ONCE)
+            sums[rows, *upper] += counts[:, part] @ each[part]
+    sums[:, *upper[::-1]] = sums[:, *upper]
+    fits = simplex(sums)
     return Resampled(fits.slopes.sum(axis=1), fits.intercept)

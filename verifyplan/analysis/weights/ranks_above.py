@@ -70,7 +70,7 @@ def ranks_above(drawn: Drawn, tail: float) -> RanksAbove:
 def _reached(drawn: Drawn) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
     """Yield the kinds and draws whose scores reach the threshold, some draws after the others.
 
-    Scores of half precision say which may; these are computed again.
+    Scores of single precision say which may; these are computed again.
     """
     threshold = drawn.attrs["threshold"]
     n_draws, n_kinds = len(drawn.weights), len(drawn.count)
