@@ -31,6 +31,7 @@ USUAL: dict[str, tuple[str, ...]] = {
     "loading": (),
     "search_rules": (),
     "aggregate": (),
+    "sweeps": (),
     "large_plan": (),
     "widgets": (),
     "live": (),

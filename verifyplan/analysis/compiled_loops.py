@@ -46,14 +46,15 @@ def judge_one_round(
     rises, missing = True, False
     first[0] = 0
     for i in range(len(verdict)):
-        if inner[i] != last_inner or outer[i] != last_outer:
+        if (inner[i] ^ last_inner) | (outer[i] ^ last_outer):  # one branch
             rises &= outer[i] > last_outer or (outer[i] == last_outer and inner[i] > last_inner)
             words[finding], decided[finding] = word, table[word >> lower_bits]
             finding += 1
             first[finding] = i
             last_outer, last_inner, word = outer[i], inner[i], np.uint64(0)
-        missing |= verdict[i] == disagree and basis[i] < 0
-        vote = words_of[((worker[i] - low) * n_verdicts + verdict[i]) * n_bases + basis[i] + 1]
+        missing |= (verdict[i] == disagree) & (basis[i] < 0)
+        index = ((worker[i] - low) * n_verdicts + verdict[i]) * n_bases + basis[i] + 1
+        vote = words_of[np.uint64(index)]  # which cannot be negative: a signed index would be looked at for that
         clash |= word & vote
         word += vote
     words[finding], decided[finding] = word, table[word >> lower_bits]
