@@ -215,7 +215,8 @@ class _Writer:
     def add(self, runs: RunSet) -> None:
         if len(runs):
             self.waiting.append(runs)
-            self.waiting_bytes += sum(memory_of(getattr(runs, name)) for name in TABLE_NAMES)
+            tables = (getattr(runs, name) for name in TABLE_NAMES)
+            self.waiting_bytes += sum(memory_of(table) for table in tables if len(table))
         if sum(len(each.votes) for each in self.waiting) >= self.part_votes or self.waiting_bytes >= PART_BYTES:
             self.flush()
 

@@ -81,10 +81,14 @@ def memory_of(frame: pd.DataFrame) -> int:
     >>> memory_of(pd.DataFrame({"round": [1, 2]}))
     16
     """
-    lists = [name for name, dtype in frame.dtypes.items() if pd.api.types.is_object_dtype(dtype)]
-    first = frame[lists].head(_ROWS_TO_WEIGH)
-    list_bytes = int(first.memory_usage(index=False, deep=True).sum()) * len(frame) // max(1, len(first))
-    return int(frame.drop(columns=lists).memory_usage(index=False).sum()) + list_bytes
+    return sum(_bytes_of(column) for _, column in frame.items())
+
+
+def _bytes_of(column: pd.Series[Any]) -> int:
+    if not pd.api.types.is_object_dtype(column.dtype):
+        return int(column.array.nbytes)
+    first = column.iloc[:_ROWS_TO_WEIGH]
+    return int(first.memory_usage(index=False, deep=True)) * len(column) // max(1, len(first))
 
 
 def read_table(storage: Storage, part: Part, table: str, *, texts: bool = True) -> pd.DataFrame:
