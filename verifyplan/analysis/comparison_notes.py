@@ -289,8 +289,9 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
     ]
     if rare:
         yield (
-            f"{', '.join(rare)} {'rests' if len(rare) == 1 else 'rest'} on few events or on few claims with one. "
-            "Intervals of so rare events hold the truth in 92 to 100 % of cases, not in 95 %."
+            f"{', '.join(rare)} {'rests' if len(rare) == 1 else 'rest'} on fewer than {MIN_EVENTS} findings of one "
+            "kind (such as false ones that are held), or on few claims that have one. Intervals of such shares "
+            "hold the truth in 92 to 100 % of cases, not in 95 %."
         )
     names = list(clusters)
     changed = summary.set_index("metric").loc["changed"]
