@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -36,7 +39,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS
 
 WORKERS, FINDINGS = 5, 50
-REPEATS = 2
+REPEATS, SECONDS_TO_KILL = 2, 2.0
 PEERS, AIMS = ("polars, streaming", "DuckDB"), {"polars, streaming": 3}
 
 Counts = dict[str, dict[str, int]]
@@ -70,6 +73,17 @@ def make_part(n: int, number: int, storage: Storage) -> Part:
 def by_verifyplan(folder: str) -> Counts:
     found = classify_dataset(folder, list(MODES), max_rounds=1)
     return {mode: {name: int(each.classes[name]) for name in CLASSIFICATIONS} for mode, each in found.items()}
+
+
+def on_cluster(folder: str) -> Counts:
+    """Classify on two processes of a Dask cluster, limited to 1 GB each, of which one is killed after a while."""
+    from distributed import Client, LocalCluster
+
+    limits = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": "1GB", "dashboard_address": None}
+    with LocalCluster(**limits) as cluster, Client(cluster) as client, vp.connect(client):
+        first = next(iter(client.run(os.getpid).values()))
+        Timer(SECONDS_TO_KILL, os.kill, (first, signal.SIGKILL)).start()
+        return by_verifyplan(folder)
 
 
 def by_polars(folder: str) -> Counts:
@@ -170,6 +184,11 @@ def classifying(folder: Path, n_votes: int, n_parts: int) -> None:
         raise SystemExit(f"the engines count other classes: {turns}")
     ours, *peers = (least([turn[engine][0] for turn in turns]) for engine in ENGINES)
     named = dict(zip(PEERS, peers, strict=True))
+    on_dask, counts = seen("cluster", folder)
+    if counts != turns[0]["verifyplan"][1]:
+        raise SystemExit(f"the cluster counts other classes: {counts}")
+    said = f"{on_dask.seconds:.1f} s, {on_dask.peak_mb:.0f} MB in all"
+    print(f"the same classes on a Dask cluster of two processes, one of them killed: {said}")
     report("datasets", "classify in both modes, from Parquet", n_votes, "votes", ours, named, AIMS)
 
 
@@ -196,12 +215,12 @@ def main() -> None:
     options.add_argument("--votes", type=int, default=100_000_000)
     options.add_argument("--parts", type=int, default=40)
     options.add_argument("--runs", type=int, default=10_000)
-    options.add_argument("--engine", choices=ENGINES)
+    options.add_argument("--engine", choices=[*ENGINES, "cluster"])
     options.add_argument("--folder")
     chosen = options.parse_args()
     if chosen.engine:
         began = time.perf_counter()
-        counts = ENGINES[chosen.engine](chosen.folder)
+        counts = {**ENGINES, "cluster": on_cluster}[chosen.engine](chosen.folder)
         print(json.dumps({"seconds": time.perf_counter() - began, "counts": counts}))
         return
     with tempfile.TemporaryDirectory() as folder:
