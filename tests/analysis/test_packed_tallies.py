@@ -80,9 +80,20 @@ def many(n_findings: int, n_workers: int = 5, n_rounds: int = 1, seed: int = 0) 
 def test_panels_of_any_size_are_classified_alike(n_workers):
     table = many(20, n_workers)
     rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
-    pd.testing.assert_frame_equal(
-        vp.classify(table, rules=rules, max_rounds=1), judge_table(table, "adversarial", 1, rules)
-    )
+    for max_rounds in (1, 3):
+        expected = judge_table(table, "adversarial", max_rounds, rules)
+        pd.testing.assert_frame_equal(vp.classify(table, rules=rules, max_rounds=max_rounds), expected)
+
+
+@pytest.mark.parametrize("n_rounds", [1, 2])
+@pytest.mark.parametrize("n_workers", [6, 70])
+def test_few_of_many_workers_on_each_finding_have_the_bounds_of_those_who_were_asked(n_workers, n_rounds):
+    table = many(120, n_workers, n_rounds)
+    rng = np.random.default_rng(3)
+    table = table[(table["worker"] + table["finding_id"]) % (n_workers // 3) == 0]
+    table = table[rng.random(len(table)) < np.where(table["round"] == 1, 1, 0.6)]
+    rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
+    pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
 
 
 def test_a_word_has_room_for_so_many_workers():

@@ -76,8 +76,10 @@ def packed_classes(
     packed = _put_together(parts)
     if len(unsure[0]):
         censored = np.flatnonzero(packed.censored)
-        named = packing.names_voters and codes.is_origin is None
-        low, high = _bounds_of(votes, codes, packed.first, unsure, censored, bounds, alike=named)
+        if codes.n_rounds == 1:
+            unsure = packing.nameless(unsure)
+        alike = codes.is_origin is None and (packing.names_voters or codes.n_rounds == 1)
+        low, high = _bounds_of(votes, codes, packed.first, unsure, censored, bounds, alike=alike)
         packed.low[censored], packed.high[censored] = low, high
     return packed
 
@@ -161,8 +163,9 @@ def _bounds_of(
 ) -> tuple[Array, Array]:
     """Return the worst and the best class of censored findings: of one finding for each pattern of words.
 
-    Equal words are the same votes by the same workers where words name these, but for who found the finding: unless
-    findings of equal words are `alike`, each is judged by itself.
+    Who is asked in rounds never held is whoever voted before: after one round, so many; after several, those whom the
+    words must name. Unless findings of equal words are `alike`, each is judged by itself: with discoverers in the
+    table, who are not asked.
     """
     pattern = np.arange(len(censored))
     if alike:

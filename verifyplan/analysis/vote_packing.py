@@ -73,6 +73,17 @@ class Packing(NamedTuple):
             digits.append(digit)
         return Tally(*digits)
 
+    def nameless(self, words: Array) -> Array:
+        """Return numbers that are equal where tallies and the numbers of votes are, whoever votes.
+
+        >>> Packing(np.zeros(0), n_workers=2, lower_bits=2).nameless(np.array([0b101, 0b110, 0b111]))
+        array([4, 4, 5])
+        """
+        if not self.names_voters:
+            return words
+        lower = words.dtype.type((1 << self.lower_bits) - 1)
+        return np.asarray(self.tallies(words) * words.dtype.type(self.radix) + np.bitwise_count(words & lower))
+
     def refuse_repeats(self, words: Array, n_votes: int) -> None:
         """Raise NotPackedError if a worker votes twice in a round: a sum has fewer bits than terms, then.
 

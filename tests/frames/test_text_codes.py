@@ -1,0 +1,45 @@
+"""Numbers of texts and rows are those of pandas, sorted or not, missing or not, in one chunk or several."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verifyplan.frames import text_codes
+from verifyplan.frames.text_codes import first_rows, numbered, numbered_rows
+
+repeated = st.lists(st.tuples(st.sampled_from(["a", "b", "bb", "", "é", None]), st.integers(1, 4)), max_size=8).map(
+    lambda runs: [text for text, times in runs for _ in range(times)]
+)
+
+
+@given(repeated, st.booleans())
+def test_texts_are_numbered_as_pandas_does(texts, in_order):
+    texts = sorted(texts, key=lambda text: (text is None, text)) if in_order else texts
+    series = pd.Series(texts, dtype="str")
+    assert numbered(series).tolist() == pd.factorize(series)[0].tolist()
+    halves = pa.chunked_array([pa.array(texts[:2], pa.large_string()), pa.array(texts[2:], pa.large_string())])
+    codes, names = text_codes.text_codes(halves)
+    named = [*names.to_pylist(), None]
+    assert [named[code] for code in codes] == texts
+
+
+@pytest.mark.parametrize("sample", [2, 10_000])
+def test_a_sample_that_repeats_changes_nothing(sample, monkeypatch):
+    monkeypatch.setattr(text_codes, "SAMPLE_ROWS", sample)
+    texts = pd.Series(["a", "a", *(f"{n % 200}" for n in range(500)), None, None, "a"], dtype="str")
+    assert numbered(texts).tolist() == pd.factorize(texts)[0].tolist()
+
+
+@given(st.lists(st.tuples(st.sampled_from("rst"), st.integers(-2, 2)), max_size=12), st.booleans())
+def test_rows_are_numbered_in_order_of_appearance(rows, in_order):
+    rows = sorted(rows) if in_order else rows
+    table = pd.DataFrame(rows, columns=["run", "round"]).astype({"run": "str", "round": "Int64"})
+    expected = table.groupby(["run", "round"], sort=False).ngroup()
+    found = numbered_rows([table["run"], table["round"]])
+    assert found.tolist() == expected.tolist()
+    assert first_rows(found).tolist() == np.flatnonzero(~table.duplicated()).tolist()
