@@ -60,9 +60,15 @@ def token_spans(text: str) -> Iterator[tuple[int, int]]:
     long_words = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN_CHARACTERS)
     if not long_words:
         return
-    patterns = {pattern for prefix in _any_prefix().findall(long_words) for pattern in _patterns_by_prefix()[prefix]}
-    patterns.update(pattern for held, pattern in _patterns_by_held() if held in long_words)
-    tokens = {match[0] for pattern in patterns for match in pattern.finditer(long_words)}
+    tokens = {
+        match[0]
+        for held, pattern in _patterns_by_held()
+        if held in long_words
+        for match in pattern.finditer(long_words)
+    }
+    for begins in _any_prefix().finditer(long_words):
+        matches = (pattern.match(long_words, begins.start()) for pattern in _patterns_by_prefix()[begins[1]])
+        tokens.update(match[0] for match in matches if match is not None)
     for token in tokens:
         if looks_random(token, MIXED, PLAIN):
             yield from ((at, at + len(token)) for at in _places(text, token))
