@@ -20,8 +20,8 @@ MIN_SECRET_ENTROPY, MIN_KEY_ENTROPY, MIN_HEX_ENTROPY = 2.5, 3.6, 3.0
 """Bits a character of a value; a person's password is measured by no entropy."""
 MAX_NAME_CHARACTERS, MAX_LINE_CHARACTERS = 60, 200
 """Characters before a literal that are looked at: as its name, and as its line."""
-MAX_VALUE_CHARACTERS = 400
-"""Characters of a value that decide whether it is a secret."""
+MAX_VALUE_CHARACTERS, MAX_TESTED_CHARACTERS = 400, 100
+"""Characters of a value that decide whether it is a secret, and whether it is a placeholder."""
 
 HINTS: dict[str, Kind] = {
     **dict.fromkeys(("pass", "pwd", "psk", "pswd", "mot_de_passe"), "password"),
@@ -56,7 +56,11 @@ _LINK = (
     r"|\\{0,3}[\"'`]?[\])]?" + _TYPE + r"[ \t]{0,12}(?:=>|:=|\?=|==|=|:|,|->|>|\()[ \t]{0,12}(?:<[Vv]alue>)?"
     r"|[ \t]is[ \t]?:?[ \t]|[ \t]{1,8}"
 )
-_QUOTED = r"[bBrRuUfF@]{0,2}(?P<quote>\\{0,3}[\"'`])(?P<quoted>[^\r\n]{1,400}?)(?P=quote)"
+_ENDS = r"\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
+_QUOTED = (
+    rf"[bBrRuUfF@]{{0,2}}(?:(?P<quote>[\"'`])(?P<quoted>(?:[^\\{_ENDS}]|\\[^{_ENDS}]){{1,400}}?)(?P=quote)"
+    rf"|(?P<mark>\\{{1,3}}[\"'])(?P<escaped>[^{_ENDS}]{{1,400}}?)(?P=mark))"
+)
 _REST = re.compile(r"[^\s\"'`<>]*")
 _XML = r"(?<=>)(?P<inner>[^<>\r\n]{1,400})(?=</)"
 _BARE = (
@@ -107,16 +111,20 @@ def assigned_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
         while at >= 0:
             behind = at + len(hint)
             match = _VALUE.match(text, behind)
-            if match is not None and (span := _secret_span(text, at, hint, kind, match)):
+            span = _secret_span(text, at, hint, kind, match) if match is not None else None
+            if span is not None:
                 yield span
+                behind = span[1]
+            elif match is not None and len(match["bare"] or "") > MAX_TESTED_CHARACTERS:
+                behind = match.end()  # else texts of such names in a row would be read over and over
             at = lower.find(hint, behind)
 
 
 def _secret_span(text: str, at: int, hint: str, kind: Kind, match: re.Match[str]) -> tuple[int, int] | None:
     """Return where the value is, if name and value are those of a secret."""
-    group = "quoted" if match["quoted"] is not None else "inner" if match["inner"] is not None else "bare"
+    group = next(name for name in ("quoted", "escaped", "inner", "bare") if match[name] is not None)
     value = match[group]
-    if len(value) < MIN_PASSWORD_CHARACTERS or _PLACEHOLDER.fullmatch(value):
+    if len(value) < MIN_PASSWORD_CHARACTERS or _PLACEHOLDER.fullmatch(value[:MAX_TESTED_CHARACTERS]):
         return None
     before = _NAME_BEFORE.search(text, max(0, at - MAX_NAME_CHARACTERS), at)
     stem = before[0] if before else ""
@@ -126,7 +134,7 @@ def _secret_span(text: str, at: int, hint: str, kind: Kind, match: re.Match[str]
     if group == "bare" and match["link"].strip("\"'`)] \t") in (",", "("):
         return None
     spaced = not match["link"].strip()
-    if spaced and not _may_be_spaced(text, at, stem, named, value, quoted=group == "quoted"):
+    if spaced and not _may_be_spaced(text, at, stem, named, value, quoted=group in ("quoted", "escaped")):
         return None
     listed = match["link"].strip("\"'`)] \t") == ","
     is_secret = {"password": _is_password, "secret": _is_secret, "key": _is_key}[named]

@@ -1,0 +1,88 @@
+"""Secrets of formats made up by a seed are found, ordinary lines stay; all of it is in benchmarks/secrets.py."""
+
+from __future__ import annotations
+
+import json
+import sysconfig
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.secret_formats import made_up
+from benchmarks.secrets import is_gone
+from verifyplan.redaction import redact
+from verifyplan.secret_rules.places import places
+from verifyplan.secret_rules.tokens import token_formats
+
+PROSE = ("password in a table", "password in prose")
+"""Formats without any sign that a secret follows: these are missed, as docs/security.md says."""
+
+
+def test_made_up_secrets_of_nearly_all_formats_are_gone():
+    secrets = made_up(3, 3)
+    gone = Counter(secret.name for secret in secrets if is_gone(secret))
+    never = {secret.name for secret in secrets} - set(gone)
+    assert never <= set(PROSE)
+    assert sum(gone.values()) >= 0.97 * len(secrets)
+    assert len({secret.name for secret in secrets}) >= 80
+
+
+def test_what_is_redacted_is_redacted_once_and_keeps_its_lines():
+    for secret in made_up(4, 1):
+        once = redact(secret.text)
+        assert redact(once) == once
+        assert once.count("\n") == secret.text.count("\n")
+
+
+@pytest.mark.parametrize("name", ["argparse.py", "http/client.py", "tokenize.py", "json/decoder.py", "getpass.py"])
+def test_sources_stay_as_they_are(name):
+    text = (Path(sysconfig.get_paths()["stdlib"]) / name).read_text(encoding="utf-8")
+    assert redact(text) == text
+
+
+ORDINARY = """\
+password = os.environ["DB_PASSWORD"]
+def login(user: str, password: str, token: Token | None = None) -> None:
+password: SecretStr = Field(default=None)
+client = Client(api_key=settings.api_key, token=self._token)
+"password": "${DB_PASSWORD}", "token": "{{ token }}", 'secret': '<your secret>'
+DB_PASSWORD=$PASSWORD
+api_key: YOUR_API_KEY_HERE
+password: ********
+for key, value in tokens.items(): passed += key == "primary_key_of_table_7"
+"integrity": "sha512-Tq6yWzJ3m2bXJZ5cQq9a0S1d2f3G4h5J6k7L8z9X0c1V2b3N4m5Q6w7E8r9T0y1U2i3O4p5A6s7D8f9G0h1J2k3==",
+resolved "https://registry.example.com/a/-/a-1.0.0.tgz#6f1ed002ab5595859014ebf0951522d9aabbccdd"
+cache_key = "v2-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4kUqv7mV5tq0m9mVYw0q1m9mVYw0q1m9mVYw0q1m9 ann@host
+postgres://user:password@localhost/db and https://user:${TOKEN}@host
+max_tokens=4096, token_count: 128000, pad_token_id = 50256
+The password is required; enter your password, then the token that was sent.
+tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased", use_auth_token=True)
+raise ValueError("password must have at least 8 characters")
+"""
+
+
+@pytest.mark.parametrize("line", ORDINARY.splitlines())
+def test_ordinary_lines_stay_as_they_are(line):
+    assert redact(line) == line
+
+
+@pytest.mark.parametrize(
+    "hint", ["token", "key.", "pass", "secret=", "password='", "://a:", "seed ", "a-b_", "-----BEGIN "]
+)
+def test_no_text_takes_longer_than_its_length_allows(hint):
+    start = time.process_time()
+    redact(hint * (100_000 // len(hint)))
+    assert time.process_time() - start < 20  # 0.02 to 2 s; what is quadratic takes minutes
+
+
+def test_tables_are_well_formed():
+    assert all(each.name and each.prefixes and each.body and each.source for each in token_formats())
+    assert all(place.hint == place.hint.lower() and "key" in place.pattern.groupindex for place in places())
+    assert len(token_formats()) > 130
+
+
+def test_a_value_of_json_keeps_its_form():
+    assert json.loads(redact(json.dumps({"password": 'a"b1-falcon', "n": 1}))) == {"password": "[redacted]", "n": 1}
