@@ -81,3 +81,21 @@ def test_without_a_cost_there_is_nothing_to_draw(search):
 )
 def test_rules_are_said_by_what_differs(fields, words):
     assert rule_words(VotingRules(**fields), VotingRules(), list("abcde")) == words
+
+
+def test_many_named_rules_are_numbered_in_the_plot_and_named_below_the_title():
+    found = vp.search_rules("stdlib-claims/adversarial", cost="votes")
+    table = found.table.assign(on_frontier=found.table.index < 7)
+    chart = vp.charts.rule_search(replace(found, table=table))
+    lines = chart.chart.to_dict()["title"]["subtitle"]
+    named = "; ".join(lines[1:-1])
+    assert [f"({number}) " in named for number in range(1, 8)] == [True] * 7
+    assert "today" in named
+    few = vp.charts.rule_search(found)
+    assert few.chart.to_dict()["title"]["subtitle"][1:] == ["Synthetic data"]
+
+
+def test_the_order_of_asking_is_said_in_the_caption_and_not_in_every_name():
+    chart = vp.charts.rule_search(vp.search_rules("stdlib-claims/adversarial", {"stop": [{"margin": 1}]}, cost="votes"))
+    assert "A round that can stop asks syntax-tree first, then window, then search, then quotation." in chart.caption
+    assert "asks" not in chart.description

@@ -75,7 +75,7 @@ def figure(
     lose their captions. By default, `data.attrs["synthetic"]` says whether the data is.
     """
     made = data.attrs.get("synthetic") if synthetic is None else synthetic
-    lines = [line for line in (subtitle, "Synthetic data" if made else "") if line]
+    lines = [*subtitle.splitlines(), *(["Synthetic data"] if made else [])]
     warning = made if isinstance(made, str) else SYNTHETIC if made else ""
     heading = alt.Title(text=title if options.title is None else options.title, subtitle=lines)
     with schema_checks_off():

@@ -10,6 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.treatments.recommendation import Recommendation
 from verifyplan.analysis.treatments.rule_search import RuleSearch
+from verifyplan.analysis.treatments.rule_space import order_words
 from verifyplan.analysis.treatments.search_rules import search_rules
 from verifyplan.charts.encodings import CHARACTER_PX, hover, inline, text_of, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
@@ -22,11 +23,16 @@ from verifyplan.frames.load import Runs, as_runs
 from verifyplan.protocol.voting_rules import VotingRules
 
 TITLE = "What rules are worth, and what they cost"
+SUBTITLE = "Line: the frontier; bars: what votes never cast leave open; thin lines: 95 % intervals"
 MAX_RULES = 400
 """Rules drawn at most."""
 MAX_NAMED = 12
 """Rules of the frontier whose names are written at most."""
-MAX_NAME_CHARACTERS = 46
+MAX_NAME_CHARACTERS = 56
+MAX_NAMED_IN_WORDS = 5
+"""More named rules are numbered in the plot, and named below the title."""
+MAX_LINE_CHARACTERS = 90
+"""A line of names below the title is about as long."""
 MIN_SHARING = 3
 """What so many named rules have in common, or more, is said in the caption alone."""
 MAX_LINEAR_RATIO = 10
@@ -77,7 +83,7 @@ def rule_search(data: RuleSearch | Runs, **options: Unpack[Options]) -> Figure:
         lambda: _draw(rows, plane, search),
         chosen,
         title=TITLE,
-        subtitle="Line: the frontier; bars: what votes never cast leave open; thin lines: 95 % intervals",
+        subtitle="\n".join([SUBTITLE, *_number_lines(rows)]),
         caption=sentences(_caption(search, recommended, rows, below, plane), left_out),
         data=search.table,
         description=f"Dot chart of {plain(search.quality)} and cost of rules. {'; '.join(each)}.",
@@ -104,10 +110,26 @@ def _rows(search: RuleSearch, recommended: Recommendation, options: ChartOptions
 
 def _rule_names(every: tuple[VotingRules, ...], today: VotingRules, kind: pd.Series[Any]) -> list[str]:
     """Return each rule in words, by what differs from today's; what all other named rules share is not repeated."""
+    every = _without_order(every)
     workers = tuple(dict.fromkeys(name for rules in every for name in rules.workers or ()))
     shared = _shared(every, today, kind)
     base = today.model_copy(update=shared)
     return [rule_words(rules, today if rules == today else base, workers) for rules in every]
+
+
+def _common_order(every: tuple[VotingRules, ...]) -> tuple[str, ...] | None:
+    """Return the order of asking that the orders of all rules agree with; None where they contradict each other."""
+    orders = [rules.order for rules in every if rules.order]
+    longest = max(orders, key=len, default=None)
+    agree = all(order == tuple(name for name in longest or () if name in order) for order in orders)
+    return longest if agree else None
+
+
+def _without_order(every: tuple[VotingRules, ...]) -> tuple[VotingRules, ...]:
+    """Return rules without an order of asking that all have in common, which the caption says once."""
+    if _common_order(every) is None:
+        return every
+    return tuple(rules.model_copy(update={"order": None}) if rules.order else rules for rules in every)
 
 
 def _shared(every: tuple[VotingRules, ...], today: VotingRules, kind: pd.Series[Any]) -> dict[str, Any]:
@@ -131,6 +153,7 @@ def _with_texts(rows: pd.DataFrame, search: RuleSearch) -> pd.DataFrame:
     intervals = zip(rows["low"], rows["high"], strict=True)
     return rows.assign(
         label=labels,
+        mark=_marks(rows.assign(label=labels)),
         is_text=prefix.str.removesuffix(": ").mask(rows["kind"].eq("frontier"), "on the frontier"),
         cost_text=[f"{cost:,.4g} {search.cost}" if cost < 1000 else f"{cost:,.0f} {search.cost}" for cost in rows["x"]],
         value_text=[percent(value, 1) for value in rows["y"]],
@@ -140,6 +163,27 @@ def _with_texts(rows: pd.DataFrame, search: RuleSearch) -> pd.DataFrame:
         y_low=rows["low"],
         y_high=rows["high"],
     )
+
+
+def _marks(rows: pd.DataFrame) -> pd.Series[Any]:
+    """Return what is written at each rule: its name, or numbers from cheap to dear where more are named than fit."""
+    marks = rows["label"].copy()
+    named = rows[rows["kind"].ne("")].sort_values("x", kind="stable")
+    if len(named) > MAX_NAMED_IN_WORDS:
+        marks[named.index] = [str(number) for number in range(1, len(named) + 1)]
+    return marks
+
+
+def _number_lines(rows: pd.DataFrame) -> list[str]:
+    """Return which rule each number in the plot is, in lines below the title; none where names are written there."""
+    numbered = rows[rows["mark"].ne(rows["label"])].sort_values("x", kind="stable").head(MAX_NAMED)
+    lines = [""]
+    for mark, label in zip(numbered["mark"], numbered["label"], strict=True):
+        entry = f"({mark}) {label}"
+        if lines[-1] and len(lines[-1]) + len(entry) > MAX_LINE_CHARACTERS:
+            lines.append("")
+        lines[-1] += f"; {entry}" if lines[-1] else entry
+    return [line for line in lines if line]
 
 
 def _plane(rows: pd.DataFrame, options: ChartOptions) -> Plane:
@@ -180,7 +224,7 @@ def _draw(rows: pd.DataFrame, plane: Plane, search: RuleSearch) -> alt.LayerChar
 def _names(named: pd.DataFrame, plane: Plane, search: RuleSearch) -> list[alt.Chart]:
     """Write the names of the recommended rules, of today's, and of those of the frontier, as far as there is room."""
     order = sorted(range(len(named)), key=lambda row: list(COLORS).index(named["kind"].iloc[row]))[:MAX_NAMED]
-    labels = label_points(plane, _with_steps(named), order, named["label"].iloc[order].tolist())
+    labels = label_points(plane, _with_steps(named), order, named["mark"].iloc[order].tolist())
     labels = labels.assign(color=named["color"].to_numpy()[labels["row"]])
     ends: dict[str, Any] = {"x": _x("from_x", plane, search), "y": _y("from_y", plane, search)}
     ends |= {"x2": alt.X2(field="to_x"), "y2": alt.Y2(field="to_y")}
@@ -237,7 +281,7 @@ def _y(field: str, plane: Plane, search: RuleSearch) -> Any:
 def _shared_words(search: RuleSearch, recommended: Recommendation, rows: pd.DataFrame) -> str:
     today = recommended.today or VotingRules()
     kinds = rows.set_index("digest")["kind"].reindex(search.table["digest"], fill_value="")
-    shared = _shared(search.rules, today, kinds)
+    shared = _shared(_without_order(search.rules), today, kinds)
     return f"All named rules but today's: {rule_words(today.model_copy(update=shared), today)}." if shared else ""
 
 
@@ -253,6 +297,7 @@ def _caption(search: RuleSearch, recommended: Recommendation, rows: pd.DataFrame
             "The frontier is of rules that no other beats at the same cost or less; it is chosen on these findings, so"
             " that its height is flattered.",
             _shared_words(search, recommended, rows),
+            f"A round that can stop {order_words(order)}." if (order := _common_order(search.rules)) else "",
             f"The axis begins at {percent(plane.y[0])}." if plane.y[0] > 0 else "",
             f"{count(below, 'rule')} below it {'is' if below == 1 else 'are'} not drawn." if below else "",
             f"Recommended, as the cheapest not shown to be below the best or today's: {recommended.in_short()}.",
