@@ -21,7 +21,9 @@ def draw(table: pd.DataFrame, slopes: pd.DataFrame) -> Figure:
     steep = slopes.set_index(["axis", "name"])["slope"] > STEEP
     rows = table.join(steep.rename("steep"), on=["axis", "name"])
     panels = [
-        _panel(rows[rows["axis"].eq(axis)], slopes[slopes["axis"].eq(axis)], (low, high), axis) for axis in TITLES
+        _panel(rows[rows["axis"].eq(axis)], slopes[slopes["axis"].eq(axis)], (low, high), axis)
+        for axis in TITLES
+        if rows["axis"].eq(axis).any()
     ]
     each = [f"{row.axis}: {row.name_} {row.slope:.2f}" for row in slopes.rename(columns={"name": "name_"}).itertuples()]
     caption = (

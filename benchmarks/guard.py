@@ -34,12 +34,13 @@ USUAL: dict[str, tuple[str, ...]] = {
     "sweeps": (),
     "large_plan": (),
     "widgets": (),
-    "live": (),
+    "live": ("1000",),
 }
 LARGE: dict[str, tuple[str, ...]] = {
     "classify": ("10000000",),
     "datasets": (),
     "search_rules": ("1000000",),
+    "live": (),
 }
 """Benchmarks and their arguments."""
 MAX_FALL = 0.2
