@@ -29,7 +29,8 @@ def draw(table: pd.DataFrame, slopes: pd.DataFrame) -> Figure:
     caption = (
         "Seconds of CPU, the least of up to three repeats, in one process; the number after a name is the slope of its "
         "last step, usually tenfold: 1 is linear, 2 quadratic. Orange: above 1.15. A line that ends early would have "
-        "taken more than 20 seconds at the next size. Synthetic votes."
+        "taken more than 20 seconds at the next size. Agreement leaves the pairs of more than 200 workers out. "
+        "Synthetic votes."
     )
     return figure(
         lambda: alt.hconcat(*panels, spacing=24),
@@ -45,15 +46,18 @@ def draw(table: pd.DataFrame, slopes: pd.DataFrame) -> Figure:
 
 def _panel(rows: pd.DataFrame, slopes: pd.DataFrame, seconds: tuple[float, float], axis: str) -> alt.LayerChart:
     sizes = [float(rows["size"].min()), float(rows["size"].max())]
-    x = alt.X("size:Q", title=TITLES[axis], scale=alt.Scale(type="log", domain=sizes), axis=alt.Axis(format="~s"))
+    decades = [float(10**k) for k in range(9) if sizes[0] <= 10**k <= sizes[1]]
+    across = alt.Axis(format="~s", values=decades)
+    x = alt.X("size:Q", title=TITLES[axis], scale=alt.Scale(type="log", domain=sizes), axis=across)
     ticks = alt.Axis(format="~g", values=[0.001, 0.01, 0.1, 1, 10, 100])
-    y = alt.Y("seconds:Q", title=None, scale=alt.Scale(type="log", domain=list(seconds)), axis=ticks)
+    scale = alt.Scale(type="log", domain=list(seconds), nice=False)
+    y = alt.Y("seconds:Q", title=None, scale=scale, axis=ticks)
     color = alt.condition("datum.steep", alt.value("#d55e00"), alt.value("#4d4d4d"))
     base = alt.Chart(rows).encode(x=x, y=y, detail="name:N", color=color)
     ends = _labels(slopes, seconds)
     labels = alt.Chart(ends).encode(color=color)
     texts = labels.mark_text(align="left", baseline="middle", fontSize=11).encode(
-        x=alt.value(WIDTH + 24), y=alt.Y("at:Q", axis=None), text="text:N"
+        x=alt.value(WIDTH + 24), y=alt.Y("at:Q", title=None, scale=scale, axis=ticks), text="text:N"
     )
     leads = labels.mark_rule(strokeWidth=0.6, opacity=0.6).encode(x=x, x2=alt.value(WIDTH + 20), y=y, y2="at:Q")
     layers = [base.mark_line(strokeWidth=1.6), base.mark_point(filled=True, size=24, opacity=1), leads, texts]
@@ -64,7 +68,8 @@ def _labels(slopes: pd.DataFrame, seconds: tuple[float, float]) -> pd.DataFrame:
     """Return the slopes with the height of each name, so that none lies over another."""
     low, high = np.log(seconds)
     ends = slopes.sort_values("seconds").assign(
-        text=lambda t: t["name"] + t["slope"].map("  {:.2f}".format), steep=lambda t: t["slope"] > STEEP
+        text=lambda t: t["name"] + t["slope"].map(lambda slope: "" if slope != slope else f"  {slope:.2f}"),
+        steep=lambda t: t["slope"] > STEEP,
     )
     pixels = ((np.log(ends["seconds"]) - low) / (high - low) * HEIGHT).to_numpy(copy=True)
     for i in range(1, len(pixels)):
