@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.runlog.conversing import TalkingBackend
 from tests.runs.crossing import AGREE, DISAGREE, Playing, agreeing, class_of, finding, run_of, told
 from verifyplan.protocol.call import Reply, WorkerRequest
 
@@ -27,6 +28,37 @@ def test_all_workers_of_a_round_are_called_before_any_has_to_answer():
 
     run = run_of({}, roster=ROSTER, backend=Playing(wait_for_all), timeout=10.0)
     assert (run.status, len(told(run, "call-failed"))) == ("converged", 0)
+
+
+class CountingBackend(TalkingBackend):
+    """A backend of four calls at once that counts the tasks there are whenever it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__({}, silent=True)
+        self.tasks: list[int] = []
+
+    async def converse(self, request: Any, turns: Any) -> Reply:
+        self.tasks.append(len(asyncio.all_tasks()))
+        await asyncio.sleep(0)
+        return await super().converse(request, turns)
+
+
+def many_calls(backend: CountingBackend, count: int = 60) -> Any:
+    found = [finding(f"F-{number}") for number in range(count)]
+    return run_of({}, found, backend=backend, items_per_call=1, max_rounds=1)
+
+
+def test_there_are_as_many_tasks_as_calls_at_once_however_many_calls_wait():
+    backend = CountingBackend()
+    run = many_calls(backend)
+    assert len(told(run, "turn-replied")) == 2 * len(backend.tasks) == 240
+    assert max(backend.tasks) <= backend.max_concurrency + 2
+
+
+def test_events_of_the_same_fields_share_the_set_of_their_names():
+    events = [event for event in many_calls(CountingBackend(), 5).events if event.type == "turn-sent"]
+    assert len(events) == 20
+    assert len({id(event.model_fields_set) for event in events}) == len({frozenset(e.model_fields_set) for e in events})
 
 
 def derived(run: Any) -> list[str]:
