@@ -22,6 +22,9 @@ FIRST_TABLES = tuple(CROSS_TABLES)
 KEYS: dict[str, list[str]] = {name: keys(columns) for name, columns in TABLES.items()}
 """The columns that name one row of each table."""
 
+LONG_TEXTS = {"votes": ["explanation"], "messages": ["content"]}
+"""The columns of long texts, by table: most of its bytes, seldom read. They have a file of their own."""
+
 
 def typed(
     table: str, values: Mapping[str, Iterable[Any]] | pd.DataFrame, place: str = "", *, keys_checked: bool = False

@@ -69,18 +69,6 @@ def tools_used(end: CallEnd | None, turns: Sequence[Turn]) -> tuple[ToolUse, ...
     return end.tools if end else tuple(use for turn in turns if turn.sent for use in turn.sent.tools)
 
 
-def turn_rows(log: LogEvents) -> Rows:
-    """Return one row an exchange, call by call, in the order of the log; none for agents that speak in no turns."""
-    ended = call_ends(log)
-    return {
-        "turns": [
-            _turn_row(log.run_id, turn, over=call in ended or turn is not turns[-1])
-            for call, turns in turns_by_call(log).items()
-            for turn in turns
-        ]
-    }
-
-
 def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
     """Return the row of one exchange; `over` is true if its call went on, or ended, after it."""
     number = _TURN_NUMBER.search(turn.call_id)
@@ -119,9 +107,13 @@ def _usage_row(usage: Usage | None) -> Row:
 
 
 def call_rows(log: LogEvents) -> Rows:
-    """Return one row a call, in the order of requests, and one a tool use, in the order in which the calls ended."""
+    """Return one row a call, in the order of requests, one a turn, and one a tool use, as the calls ended.
+
+    Turns come call by call, in the order of the log; agents that speak in no turns have none.
+    """
     requests = {event.call_id: event for event in log.of(CallRequested)}
-    ended, turns, faults = call_ends(log), turns_by_call(log), _faults(log)
+    ended, turns = call_ends(log), turns_by_call(log)
+    faults = _faults(log, ended)
     times = {
         (record.event.call_id, isinstance(record.event, CallRequested)): instant(record.at)
         for record in log.records
@@ -147,7 +139,12 @@ def call_rows(log: LogEvents) -> Rows:
         for call_id in dict.fromkeys([*ended, *requests])
         for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ())), start=1)
     ]
-    return {"calls": calls, "tools": tools}
+    exchanges = [
+        _turn_row(log.run_id, turn, over=call in ended or turn is not of_call[-1])
+        for call, of_call in turns.items()
+        for turn in of_call
+    ]
+    return {"calls": calls, "turns": exchanges, "tools": tools}
 
 
 def _place_of(call_id: str) -> Row:
@@ -183,7 +180,7 @@ def _usage(end: CallEnd | None, turns: Sequence[Turn]) -> Usage | None:
     return end.usage if turns or end.usage.total or end.status == "budget" else None
 
 
-def _faults(log: LogEvents) -> dict[str, str]:
+def _faults(log: LogEvents, ended: Mapping[str, CallEnd]) -> dict[str, str]:
     """Return what was wrong with the answer of each call that has a fault."""
     faults = {event.call_id: "; ".join(parts) for event in log.of(CallReplied) if (parts := event.partial_failures)}
     refused: dict[str, list[str]] = defaultdict(list)
@@ -196,7 +193,7 @@ def _faults(log: LogEvents) -> dict[str, str]:
     if requests and outcome is not None and outcome.reason == "AGENT_FAILED":  # the last call is the one that failed
         last = requests[-1].call_id
         faults[last] = outcome.exit_reason.removeprefix(f"{last}: ")
-    return faults | _worker_faults(requests, call_ends(log), log.of(DispatchClosed))
+    return faults | _worker_faults(requests, ended, log.of(DispatchClosed))
 
 
 def _worker_faults(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from html import escape
 from itertools import chain
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,8 @@ def assemble(parts: Iterable[Rows]) -> RunSet:
     for part in parts:
         for name, rows in part.items():
             gathered[name].append(rows)
+    if not gathered:
+        return RunSet()
     runs = RunSet(**{name: typed(name, _columns(name, chain.from_iterable(rows))) for name, rows in gathered.items()})
     return replace(runs, findings=with_losses(runs.runs, runs.findings, runs.votes))
 
@@ -273,7 +276,8 @@ def assemble(parts: Iterable[Rows]) -> RunSet:
 def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
     every = list(rows)
     named = set().union(*every) if table == "runs" else set(every[0]) if every else set()
-    return {column.name: [row.get(column.name) for row in every] for column in TABLES[table] if column.name in named}
+    names = (column.name for column in TABLES[table] if column.name in named)
+    return {name: list(map(methodcaller("get", name), every)) for name in names}
 
 
 class RunIndex:

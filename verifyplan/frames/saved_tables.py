@@ -10,7 +10,6 @@ import json
 import secrets
 from collections.abc import Mapping
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,9 @@ from verifyplan.columns import Column
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.files import replacing
 from verifyplan.frames.addresses import SavedTables
-from verifyplan.frames.columns import FIRST_TABLES, KEYS, TABLES, empty, typed
+from verifyplan.frames.columns import FIRST_TABLES, KEYS, LONG_TEXTS, TABLES, empty, typed
 from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.garbage import no_garbage_collection
-
-TEXTS = {"votes": ["explanation"], "messages": ["content"]}
-"""The columns of long texts: of a table of votes they are most of its bytes, and few analyses read them."""
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id", "origin_worker", "category")
 _SAVED, _TEXT_FILE, _ATTRS = "verifyplan-tables", "verifyplan-texts", b"PANDAS_ATTRS"
@@ -38,7 +34,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write tables into a folder, each file whole at any time; `runs`, which says that all are there, is last."""
     for name in [*(name for name in tables if name != "runs"), "runs"]:
         frame = tables[name]
-        texts = [column for column in TEXTS.get(name, ()) if column in frame] if len(frame) else []
+        texts = [column for column in LONG_TEXTS.get(name, ()) if column in frame] if len(frame) else []
         rest = frame.drop(columns=texts).astype({column: "category" for column in _CODED if column in frame})
         rest.attrs = {**frame.attrs, **({_SAVED: list(tables)} if name == "runs" else {})}
         if texts:
@@ -61,6 +57,11 @@ def read_tables(saved: SavedTables) -> dict[str, pd.DataFrame]:
     Raises TableError listing every file that is missing, cannot be read or holds what its columns do not allow,
     and every table with rows of runs that are not in `runs`. Texts that are gone on first use raise it then.
     """
+    with no_garbage_collection():
+        return _read_tables(saved)
+
+
+def _read_tables(saved: SavedTables) -> dict[str, pd.DataFrame]:
     problems: list[Problem] = []
     runs = _read_table(saved, "runs", problems)
     declared = runs.attrs.pop(_SAVED, FIRST_TABLES) if runs is not None else FIRST_TABLES
@@ -71,9 +72,9 @@ def read_tables(saved: SavedTables) -> dict[str, pd.DataFrame]:
         table = empty(name) if absent else _read_table(saved, name, problems)
         tables |= {name: table} if table is not None else {}
     if runs is not None and not problems:
-        known = set(runs["run_id"])
+        known = set(runs["run_id"].tolist())
         for name, table in tables.items():
-            strangers = [run_id for run_id in table["run_id"].unique() if run_id not in known]
+            strangers = [run_id for run_id in table["run_id"].unique().tolist() if run_id not in known]
             if strangers:
                 message = f"has rows of runs that are not in runs.parquet: {one_of(strangers[:3])}"
                 fix = "save all tables of one RunSet into one folder, and nothing else"
@@ -87,11 +88,12 @@ def _read_table(saved: SavedTables, name: str, problems: list[Problem]) -> pd.Da
     path = saved.path(name)
     try:
         with saved.system.open(path, "rb") as stream:
-            table = pq.ParquetFile(stream).read()
+            file = pq.ParquetFile(stream)
+            table = file.read() if file.metadata.num_rows else file.schema_arrow.empty_table()
         attrs = json.loads((table.schema.metadata or {}).get(_ATTRS, b"{}"))
-        frame = _frame(table, name) if len(table) else table.to_pandas()
-        if file := attrs.pop(_TEXT_FILE, None):
-            frame = frame.assign(**_late_texts(saved, name, str(file), len(table)))
+        frame = _frame(table, name)
+        if text_file := attrs.pop(_TEXT_FILE, None):
+            frame = frame.assign(**_late_texts(saved, name, str(text_file), len(table)))
         typed_table = typed(name, frame, path, keys_checked=_has_keys(table, KEYS[name]))
     except (OSError, pa.ArrowException, ValueError) as error:
         columns = error.problems if isinstance(error, TableError) else ()
@@ -104,6 +106,8 @@ def _read_table(saved: SavedTables, name: str, problems: list[Problem]) -> pd.Da
 def _frame(table: pa.Table, name: str) -> pd.DataFrame:
     """Return a table of Arrow for pandas: codes of names as names, lists as lists."""
     declared = {column.name: column for column in TABLES[name]}
+    if not len(table) and declared.keys() >= set(table.column_names):
+        return empty(name)
     ours = {of: series for of in table.column_names if (series := _column(table[of], declared.get(of))) is not None}
     rest = table.drop_columns(list(ours)).to_pandas()
     return pd.DataFrame({of: ours[of] if of in ours else rest[of] for of in table.column_names}, copy=False)
@@ -119,9 +123,9 @@ def _column(values: pa.ChunkedArray, column: Column | None) -> pd.Series[Any] | 
         return pd.Series(names.take(coded.indices), dtype="str")
     if column.kind == "names" and pa.types.is_list(values.type) and not values.null_count:
         lists = values.combine_chunks()
-        with no_garbage_collection():
-            names = _names(lists.values)
-            return pd.Series([names[a:b] for a, b in pairwise(lists.offsets.to_pylist())], dtype="object")
+        names, ends = _names(lists.values), lists.offsets.to_pylist()
+        made = map(names.__getitem__, map(slice, ends, ends[1:]))
+        return pd.Series(np.fromiter(made, dtype="object", count=len(lists)))
     return None
 
 
@@ -136,7 +140,9 @@ def _late_texts(saved: SavedTables, name: str, file: str, rows: int) -> dict[str
     path = f"{saved.folder}/{file}"
     if not saved.system.exists(path):
         raise TableError(Problem(path, "is missing: it holds the texts of the table", "save the runs again"))
-    return {column: LateTexts.of(TextFile(partial(_texts, saved, path, column, rows), rows)) for column in TEXTS[name]}
+    return {
+        column: LateTexts.of(TextFile(partial(_texts, saved, path, column, rows), rows)) for column in LONG_TEXTS[name]
+    }
 
 
 def _texts(saved: SavedTables, path: str, column: str, rows: int) -> pa.ChunkedArray:

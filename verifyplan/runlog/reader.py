@@ -92,7 +92,7 @@ def _record(values: dict[str, object], number: int, steps: list[Step], place: st
     try:
         if seq != number or not isinstance(at, str):
             raise ValueError(f"it is numbered {seq!r}")
-        return Record(number, at, EVENT.validate_python(changed, strict=False))
+        return Record(number, at, EVENT.validator.validate_python(changed, strict=False))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         reason = f"{'/'.join(map(str, first['loc']))}: {first['msg']}"

@@ -13,13 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.columns import TABLES, empty
+from verifyplan.frames.columns import LONG_TEXTS, TABLES, empty
 from verifyplan.frames.dataset.manifest import PARTS, Part
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
-
-TEXTS = {"votes": ["explanation"], "messages": ["content"]}
-"""The columns of long texts, which are in a file of their own and read only where they are needed."""
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id")
 _SMALL = ("iteration", "round")
@@ -40,7 +37,7 @@ def write_part(storage: Storage, *sets: RunSet) -> Part:
     memory: dict[str, int] = {}
     for table, frame in _joined(sets):
         rows[table], memory[table] = len(frame), memory_of(frame)
-        long = [column for column in TEXTS.get(table, ()) if column in frame]
+        long = [column for column in LONG_TEXTS.get(table, ()) if column in frame]
         names = _coded(frame.drop(columns=long))
         _write(storage, part_file(name, table), _arrow(names, table), dictionary_pagesize_limit=_MAX_DICTIONARY_BYTES)
         if long:
@@ -99,7 +96,7 @@ def read_table(storage: Storage, part: Part, table: str, *, texts: bool = True) 
     if not part.count(table):
         return empty(table)
     frame = _read(storage, part_file(part.name, table))
-    long = [column.name for column in TABLES[table] if column.name in TEXTS.get(table, ())]
+    long = [column.name for column in TABLES[table] if column.name in LONG_TEXTS.get(table, ())]
     if long and texts:
         frame = pd.concat([frame, read_texts(storage, part, table)], axis=1)
     columns: dict[str, Any] = {}
