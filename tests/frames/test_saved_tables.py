@@ -115,3 +115,11 @@ def test_a_row_twice_is_refused_however_the_names_are_stored(runs, saved):
         votes.to_parquet(saved / "votes.parquet", index=False)
         with pytest.raises(TableError, match="1 rows repeat the key of another"):
             load(saved)
+
+
+def test_texts_have_their_values_where_pandas_looks_for_them(saved):
+    """`LateTexts` stands on `_pa_array`, which is not public; it is there in pandas 3.0 and 3.1."""
+    texts = load(saved).votes["explanation"].array
+    assert "_pa_array" in vars(pd.array(["a"], dtype="str")), f"pandas {pd.__version__} keeps texts elsewhere"
+    assert "_pa_array" not in vars(texts)
+    assert texts._pa_array.to_pylist() == texts.__arrow_array__().to_pylist()
