@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.parts_to_judge import parts_to_judge
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube
-from verifyplan.analysis.voters import Voters, asks_some, order_of_runs, voters_of_runs
+from verifyplan.analysis.voters import Voters, asks_some, in_order_of_runs, order_of_runs, voters_of_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
@@ -147,7 +147,7 @@ def replay_under(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVote
 
 
 def _replay_part(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVotes]) -> pd.DataFrame:
-    judged = [part.judged(losses=True) for part in replay_parts(runs, rules, code)]
+    judged = [part.judged(losses=True) for part in replay_parts(runs, rules, code, by_name=False)]
     table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
     own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
     out = joined_rows(own.rename(columns={"classification": "recorded"}), table[[*_KEY, *_JUDGED]], FINDING)
@@ -194,13 +194,14 @@ Code = Callable[..., CodedVotes]
 
 
 def replay_parts(
-    runs: RunSet, rules: VotingRules, code: Code = code_votes, *, in_order: bool = False
+    runs: RunSet, rules: VotingRules, code: Code = code_votes, *, in_order: bool = False, by_name: bool = True
 ) -> list[ReplayPart]:
     """Return the votes of runs by the mode and the rules that judge them; one part where these are the same for all.
 
     Rules that name nothing but rounds and missing bases leave each run its own: those that it recorded (the column
     `rules` of `runs`), with these in place. Where rules stop within rounds, or with `in_order`, runs whose rosters
-    contradict each other are apart, so that each asks in its own order.
+    contradict each other are apart, so that each asks in its own order; without `by_name`, rules that name no worker
+    judge these together, with workers numbered by the roster of each run.
     """
     of_runs = runs.runs[["run_id", "mode", "effective_max_rounds"]].assign(own_rules=recorded_rules(runs))
     known = _replayed(runs)[[*FINDING, "n_rounds", "discoverers"]]
@@ -210,16 +211,24 @@ def replay_parts(
     if rules.mode is not None:
         modes[:] = rules.mode
     stops = in_order or rules.stop != "round" or any('"stop"' in text for text in own.unique())
-    orders = order_of_runs(runs) if stops else {}
-    order = findings["run_id"].astype("object").map(orders).fillna("") if orders else pd.Series("", findings.index)
+    is_ordered = rules.order is not None and runs.votes["worker"].isin(rules.order).all()
+    orders = order_of_runs(runs) if stops and not is_ordered else {}
+    every = [rules, *(_with_rounds(text, rules) for text in own.unique())]
+    is_apart = bool(orders) and (by_name or any(each.workers or each.weights or each.order for each in every))
+    order = findings["run_id"].astype("object").map(orders).fillna("") if is_apart else pd.Series("", findings.index)
     different = pd.DataFrame({"mode": modes, "own": own, "order": order}).drop_duplicates()
     keys = sorted(different.itertuples(index=False, name=None), key=lambda key: (MODES.index(key[0]), *key[1:]))
     parts = []
     for mode, recorded, roster in keys:
         chosen = (modes.eq(mode) & own.eq(recorded) & order.eq(roster)).to_numpy()
-        of_order = runs.select(findings.loc[chosen, "run_id"].unique()) if orders else runs
-        parts.append(_part(of_order, findings[chosen], mode, _with_rounds(recorded, rules), code))
+        of_order = runs.select(findings.loc[chosen, "run_id"].unique()) if is_apart else runs
+        part = _part(of_order, findings[chosen], mode, _with_rounds(recorded, rules), code)
+        parts.append(part if is_apart or not orders else part._replace(voters=partial(_by_roster, part, orders)))
     return parts
+
+
+def _by_roster(part: ReplayPart, orders: Mapping[str, str]) -> Voters:
+    return in_order_of_runs(part.voters(), part.cast, part.cast.findings["run_id"], orders)
 
 
 LEAVES_RULES = {"max_rounds", "missing_basis"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise
@@ -206,6 +207,31 @@ def part_of_votes(cast: CodedVotes, voters: Voters, findings: Ints) -> tuple[Int
         perhaps_left=renumbered(voters.perhaps_left),
     )
     return rows, part, kept
+
+
+def in_order_of_runs(voters: Voters, cast: CodedVotes, run_ids: pd.Series[Any], orders: Mapping[str, str]) -> Voters:
+    """Return the voters with those of each run numbered by its own roster, from 0; others of the run come after.
+
+    For rules that know no worker by name, so that runs whose rosters contradict each other are judged at once.
+    `run_ids` are the runs of the findings, `orders` their rosters as `order_of_runs` gives them.
+    """
+    run, names = pd.factorize(run_ids)
+    position = {name: place for place, name in enumerate(voters.workers)}
+    rank = np.tile(np.arange(len(position)) + len(position), (len(names), 1))
+    for number, run_id in enumerate(names):
+        known = [position[name] for name in json.loads(orders.get(str(run_id), "[]")) if name in position]
+        rank[number, known] = np.arange(len(known))
+    place = rank.argsort(axis=1, kind="stable").argsort(axis=1)
+
+    def placed(pairs: Pairs) -> Pairs:
+        return Pairs(place[run[pairs.finding], pairs.worker], pairs.finding)
+
+    return Voters(
+        tuple(map(str, range(len(position)))),
+        place[run[cast.finding], voters.worker],
+        placed(voters.discoveries),
+        placed(voters.perhaps_left),
+    )
 
 
 def in_slots(cast: CodedVotes, voters: Voters) -> Voters:

@@ -221,7 +221,9 @@ def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
 
     One pass over distinct patterns a rule; the aggregate `dawid-skene` is estimated over all votes.
     """
-    recorded = recorded_votes(runs, VotingRules(), in_order=any(each.stop != "round" for each in rules))
+    workers = set(runs.votes["worker"].unique())
+    by_roster = [each for each in rules if each.stop != "round" and not workers <= set(each.order or ())]
+    recorded = recorded_votes(runs, VotingRules(), in_order=bool(by_roster))
     rounds = max((r.max_rounds or 0 for r in rules), default=0)
     parts = tuple(
         RulePart(part, VotePatterns(part.cube, max(rounds, int(part.allowed.max())))) for part in recorded.parts
