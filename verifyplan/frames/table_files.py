@@ -17,7 +17,7 @@ TRUTH_COLUMNS = ["finding_id", "truth"]
 TRUTH_FILES = ("truth.csv", "claims.csv")
 """The files in a folder of runs that say which findings are true; the first that is there counts."""
 
-Truth = Mapping[str, bool] | pd.DataFrame | str | os.PathLike[str]
+Truth = Mapping[str, bool] | pd.Series | pd.DataFrame | str | os.PathLike[str]
 """Truth by finding id, a table with `finding_id` and `truth`, or the path of a CSV, Parquet or JSON file of these."""
 
 
@@ -57,7 +57,7 @@ def truth_table(truth: Truth) -> pd.DataFrame:
     """
     if isinstance(truth, pd.DataFrame):
         return truth
-    if isinstance(truth, Mapping):
+    if isinstance(truth, Mapping | pd.Series):
         return pd.DataFrame(list(truth.items()), columns=TRUTH_COLUMNS)
     if isinstance(truth, str | os.PathLike):
         return read_table(Path(truth))
