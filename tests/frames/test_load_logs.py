@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import fsspec
@@ -12,6 +13,7 @@ from tests.frames.artifacts import as_bytes, sound
 from tests.frames.plan_events import log_bytes, raised, records, started, whole
 from verifyplan.errors import InputError, LogError, TableError
 from verifyplan.frames import run_files as loading
+from verifyplan.frames.addresses import find_all, joined
 from verifyplan.frames.columns import FIRST_TABLES, TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import tables_of
@@ -30,6 +32,19 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / ".plan.jsonl.lock").write_text("")
     (tmp_path / "notes.md").write_text("no run")
     return tmp_path
+
+
+def test_a_load_that_is_interrupted_leaves_nothing_behind(folder):
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    before = sorted(folder.rglob("*"))
+    files, _ = joined(find_all([str(folder)]))
+    with pytest.raises(KeyboardInterrupt):
+        loading.read_files(files, interrupt)
+    assert gc.isenabled()
+    assert sorted(folder.rglob("*")) == before
+    assert len(load(folder)) == 3
 
 
 def kinds(*paths: object) -> dict[str, str]:
