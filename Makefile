@@ -66,10 +66,10 @@ $(PEERS): $(STAMP)
 bench: $(PEERS)       ## the benchmarks beside named peers; fails where a ratio fell by a fifth (BENCH=classify: that alone)
 	$(BIN)/python -m benchmarks.guard $(BENCH)
 
-bench-large: $(PEERS) ## the same at ten and a hundred million votes, with 10,000 files
+bench-large: $(PEERS) ## the same at 10 and 100 million votes and 5,000 findings live
 	$(BIN)/python -m benchmarks.guard --large $(BENCH)
 
-bench-table: $(PEERS) ## run the benchmarks, and write benchmarks/figures.csv and the tables of its README anew
+bench-table: $(PEERS) ## run them, and write benchmarks/figures.csv and the tables of its README anew (BENCH=--large: the large ones)
 	$(BIN)/python -m benchmarks.guard --write $(BENCH)
 
 bench-growth: setup   ## how times grow with votes, runs and workers: benchmarks/growth.csv and docs/growth.png
