@@ -162,6 +162,17 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         yield from _notes_on_circumstances(conditions)
 
 
+def _note_on_added(runs: RunSet, where: str) -> str | None:
+    """Say how many votes were added, and that somebody chose on which findings; None for none."""
+    added = note_added(runs.runs, where)
+    if added is None:
+        return None
+    return (
+        f"{added} Somebody chose the findings that they are on, mostly by the votes before: as long as a finding is "
+        "censored, values, intervals and p are of no sample; read the bounds."
+    )
+
+
 def _notes_on_idle_fields(conditions: Sequence[Condition]) -> Iterator[str]:
     """Yield why rules that give every finding the class of the baseline cannot give another, where that is known."""
     first = conditions[0]
@@ -198,7 +209,7 @@ def _notes_on_set(runs: RunSet, where: str) -> Iterator[str]:
         note_blind_classes(runs.votes, where),
         note_absent_votes(runs.runs, runs.findings, runs.votes, where),
         note_supplementary(runs.runs, where),
-        note_added(runs.runs, where),
+        _note_on_added(runs, where),
     )
     yield from (note for note in thin if note)
     if runs.runs["mode"].dropna().astype("str").nunique() > 1:
