@@ -22,6 +22,7 @@ def test_texts_are_numbered_as_pandas_does(texts, in_order):
     texts = sorted(texts, key=lambda text: (text is None, text)) if in_order else texts
     series = pd.Series(texts, dtype="str")
     assert numbered(series).tolist() == pd.factorize(series)[0].tolist()
+    assert numbered(series.astype("category")).tolist() == pd.factorize(series)[0].tolist()
     halves = pa.chunked_array([pa.array(texts[:2], pa.large_string()), pa.array(texts[2:], pa.large_string())])
     codes, names = text_codes.text_codes(halves)
     named = [*names.to_pylist(), None]

@@ -27,16 +27,18 @@ def text_codes(texts: Any) -> tuple[Array, Any]:
     [0, 0, -1, 1]
     """
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-    sample = texts[:SAMPLE_ROWS]
-    if not len(texts) or 2 * len(_starts(sample)) > len(sample):
-        return _encoded(texts)
-    starts = _starts(texts)
-    values = texts.take(pa.array(starts))
-    if not values.null_count and pc.all(pc.less(values[:-1], values[1:])).as_py():  # sorted, and so all different
+    starts = _starts(texts) if 2 * len(_starts(texts[:SAMPLE_ROWS])) <= min(len(texts), SAMPLE_ROWS) else None
+    values = texts if starts is None else texts.take(pa.array(starts))
+    if _rise(values[:SAMPLE_ROWS]) and _rise(values):  # and so all are different
         codes, names = np.arange(len(values), dtype=np.int32), values
     else:
         codes, names = _encoded(values)
-    return codes.repeat(np.diff(starts, append=len(texts))), names
+    return codes if starts is None else codes.repeat(np.diff(starts, append=len(texts))), names
+
+
+def _rise(texts: Any) -> bool:
+    """Return whether each text is after the one before, and none is missing."""
+    return not texts.null_count and bool(pc.all(pc.less(texts[:-1], texts[1:]), min_count=0).as_py())
 
 
 def _starts(texts: Any) -> Array:
@@ -67,6 +69,9 @@ def numbered(values: Any) -> Ints:
         return text_codes(pa.array(values))[0].astype(np.int64)
     if isinstance(values, pd.Series) and pd.api.types.is_integer_dtype(values.dtype) and not values.hasnans:
         values = values.to_numpy(dtype=np.int64)
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
+        codes = values.cat.codes.to_numpy()
+        values = codes if codes.min(initial=0) >= 0 else values
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
         return np.cumsum(np.append(0, values[1:] != values[:-1]))[: len(values)].astype(np.int64)
     return np.asarray(pd.factorize(values)[0], dtype=np.int64)

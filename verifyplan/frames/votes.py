@@ -13,6 +13,7 @@ from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
+from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
 from verifyplan.frames.vote_losses import with_losses_at
 from verifyplan.garbage import no_garbage_collection
@@ -204,10 +205,13 @@ def _coded(
 ) -> pd.Categorical:
     """Return a column as categories in order of appearance: its texts, or what is read in them."""
     try:
-        codes, distinct = pd.factorize(values)
+        codes = numbered(values)
     except TypeError:  # lists, which are no names, but have a text
-        codes, distinct = pd.factorize(as_text(values))
-    different = pd.Series(distinct)
+        values = as_text(values)
+        codes = numbered(values)
+    different = values.iloc[first_rows(codes)].reset_index(drop=True)
+    if isinstance(different.dtype, pd.CategoricalDtype) and isinstance(different.cat.categories.dtype, pd.StringDtype):
+        different = different.astype(different.cat.categories.dtype)
     texts = _as_standard(name, different)
     if read is None and texts.equals(different):  # they are names as they are, and differ
         return pd.Categorical.from_codes(codes, categories=pd.Index(texts))
@@ -241,6 +245,8 @@ def _repeated_votes(votes: pd.DataFrame) -> Iterator[Problem]:
     rounds, distinct = pd.factorize(pd.to_numeric(votes["round"]))
     worker = votes["worker"].cat
     cell = (_findings(votes)[0] * len(distinct) + rounds) * len(worker.categories) + worker.codes.to_numpy()
+    if (cell[1:] > cell[:-1]).all():
+        return
     again = pd.Series(cell).duplicated()
     if again.any():
         first = ", ".join(f"{name} {votes.loc[again, name].iloc[0]}" for name in key)
@@ -306,6 +312,5 @@ def _texts(values: pd.Series[Any]) -> Any:
 def _findings(votes: pd.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the number of each vote's finding, in order of appearance, and the first row of each finding."""
     run, item = (votes[name].cat for name in FINDING)
-    number, _ = pd.factorize(run.codes.to_numpy(dtype=np.int64) * len(item.categories) + item.codes.to_numpy())
-    highest = np.maximum.accumulate(number) if len(number) else number
-    return number.astype(np.int64), np.flatnonzero(np.diff(highest, prepend=-1))
+    number = numbered(run.codes.to_numpy(dtype=np.int64) * len(item.categories) + item.codes.to_numpy())
+    return number, first_rows(number)
