@@ -14,7 +14,7 @@ from verifyplan.secret_rules.randomness import entropy
 Kind = Literal["password", "secret", "key"]
 """What a name says of its value: that it is chosen by a person, made up by a program, or perhaps neither."""
 
-MIN_PASSWORD_CHARACTERS, MIN_SECRET_CHARACTERS, MIN_KEY_CHARACTERS = 5, 8, 20
+MIN_PASSWORD_CHARACTERS, MIN_SECRET_CHARACTERS, MIN_KEY_CHARACTERS = 4, 8, 20
 """Characters of a value by the kind of its name."""
 MIN_SECRET_ENTROPY, MIN_KEY_ENTROPY, MIN_HEX_ENTROPY = 2.5, 3.6, 3.0
 """Bits a character of a value; a person's password is measured by no entropy."""
@@ -24,7 +24,7 @@ MAX_VALUE_CHARACTERS, MAX_TESTED_CHARACTERS = 400, 100
 """Characters of a value that decide whether it is a secret, and whether it is a placeholder."""
 
 HINTS: dict[str, Kind] = {
-    **dict.fromkeys(("pass", "pwd", "psk", "pswd", "mot_de_passe"), "password"),
+    **dict.fromkeys(("pass", "pwd", "psk", "pswd", "_pw", "bindpw", "rootpw", "masterauth"), "password"),
     **dict.fromkeys(("secret", "token", "credential", "mnemonic", "recovery", "privkey", "jwt"), "secret"),
     **dict.fromkeys(("key", "auth", "salt", "session", "cookie", "signature", "sig", "dsn", "webhook"), "key"),
 }
@@ -70,7 +70,7 @@ _BARE = (
 _VALUE = re.compile(rf"{_SUFFIX}(?P<link>{_LINK})(?:{_QUOTED}|{_XML}|{_BARE})")
 
 _PLACEHOLDER = re.compile(
-    r"(?i)(?:[x*.#_•?-]+|<.*>|[$%@&!#]?[({\[<].*|\$\w+.*|%[\w%].*|.*\$\{.*|.*\{\{.*|.*\}\}|.*%\(?\w*\)?s|"
+    r"(?i)(?:[x*.#_•?-]+|![a-z]+|<.*>|[$%@&!#]?[({\[<].*|\$\w+.*|%[\w%].*|.*\$\{.*|.*\{\{.*|.*\}\}|.*%\(?\w*\)?s|"
     r".*(?:your|change|replace|insert|enter|redacted|placeholder|x{4}|\*{3}|\.{3}).*|"
     r"(?:the|my|a|an|some|fake|dummy|test|example|sample)[_ -]?(?:pass(?:word|wd)?|pwd|secret|token|key|cred).*)"
 )
@@ -190,7 +190,9 @@ def _is_password(candidate: Value) -> bool:
         return False
     if value.isalpha():
         plain = len(value) >= 6 and not _ABOUT.search(value) and (value.islower() or value.isupper())
-        return (plain or _mixes_cases(value)) and not listed and (quoted or whole)
+        return (plain or (len(value) >= 8 and _mixes_cases(value))) and not listed and (quoted or whole)
+    if len(value.split()) >= 4 and value.islower() and value.replace(" ", "").isalpha():
+        return quoted and not listed and not _ABOUT.search(value)  # a passphrase of words
     if _WORDS.fullmatch(value) or (_PATH.fullmatch(value) and "@" not in value and not value[-1:].isdigit()):
         return False
     if " " in value or "\t" in value:
