@@ -30,9 +30,9 @@ def test_a_judge_without_a_row_is_noted_in_the_table_the_comparison_and_the_expl
 
 
 def test_a_lost_vote_a_discoverer_and_a_full_table_are_no_absent_votes():
-    assert "note" not in str(runs_of(*FULL))
-    assert "note" not in str(runs_of(*FULL[:-1], ("c3", 1, "c", "verification-error", "")))
-    assert "note" not in str(runs_of(*FULL[:-1], discoverers=["", "", ""] * 2 + ["c", "c"]))
+    assert "note" not in str(runs_of(*FULL, mode="adversarial"))
+    assert "note" not in str(runs_of(*FULL[:-1], ("c3", 1, "c", "verification-error", ""), mode="adversarial"))
+    assert "note" not in str(runs_of(*FULL[:-1], discoverers=["", "", ""] * 2 + ["c", "c"], mode="adversarial"))
 
 
 def test_absent_votes_are_counted_by_round_and_more_than_five_findings_are_cut():
