@@ -115,7 +115,7 @@ def test_without_texts_all_else_is_the_same(dataset):
 
 
 def test_a_table_that_does_not_fit_is_refused(dataset, monkeypatch):
-    monkeypatch.setattr(opening, "MAX_TABLE_BYTES", 1000)
+    monkeypatch.setattr(opening, "MAX_TABLE_BYTES", 100)
     with pytest.raises(InputError, match=r"table votes: has 0\.0 GB in memory, .*select fewer runs"):
         _ = dataset.votes
 
