@@ -26,10 +26,11 @@ from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.artifact_checks import suspects
 from verifyplan.frames.artifact_columns import columns_of
 from verifyplan.frames.artifact_files import ArtifactFile, read_artifacts
-from verifyplan.frames.artifact_structs import _limited, decode_artifacts
+from verifyplan.frames.artifact_structs import decode_artifacts
 from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.vote_checks import cite_places, texts_cite_places
 from verifyplan.protocol.artifact import Artifact
+from verifyplan.protocol.structs import _limited
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.invariants import violations
 

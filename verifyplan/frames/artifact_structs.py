@@ -6,23 +6,18 @@ problems: keys that are unknown (outside `config`), repeated or spelt with escap
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache, reduce
-from itertools import chain
-from operator import or_
-from typing import Annotated, Any, Union, cast, get_args, get_origin
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any, cast
 
 import msgspec
 import numpy as np
-from annotated_types import Ge, Lt, MinLen
 from msgspec.structs import force_setattr
-from pydantic import BaseModel, Strict
-from pydantic.fields import FieldInfo
 
 from verifyplan.errors import InputError
 from verifyplan.files import decode
-from verifyplan.protocol.artifact import EXACT_LIMIT, Artifact, ArtifactConfig, Milliseconds
+from verifyplan.protocol.artifact import Artifact, ArtifactConfig
+from verifyplan.protocol.structs import struct_of
 from verifyplan.rules.invariants import violations
 from verifyplan.strict_json import strict_json
 
@@ -103,51 +98,4 @@ def _config(text: bytes, version: str) -> ArtifactConfig:
 @cache
 def _decoder(complete: bool) -> Any:
     """Return the decoder of artifacts; a `complete` one has every key that the models name, outside its config."""
-    return msgspec.json.Decoder(_struct(Artifact, complete))
-
-
-@cache
-def _struct(model: type[BaseModel], complete: bool) -> type[msgspec.Struct]:
-    """Return a struct with the fields of a model; none has a default if it must be `complete`."""
-    fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    for name, field in model.model_fields.items():
-        kind: Any = _limited(_type(field.annotation, complete), field.metadata)
-        default: Any = msgspec.field(default_factory=dict) if field.default == {} else field.default
-        if field.annotation is ArtifactConfig:  # kept as it is spelt: it may hold more keys, and many are equal
-            kind, default = msgspec.Raw, msgspec.Raw(b"{}")
-        fields.append((name, kind) if complete or field.is_required() else (name, kind, default))
-    properties = {name: value for name, value in vars(model).items() if isinstance(value, property)}
-    return msgspec.defstruct(model.__name__, fields, namespace=properties, gc=False, frozen=True, kw_only=True)
-
-
-def _type(kind: Any, complete: bool) -> Any:
-    """Return the type by which msgspec decodes what pydantic reads from JSON as `kind`."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if kind == Milliseconds:
-        limits = msgspec.Meta(ge=0, lt=EXACT_LIMIT)
-        return Annotated[int, limits] | Annotated[float, limits]
-    if origin is Annotated:
-        return _limited(_type(arguments[0], complete), arguments[1:])
-    if origin in (Union, types.UnionType):
-        return reduce(or_, (_type(argument, complete) for argument in arguments))
-    if origin is tuple:
-        return types.GenericAlias(list, (_type(arguments[0], complete),))
-    if origin is dict:  # keys without limits are made once each, which is several times as fast
-        return types.GenericAlias(dict, (str, _type(arguments[1], complete)))
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return _struct(kind, complete)
-    return kind
-
-
-def _limited(kind: Any, metadata: Iterable[Any]) -> Any:
-    """Return a type with the limits of a field; TypeError for one that msgspec would not hold it to."""
-    limits: dict[str, Any] = {}
-    for part in chain.from_iterable(part.metadata if isinstance(part, FieldInfo) else [part] for part in metadata):
-        name = _LIMITS.get(type(part))
-        if name is None and not isinstance(part, Strict):
-            raise TypeError(f"an artifact's field has {part!r}, which fast reading does not know")
-        limits |= {name: getattr(part, name)} if name else {}
-    return Annotated[kind, msgspec.Meta(**limits)] if limits else kind
-
-
-_LIMITS: dict[type, str] = {Ge: "ge", Lt: "lt", MinLen: "min_length"}
+    return msgspec.json.Decoder(struct_of(Artifact, complete))

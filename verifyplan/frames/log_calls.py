@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from verifyplan.frames.log_events import LogEvents, Row, instant
 from verifyplan.frames.runset import Rows
@@ -27,6 +27,7 @@ _PLAN_ROLES = frozenset(get_args(Role))
 _ROLE_OF_MESSAGE: dict[str, str] = {str(kind): role for kind, role in ROLE_OF_TYPE.items()}
 _MESSAGE = re.compile(rf"t\d{{1,9}}/({'|'.join(ROLE_OF_TYPE)})")
 _ITERATION = re.compile(r"i(\d{1,9})/")
+_USAGE, _TOOL_USE = tuple(Usage.model_fields), tuple(ToolUse.model_fields)
 _TURN_NUMBER = re.compile(r"/t(\d{1,9})(?:/w\d+)?$")
 
 
@@ -47,10 +48,11 @@ def turns_by_call(log: LogEvents) -> dict[str, list[Turn]]:
     sent: dict[str, tuple[TurnSent, str | None]] = {}
     replied: dict[str, tuple[TurnReplied, str | None]] = {}
     for record in log.records:
-        if isinstance(record.event, TurnSent):
-            sent[record.event.call_id] = record.event, instant(record.at)
-        elif isinstance(record.event, TurnReplied):
-            replied[record.event.call_id] = record.event, instant(record.at)
+        event = record.event
+        if event.type == "turn-sent":
+            sent[event.call_id] = event, instant(record.at)
+        elif event.type == "turn-replied":
+            replied[event.call_id] = event, instant(record.at)
     calls: dict[str, list[Turn]] = {}
     for name in dict.fromkeys([*sent, *replied]):
         request, sent_at = sent.get(name, (None, None))
@@ -61,7 +63,7 @@ def turns_by_call(log: LogEvents) -> dict[str, list[Turn]]:
 
 def call_ends(log: LogEvents) -> dict[str, CallEnd]:
     """Return how each call ended, in the order in which they did."""
-    return {event.call_id: event for event in log.events if isinstance(event, CallReplied | CallFailed)}
+    return {e.call_id: e for e in log.events if e.type == "call-replied" or e.type == "call-failed"}
 
 
 def tools_used(end: CallEnd | None, turns: Sequence[Turn]) -> tuple[ToolUse, ...]:
@@ -102,8 +104,14 @@ def _message_text(reply: TurnReplied | None, name: str) -> str | None:
 
 def _usage_row(usage: Usage | None) -> Row:
     """Return the columns of what was used; all missing for None."""
-    values: dict[str, Any] = dict.fromkeys(Usage.model_fields) if usage is None else usage.model_dump()
-    return values | {"cost": None if values["cost"] is None else float(values["cost"])}
+    if usage is None:
+        return dict.fromkeys(_USAGE)
+    return _fields(usage, _USAGE) | {"cost": None if usage.cost is None else float(usage.cost)}
+
+
+def _fields(value: object, names: Iterable[str]) -> Row:
+    """Return fields of a value, which may be a struct."""
+    return {name: getattr(value, name) for name in names}
 
 
 def call_rows(log: LogEvents) -> Rows:
@@ -115,9 +123,10 @@ def call_rows(log: LogEvents) -> Rows:
     ended, turns = call_ends(log), turns_by_call(log)
     faults = _faults(log, ended)
     times = {
-        (record.event.call_id, isinstance(record.event, CallRequested)): instant(record.at)
+        (event.call_id, event.type == "call-requested"): instant(record.at)
         for record in log.records
-        if isinstance(record.event, CallRequested | CallReplied | CallFailed)
+        for event in [record.event]
+        if event.type == "call-requested" or event.type == "call-replied" or event.type == "call-failed"
     }
     calls = [
         {
@@ -135,7 +144,12 @@ def call_rows(log: LogEvents) -> Rows:
         for request in [requests.get(call_id)]
     ]
     tools = [
-        {"run_id": log.run_id, "call_id": call_id, "step": step, **use.model_dump()}
+        {
+            "run_id": log.run_id,
+            "call_id": call_id,
+            "step": step,
+            **_fields(use, _TOOL_USE),
+        }
         for call_id in dict.fromkeys([*ended, *requests])
         for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ())), start=1)
     ]
@@ -157,7 +171,7 @@ def _place_of(call_id: str) -> Row:
 
 
 def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None) -> Row:
-    status = end.status if isinstance(end, CallFailed) else "in-flight" if end is None else "completed"
+    status = "in-flight" if end is None else end.status if end.type == "call-failed" else "completed"
     tools, usage = tools_used(end, turns), _usage(end, turns)
     return {
         "status": status,
@@ -165,18 +179,18 @@ def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None) -> R
         **_usage_row(usage),
         "model": ", ".join(dict.fromkeys(turn.sent.model for turn in turns if turn.sent)) or None,
         "n_turns": len(turns),
-        "source": end.source if isinstance(end, CallReplied) else None,
-        "reason": end.reason if isinstance(end, CallFailed) else fault,
+        "source": end.source if end and end.type == "call-replied" else None,
+        "reason": end.reason if end and end.type == "call-failed" else fault,
         "n_tools": len(tools) if tools or usage else None,
     }
 
 
 def _usage(end: CallEnd | None, turns: Sequence[Turn]) -> Usage | None:
     """Return what a call used; None where nobody counted: agents without turns tell it with their reply alone."""
-    if isinstance(end, CallReplied):
-        return end.usage
     if end is None:
         return sum((turn.replied.usage for turn in turns if turn.replied), Usage()) if turns else None
+    if end.type == "call-replied":
+        return end.usage
     return end.usage if turns or end.usage.total or end.status == "budget" else None
 
 
@@ -202,7 +216,7 @@ def _worker_faults(
     """Return what was wrong with workers' answers, by call; a dispatch of several calls has one reason for them all."""
     calls: dict[str, list[CallReplied]] = defaultdict(list)
     for request in requests:
-        if isinstance(end := ended.get(request.call_id), CallReplied):
+        if (end := ended.get(request.call_id)) and end.type == "call-replied":
             calls[request.worker].append(end)
     return {
         call.call_id: closed.reason

@@ -22,16 +22,19 @@ Row = dict[str, Any]
 
 
 class LogEvents:
-    """The log of one run: its records, and its events by type, each in the order of the log."""
+    """The log of one run: its records, and its events by type, each in the order of the log.
+
+    Events may be structs that have the attributes of their models: they are told apart by `type`, not by class.
+    """
 
     def __init__(self, records: Sequence[Record], run_id: str, source: str) -> None:
         if not records or not isinstance(records[0].event, RunStarted):
             raise ValueError("a run begins with run-started")
         self.records, self.run_id, self.source = records, run_id, source
         self.started: RunStarted = records[0].event
-        self._by_type: dict[type, list[Any]] = defaultdict(list)
+        self._by_type: dict[str, list[Any]] = defaultdict(list)
         for record in records:
-            self._by_type[type(record.event)].append(record.event)
+            self._by_type[record.event.type].append(record.event)
 
     @property
     def events(self) -> Iterator[Event]:
@@ -40,7 +43,7 @@ class LogEvents:
 
     def of(self, kind: type[E]) -> list[E]:
         """Return the events of one type, in order; none if there are none."""
-        return self._by_type.get(kind, [])
+        return self._by_type.get(kind.model_fields["type"].default, [])
 
     def run_row(self) -> Row:
         """Return the columns of `runs` that a run of any kind fills."""

@@ -19,7 +19,7 @@ from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.run_tables import log_rows
 from verifyplan.frames.runset import Rows, RunSet, assemble
 from verifyplan.garbage import no_garbage_collection
-from verifyplan.runlog.reader import parse_log
+from verifyplan.runlog.table_records import table_records
 
 MAX_FILE_BYTES = 512 * 2**20
 """A run file that is larger is refused; no run comes near it."""
@@ -125,7 +125,7 @@ class _Reading:
 
 
 def _log_rows(data: bytes, run_id: str, path: str) -> Rows:
-    return log_rows(parse_log(data, path).records, run_id, path)
+    return log_rows(table_records(data, path), run_id, path)
 
 
 def _assembled(parts: Sequence[tuple[str, Rows]], failures: list[Failure]) -> RunSet:

@@ -41,6 +41,9 @@ class WorkerRequest(Model):
 MAX_TOKENS_COUNTED = 2**53
 """Counts are below this: tables hold whole numbers up to it."""
 
+MAX_DOLLARS = 10**12
+"""What a call cost is below this."""
+
 Count = Annotated[int, Field(ge=0, lt=MAX_TOKENS_COUNTED)]
 
 
@@ -52,7 +55,7 @@ class Usage(Model):
     cache_read_tokens: Count = Field(default=0, description="Tokens in that the endpoint had in its cache.")
     cache_write_tokens: Count = Field(default=0, description="Tokens in that the endpoint put in its cache.")
     web_searches: Count = Field(default=0, description="Searches that the endpoint made, which it bills apart.")
-    cost: Annotated[Decimal, Field(ge=0, lt=10**12)] | None = Field(
+    cost: Annotated[Decimal, Field(ge=0, lt=MAX_DOLLARS)] | None = Field(
         default=None, description="US dollars by the table of prices; None where it has no price."
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -54,6 +55,22 @@ def decode(line: bytes, before: str) -> tuple[dict[str, Any], str] | None:
     except ValueError:
         return None
     return (values, digest) if isinstance(values, dict) else None
+
+
+def whole_lines(lines: Sequence[bytes]) -> list[bytes] | None:
+    """Return the JSON texts of all lines of a log, without their digests; None unless every line is whole.
+
+    >>> whole_lines([b'{"seq":1,"digest":"00"}']) is None
+    True
+    """
+    texts, before = [], START
+    for line in lines:
+        head = line[:-_TAIL]
+        before = _digest(before, head)
+        if line[-_TAIL:] != b',"digest":"' + before.encode() + b'"}':
+            return None
+        texts.append(head + b"}")
+    return texts
 
 
 def _digest(before: str, head: bytes) -> str:

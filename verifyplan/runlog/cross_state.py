@@ -42,21 +42,21 @@ class CrossState:
 
     def add(self, event: Event) -> None:
         """Take in one more event; events that carry no state are passed over."""
-        match event:
-            case RunStarted():
+        match event.type:  # not the class: events read for tables are structs
+            case "run-started":
                 self.started = event
-            case FindingGrouped():
+            case "finding-grouped":
                 self.groups[event.part][event.finding_id] = event
-            case VoteCast():
+            case "vote-cast":
                 rounds = self.votes.setdefault((event.part, event.finding_id), {})
                 rounds.setdefault(event.round, {})[event.worker] = event
-            case FindingClassified():
+            case "finding-classified":
                 self.classes[event.part, event.finding_id] = event
-            case DispatchClosed():
+            case "dispatch-closed":
                 self.dispatches.setdefault((event.part, event.round), []).append(event)
-            case RoundClosed():
+            case "round-closed":
                 self.rounds[event.part].append(event)
-            case RunEnded():
+            case "run-ended":
                 self.ended = event
 
 

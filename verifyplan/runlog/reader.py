@@ -69,8 +69,8 @@ def parse_log(data: bytes, place: str) -> Log:
             break
         number, (values, digest), position = number + 1, decoded, stop + (end >= 0)
         if steps is None:
-            steps = _steps(values, place)
-        record = _record(values, number, steps, place)
+            steps = steps_of(values, place)
+        record = record_of(values, number, steps, place)
         records += [record] if record else []
     if not records or not isinstance(records[0].event, RunStarted):
         fix = "name a log that `verifyplan verify` or `crossverify` wrote; a run that died at once is begun anew"
@@ -80,11 +80,13 @@ def parse_log(data: bytes, place: str) -> Log:
     return Log(tuple(records), digest, position, len(data) - position, whole, number, version)
 
 
-def _steps(values: dict[str, object], place: str) -> list[Step]:
+def steps_of(values: dict[str, object], place: str) -> list[Step]:
+    """Return what leads from the version of a log, by the values of its first event, to the present one."""
     return steps_from(values.get("version"), place) if values.get("type") == "run-started" else []
 
 
-def _record(values: dict[str, object], number: int, steps: list[Step], place: str) -> Record | None:
+def record_of(values: dict[str, object], number: int, steps: list[Step], place: str) -> Record | None:
+    """Return the record of a line; None where its event is no more, LogError where it is no event."""
     seq, at = values.pop("seq", None), values.pop("at", None)
     changed = migrate(values, steps)
     if changed is None:
