@@ -15,7 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
-from verifyplan.analysis.panels.error_correlation import effective_votes
+from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.panels.error_correlation import effective_votes, error_correlation
+from verifyplan.analysis.panels.majority_accuracy import share_right
+from verifyplan.analysis.panels.panel_answers import PanelAnswers
+from verifyplan.analysis.panels.selection import forward_selection
 from verifyplan.errors import InputError, SettingsError, TableError
 
 
@@ -179,6 +183,59 @@ def test_errors_are_centred_within_truth_classes_and_plain_ones_are_not():
     assert plain.value == pytest.approx(np.corrcoef(errors.T.astype(float))[upper].mean(), abs=1e-12)
     assert within.low < 0 < within.high
     assert plain.low > 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 6), share=st.sampled_from([0.6, 0.9, 1.0]))
+def test_the_correlation_of_all_pairs_is_that_of_each_pair_by_itself(seed, k, share):
+    rng = np.random.default_rng(seed)
+    n_units = 60
+    answer = np.where(rng.random((n_units, k)) < share, rng.random((n_units, k)) < rng.uniform(0, 0.6, k), -1)
+    truth, units = rng.integers(0, 2, n_units), np.arange(n_units)
+    answers = PanelAnswers(
+        tuple(map(str, range(k))),
+        answer.astype(np.int64),
+        2,
+        True,
+        truth,
+        Clusters(units * 0, units),
+        np.ones(k),
+        False,
+    )
+    found = error_correlation(answers, "within-truth")
+    sums, n = np.zeros(n_units), 0
+    for a, b in combinations(range(k), 2):
+        both = (answer[:, a] >= 0) & (answer[:, b] >= 0)
+        own, other = (np.where(both, answer[:, judge], 0.0) for judge in (a, b))
+        for number in (0, 1):
+            members = both & (truth == number)
+            for errors in (own, other):
+                errors[members] -= errors[members].mean() if members.any() else 0
+        spreads = (own**2).sum(), (other**2).sum()
+        if both.sum() < 10 or min(spreads) < 1e-9:
+            assert np.isnan(found.pairs[[a, b], [b, a]]).all()
+            continue
+        own, other = own / np.sqrt(spreads[0]), other / np.sqrt(spreads[1])
+        r = (own * other).sum()
+        assert found.pairs[a, b] == found.pairs[b, a] == pytest.approx(r, abs=1e-12)
+        sums, n = sums + own * other - r * (own**2 + other**2) / 2, n + 1
+    if not found.by_votes:
+        np.testing.assert_allclose(found.residuals, sums / max(n, 1), atol=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 7), n_labels=st.integers(1, 4))
+def test_each_judge_of_an_order_adds_most_to_the_majority_of_those_before(seed, k, n_labels):
+    rng = np.random.default_rng(seed)
+    answer = rng.integers(-1, n_labels, (25, k))
+    votes = (answer == np.arange(n_labels)[:, None, None]).astype(np.int8)
+    order, accuracy = forward_selection(votes)
+    left = np.argsort(-votes[0].mean(axis=0), kind="stable").tolist()
+    for step, judge in enumerate(order):
+        reached = [share_right(votes[:, :, [*order[:step], other]].sum(axis=2)).mean() for other in left]
+        assert judge == left[int((np.array(reached) >= max(reached) - 1e-12).argmax())]
+        assert accuracy[step] == pytest.approx(max(reached), abs=1e-12)
+        left.remove(judge)
 
 
 def test_missing_votes_are_compared_over_common_items():

@@ -132,29 +132,36 @@ def linear_interval(value: float, residuals: Floats, clusters: Clusters) -> Inte
 
 
 def _by_judges(errors: Floats, voted: Floats, classes: Ints, enough: Bools) -> tuple[Floats, Floats, Bools]:
-    """Return the correlation of each pair of judges, the residuals of its mean, and who never varies; a loop."""
-    n_units, n = errors.shape
-    pairs, residuals, constant = np.full((n, n), np.nan), np.zeros(n_units), np.zeros((n, n), dtype=bool)
-    n_classes = int(classes.max()) + 1
-    member = (classes == np.arange(n_classes)[:, None]).astype(np.float64)
-    found = 0
-    for a in range(n - 1):
-        both = voted[:, a, None] * voted[:, a + 1 :]
-        size = np.maximum(member @ both, 1)
-        own = (errors[:, a, None] - (member @ (both * errors[:, a, None]) / size)[classes]) * both
-        other = (errors[:, a + 1 :] - (member @ (both * errors[:, a + 1 :]) / size)[classes]) * both
-        own_sum, other_sum = (own**2).sum(axis=0), (other**2).sum(axis=0)
-        seen = enough[a, a + 1 :]
-        constant[a, a + 1 :], constant[a + 1 :, a] = seen & (own_sum <= 1e-9), seen & (other_sum <= 1e-9)
-        defined = seen & (own_sum > 1e-9) & (other_sum > 1e-9)
-        if not defined.any():
-            continue
-        own, other = own[:, defined] / np.sqrt(own_sum[defined]), other[:, defined] / np.sqrt(other_sum[defined])
-        r = np.clip((own * other).sum(axis=0), -1, 1)
-        pairs[a, a + 1 :][defined] = pairs[a + 1 :, a][defined] = r
-        residuals += (own * other - r * (own**2 + other**2) / 2).sum(axis=1)
-        found += len(r)
-    return pairs, residuals / max(found, 1), constant
+    """Return the correlation of each pair of judges, the residuals of its mean, and who never varies.
+
+    All follow from products of (units, judges) within each class: with v a vote, e an error and m the mean error of a
+    judge (row) on what another (column) answered, sums over pairs of (e - m) v are quadratic forms of e and v.
+    """
+    parts = [np.flatnonzero(classes == number) for number in range(int(classes.max()) + 1)]
+    spread, together = np.zeros_like(enough, dtype=np.float64), np.zeros_like(enough, dtype=np.float64)
+    for units in parts:
+        wrong, n_common = _errors_in_common(errors[units], voted[units])
+        spread += wrong - wrong**2 / n_common
+        together += errors[units].T @ errors[units] - wrong * wrong.T / n_common
+    seen = enough & ~np.eye(len(enough), dtype=bool)
+    constant = seen & (spread <= 1e-9)
+    defined = seen & ~constant & ~constant.T
+    weight = np.divide(1.0, np.sqrt(spread * spread.T), out=np.zeros_like(spread), where=defined)
+    r = np.clip(together * weight, -1, 1)
+    pull = np.divide(r, spread, out=np.zeros_like(spread), where=defined)
+    residuals = np.zeros(len(errors))
+    for units in parts:
+        own, there = errors[units], voted[units]
+        mean = np.divide(*_errors_in_common(own, there))
+        of_error = own @ (2 * (pull * mean - weight * mean.T) - pull)
+        of_vote = there @ (weight * mean * mean.T - pull * mean**2)
+        residuals[units] = ((own @ weight) * own + (of_error + of_vote) * there).sum(axis=1) / 2
+    return np.where(defined, r, np.nan), residuals / max(np.count_nonzero(defined) / 2, 1), constant
+
+
+def _errors_in_common(errors: Floats, voted: Floats) -> tuple[Floats, Floats]:
+    """Return how often a judge (row) errs on what another (column) answered too, and how much that is, at least 1."""
+    return errors.T @ voted, np.maximum(voted.T @ voted, 1)
 
 
 def _by_votes(errors: Floats, voted: Floats, classes: Ints) -> tuple[float, Floats]:

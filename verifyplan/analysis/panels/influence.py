@@ -22,6 +22,7 @@ from verifyplan.analysis.panels.decisions import (
 from verifyplan.analysis.panels.influence_result import Influence
 from verifyplan.analysis.panels.labels import positive_code
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut, leave_one_out
+from verifyplan.analysis.panels.standing_apart import rows_of_workers
 from verifyplan.analysis.panels.worker_notes import note_on_lone_votes
 from verifyplan.analysis.replay import Setting
 from verifyplan.errors import Problem, SettingsError
@@ -122,10 +123,12 @@ Sides: TypeAlias = tuple[dict[str, Metric], dict[str, Metric]]
 
 def _majority_sides(votes: LeaveOneOut, positive: int | None) -> Iterator[Sides]:
     """Yield the metrics of majorities, of each worker over the items that have votes with and without it."""
-    decided, right = votes.decided, votes.panel_right()[votes.decided]
-    truth = votes.votes.truth[decided]
-    for number in range(len(votes.votes.workers)):
-        without = votes.panel_right_without(number)[decided]
+    decided, with_all, of_votes = votes.decided, votes.panel_right(), votes.panel_right_without()
+    right, truth = with_all[decided], votes.votes.truth[decided]
+    for own in rows_of_workers(votes.votes.worker, len(votes.votes.workers)):
+        without = with_all.copy()
+        without[votes.votes.unit[own]] = of_votes[own]
+        without = without[decided]
         both = np.isfinite(right) & np.isfinite(without)
         first, second = (_majority_metrics(each, both, truth, positive) for each in (right, without))
         yield first, second
@@ -134,9 +137,9 @@ def _majority_sides(votes: LeaveOneOut, positive: int | None) -> Iterator[Sides]
 def _rows(workers: Sequence[str], changes: Changes, sides: Iterable[Sides]) -> pd.DataFrame:
     clusters = changes.clusters
     rows: list[tuple[object, ...]] = []
-    for number, (name, (with_all, left)) in enumerate(zip(workers, sides, strict=True)):
-        own = changes.worker == number
-        change = share_interval(changes.change[own], np.ones(int(own.sum())), clusters.take(changes.decision[own]))
+    rows_of = rows_of_workers(changes.worker, len(workers))
+    for name, own, (with_all, left) in zip(workers, rows_of, sides, strict=True):
+        change = share_interval(changes.change[own], np.ones(len(own)), clusters.take(changes.decision[own]))
         rows.append((name, "changed", 0.0, change.value, *change))
         for metric, second in left.items():
             first = with_all[metric]

@@ -69,12 +69,9 @@ class LeaveOneOut:
         """Return the share of each unit's majority that is the truth; NaN without truth or votes."""
         return _credit(self.majority, self.votes.truth, self.counts.sum(axis=1))
 
-    def panel_right_without(self, worker: int) -> Floats:
-        """Return the same, without the votes of one worker."""
-        credit = self.panel_right()
-        own = self.votes.worker == worker
-        credit[self.votes.unit[own]] = _credit(self.without[own], self.truth[own], self.others[own])
-        return credit
+    def panel_right_without(self) -> Floats:
+        """Return for each vote the same of its unit, without the vote."""
+        return _credit(self.without, self.truth, self.others)
 
 
 def leave_one_out(votes: PanelVotes) -> LeaveOneOut:

@@ -112,19 +112,23 @@ def _poisson_binomial(answers: PanelAnswers, classes: Ints) -> Independent:
 
 
 def _right_by_chance(accuracy: Floats) -> tuple[float, Floats]:
-    """Return how right a majority of independent judges is, ties shared, and its derivative by each accuracy."""
+    """Return how right a majority of independent judges is, ties shared, and its derivative by each accuracy.
+
+    `after[j, s]` is how right it is if s of the first j judges are right; `before[s]` is the chance that s are.
+    """
     n = len(accuracy)
-    chances = np.tile(accuracy, (n, 1))
-    np.fill_diagonal(chances, 0)  # row j: of the others
-    others = np.zeros((n, n))
-    others[:, 0] = 1
-    for column in chances.T[:, :, None]:
-        gained = others[:, :-1] * column
-        others *= 1 - column
-        others[:, 1:] += gained
-    wins = share_right(np.array([np.arange(n + 1), n - np.arange(n + 1)], dtype=np.int16))
-    if_right, if_wrong = others @ wins[1:], others @ wins[:-1]
-    return float(accuracy[0] * if_right[0] + (1 - accuracy[0]) * if_wrong[0]), if_right - if_wrong
+    right_votes = np.arange(n + 1, dtype=np.int16)
+    after = np.zeros((n + 1, n + 1))
+    after[n] = share_right(np.array([right_votes, n - right_votes]))
+    for j in range(n - 1, -1, -1):
+        after[j, :-1] = accuracy[j] * after[j + 1, 1:] + (1 - accuracy[j]) * after[j + 1, :-1]
+    before, slopes = (right_votes == 0).astype(np.float64), np.empty(n)
+    for j in range(n):
+        slopes[j] = before[:-1] @ np.diff(after[j + 1])
+        gained = before[:-1] * accuracy[j]
+        before *= 1 - accuracy[j]
+        before[1:] += gained
+    return float(after[0, 0]), slopes
 
 
 def _drawn(answers: PanelAnswers, classes: Ints, seed: int) -> Independent:

@@ -13,6 +13,7 @@ from verifyplan.analysis.cluster_intervals import difference_interval, share_int
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.analysis.panels.round_answers import Bools, Majority, RoundAnswers
+from verifyplan.analysis.panels.standing_apart import rows_of_workers
 from verifyplan.frames.panel_votes import Ints
 
 Share: TypeAlias = tuple[Floats, Floats]
@@ -85,8 +86,8 @@ def worker_changes(answers: RoundAnswers, whole: Step, workers: tuple[str, ...],
     """Return the table `workers` of Flips."""
     pairs, _ = pairs_of_step(answers, whole)
     rows = []
-    for code, worker in enumerate(workers):
-        own = Pairs(*(column[pairs.worker == code] for column in pairs))
+    for worker, own_rows in zip(workers, rows_of_workers(pairs.worker, len(workers)), strict=True):
+        own = Pairs(*(column[own_rows] for column in pairs))
         rows += [{"worker": worker, **row} for row in _changes(answers, own, clusters)]
     return whole_numbers(rows)
 

@@ -95,18 +95,18 @@ def judge_order(answers: PanelAnswers, fold: Ints) -> JudgeOrder:
     How many judges are enough is decided on held-out items, too: for the items of a fold on those of the others,
     each ordered without both folds.
     """
-    votes = np.ascontiguousarray(answers.one_hot.transpose(0, 2, 1))
-    order, accuracy = _forward(votes)
+    votes = answers.one_hot
+    order, accuracy = forward_selection(votes)
     parts = range(int(fold.max()) + 1)
     held_out = np.tile(accuracy, (len(fold), 1))
     curves = np.zeros((len(parts), len(parts), len(order)))  # sums over the items of a fold, ordered without another
     for part in parts:
         for other in range(part if len(parts) > 2 else 0):
-            own, _ = _forward(votes[:, :, (fold != part) & (fold != other)])
+            own, _ = forward_selection(votes[:, (fold != part) & (fold != other)])
             for scored, left_out in ((part, other), (other, part)):
                 curves[left_out, scored] = _held_out(votes, own, fold == scored).sum(axis=0)
         if len(parts) > 1:
-            own, _ = _forward(votes[:, :, fold != part])
+            own, _ = forward_selection(votes[:, fold != part])
             held_out[fold == part] = _held_out(votes, own, fold == part)
     smaller = held_out[:, -1].copy()
     if len(parts) > 2:
@@ -117,7 +117,7 @@ def judge_order(answers: PanelAnswers, fold: Ints) -> JudgeOrder:
 
 def _held_out(votes: Counts, order: Ints, here: Bools) -> Floats:
     """Return how right the majority of the first k judges is on some units, of shape (units, judges)."""
-    return share_right(votes[:, order][:, :, here].cumsum(axis=1, dtype=np.int16)).T
+    return share_right(votes[:, here][:, :, order].cumsum(axis=2, dtype=np.int16))
 
 
 def _enough(accuracy: Floats) -> int:
@@ -125,33 +125,39 @@ def _enough(accuracy: Floats) -> int:
     return int((accuracy >= accuracy[-1] - 1e-12).argmax()) + 1
 
 
-def _mean_right(counts: Counts) -> Floats:
-    """Return the mean of `share_right` over units, the last axis, in a fraction of its time."""
-    rest = counts[1:].max(axis=0) if len(counts) > 1 else np.zeros_like(counts[0])
-    level = (counts[0] == rest) & (rest > 0)
-    won: Floats = np.asarray(np.count_nonzero(counts[0] > rest, axis=-1), dtype=np.float64)
-    if len(counts) == 2:
-        won += np.count_nonzero(level, axis=-1) / 2
-    else:
-        won += (level / (1 + (counts[1:] == counts[0]).sum(axis=0, dtype=np.int16))).sum(axis=-1)
-    return np.asarray(won / max(counts.shape[-1], 1))
-
-
-def _forward(votes: Counts) -> tuple[Ints, Floats]:
-    """Return the order of judges, and how right the majority of the first k is; votes by code, judge and unit.
+def forward_selection(votes: Counts) -> tuple[Ints, Floats]:
+    """Return the order of judges, and how right the majority of the first k is; votes by code, unit and judge.
 
     Each step adds the judge with whom the majority is right most often; of equal ones the more accurate, then the
     first by name.
     """
-    left = np.argsort(-votes[0].mean(axis=1), kind="stable")
-    rank, votes = np.arange(len(left)), votes[:, left]
-    counts = np.zeros_like(votes[:, 0])
-    order, accuracy = np.empty_like(left), np.empty(len(left))
-    for step in range(len(left)):
-        n = len(left) - step  # those that are left come first
-        reached = _mean_right(counts[:, None] + votes[:, :n])
-        best = int(np.where(reached >= reached.max() - 1e-12, rank[:n], len(left)).argmin())
-        order[step], accuracy[step] = left[best], reached[best]
-        counts += votes[:, best]
-        votes[:, best], left[best], rank[best] = votes[:, n - 1], left[n - 1], rank[n - 1]
+    judges = np.argsort(-votes[0].mean(axis=0), kind="stable")
+    votes = votes[:, :, judges]
+    counts = np.zeros(votes.shape[:2], dtype=np.int16)
+    order, accuracy, left = np.empty_like(judges), np.empty(len(judges)), np.ones(len(judges), dtype=bool)
+    for step in range(len(judges)):
+        right, gains = _right_with_one_more(counts)
+        reached = np.full(len(judges), right.sum())
+        for gain, cast in zip(gains, votes, strict=True):
+            moved = np.flatnonzero(gain)  # the more votes a unit has, the fewer hang on the next
+            reached += gain[moved] @ cast[moved]
+        reached = np.where(left, reached / max(len(right), 1), -np.inf)
+        best = int((reached >= reached.max() - 1e-12).argmax())
+        order[step], accuracy[step], left[best] = judges[best], reached[best], False
+        counts += votes[:, :, best]
     return order, accuracy
+
+
+def _right_with_one_more(counts: Counts) -> tuple[Floats, Floats]:
+    """Return `share_right` of each unit, and what one more vote of each code adds to it, of shape (codes, units)."""
+
+    def share(right: Counts, most_wrong: Counts, tied: Counts) -> Floats:
+        return np.asarray((right > most_wrong) + ((right == most_wrong) & (right > 0)) / (1 + tied))
+
+    right, wrong = counts[0], counts[1:]
+    most = wrong.max(axis=0, initial=0)
+    tied = (wrong == most).sum(axis=0, dtype=np.int16)
+    now = share(right, most, tied)
+    past, level = share(right, most + 1, np.ones_like(tied)) - now, share(right, most, tied + 1) - now
+    of_wrong = np.where(wrong == most, past, np.where(wrong + 1 == most, level, 0.0))
+    return now, np.concatenate([[share(right + 1, most, tied) - now], of_wrong])

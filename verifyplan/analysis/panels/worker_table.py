@@ -82,9 +82,10 @@ def panel_figures(votes: LeaveOneOut, changes: Changes) -> Figures:
         return figures
     clusters, with_all = clusters_of_units(votes.votes), votes.panel_right()
     adds = []
-    for number, own in enumerate(rows_of_workers(votes.votes.worker, n)):
-        units = votes.votes.unit[own[votes.others[own] > 0]]
-        adds.append(_difference(votes.panel_right_without(number)[units], with_all[units], clusters.take(units)))
+    without = votes.panel_right_without()
+    for own in rows_of_workers(np.where(votes.others > 0, votes.votes.worker, -1), n):
+        units = votes.votes.unit[own]
+        adds.append(_difference(without[own], with_all[units], clusters.take(units)))
     return figures | _columns("adds", adds)
 
 
