@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple, get_args
 
 from verifyplan.frames.log_events import LogEvents, Row, instant
@@ -28,6 +29,7 @@ _ROLE_OF_MESSAGE: dict[str, str] = {str(kind): role for kind, role in ROLE_OF_TY
 _MESSAGE = re.compile(rf"t\d{{1,9}}/({'|'.join(ROLE_OF_TYPE)})")
 _ITERATION = re.compile(r"i(\d{1,9})/")
 _USAGE, _TOOL_USE = tuple(Usage.model_fields), tuple(ToolUse.model_fields)
+_of_usage, _of_tool_use = attrgetter(*_USAGE), attrgetter(*_TOOL_USE)
 _TURN_NUMBER = re.compile(r"/t(\d{1,9})(?:/w\d+)?$")
 
 
@@ -106,12 +108,8 @@ def _usage_row(usage: Usage | None) -> Row:
     """Return the columns of what was used; all missing for None."""
     if usage is None:
         return dict.fromkeys(_USAGE)
-    return _fields(usage, _USAGE) | {"cost": None if usage.cost is None else float(usage.cost)}
-
-
-def _fields(value: object, names: Iterable[str]) -> Row:
-    """Return fields of a value, which may be a struct."""
-    return {name: getattr(value, name) for name in names}
+    values = dict(zip(_USAGE, _of_usage(usage), strict=True))
+    return values | {"cost": None if usage.cost is None else float(usage.cost)}
 
 
 def call_rows(log: LogEvents) -> Rows:
@@ -148,7 +146,7 @@ def call_rows(log: LogEvents) -> Rows:
             "run_id": log.run_id,
             "call_id": call_id,
             "step": step,
-            **_fields(use, _TOOL_USE),
+            **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True)),
         }
         for call_id in dict.fromkeys([*ended, *requests])
         for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ())), start=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import sides
 from verifyplan.runlog.chain import Record
 
+_STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 E = TypeVar("E", bound=Event)
 Row = dict[str, Any]
 
@@ -83,6 +85,9 @@ def instant(at: str) -> str | None:
     ('2026-01-31T12:00:00.000+00:00', None)
     """
     try:
+        if _STAMP.fullmatch(at):  # as logs write it
+            datetime.fromisoformat(at)
+            return f"{at[:-1]}+00:00"
         return datetime.fromisoformat(at).astimezone(UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError):
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from html import escape
 from itertools import chain
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -275,9 +275,11 @@ def assemble(parts: Iterable[Rows]) -> RunSet:
 
 def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
     every = list(rows)
-    named = set().union(*every) if table == "runs" else set(every[0]) if every else set()
-    names = (column.name for column in TABLES[table] if column.name in named)
-    return {name: list(map(methodcaller("get", name), every)) for name in names}
+    if table == "runs":  # those of each kind have keys of their own
+        named = set[str]().union(*every)
+        return {c.name: list(map(methodcaller("get", c.name), every)) for c in TABLES[table] if c.name in named}
+    named = set(every[0]) if every else set()
+    return {column.name: list(map(itemgetter(column.name), every)) for column in TABLES[table] if column.name in named}
 
 
 class RunIndex:
