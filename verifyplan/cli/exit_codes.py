@@ -42,7 +42,8 @@ def exit_code_of(run: Run, *, by_verdict: bool = False) -> int:
     goes on.
     """
     if isinstance(run, CrossRun):
-        if any(event.type == "call-failed" and event.status == "budget" for event in run.events):
+        events = (record.event for record in run.records)
+        if any(event.type == "call-failed" and event.status == "budget" for event in events):
             return BUDGET
         if run.status == "aborted-non-result" or run.failure:
             return FAILED

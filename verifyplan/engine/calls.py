@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic_core import from_json, to_json
 
@@ -29,6 +29,10 @@ from verifyplan.text import truncate
 
 REASON_LENGTH = 500
 """Characters kept of the reason of a failed call; it is in the explanation of every vote that the call cost."""
+
+
+RequestT = TypeVar("RequestT", bound=Request)
+T = TypeVar("T")
 
 
 class CensoredError(Exception):
@@ -53,27 +57,41 @@ class Caller:
             asyncio.Semaphore(self._limit) if self._limit else nullcontext()
         )
 
-    async def call_all(self, requests: Sequence[Request]) -> list[Result]:
-        """Make all calls, as many at once as the backend takes, and return their results in the order of the requests.
+    async def call_all(self, requests: Collection[Request]) -> list[Result]:
+        """Make all calls, as `read_all` does, and return their results in the order of the requests."""
+        return await self.read_all(requests, lambda _, result: result)
+
+    async def read_all(self, requests: Collection[RequestT], read: Callable[[RequestT, Result], T]) -> list[T]:
+        """Make all calls, as many at once as the backend takes, and return what `read` makes of each, in their order.
+
+        Requests are gone through more than once and results are dropped when they are read, so that of thousands of
+        calls few need be in memory, if the collection makes its requests as they are needed.
 
         A call that raises or takes longer than the timeout has failed; it is no error of the run. Errors of the log
         or of the sink, Ctrl-C and the like end all calls and come out as they are. CensoredError before any call is
         made if this is a replay and a call has no recorded reply.
         """
-        results = {r.call_id: known for r in requests if (known := self.past.result(r.call_id)) is not None}
-        missing = [request for request in requests if request.call_id not in results]
+        call_ids = [request.call_id for request in requests]
+        missing = dict.fromkeys(call_id for call_id in call_ids if not self.past.has_result(call_id))
         if missing and self.backend is None:
-            raise CensoredError(missing[0].call_id)
+            raise CensoredError(next(iter(missing)))
         for request in requests:
             self._record_request(request)
-        for result in results.values():
-            for event in (*self.past.turns(result.call_id), result):
-                self.emitter.emit(event)
+        results: dict[str, T] = {}
+        for request in requests if len(missing) < len(call_ids) else ():
+            if (result := self.past.result(request.call_id)) is not None:
+                for event in (*self.past.turns(result.call_id), result):
+                    self.emitter.emit(event)
+                results[request.call_id] = read(request, result)
         if missing:
             # a call that is made again costs again: the log says so before it is made
             self.emitter.recorder.write_resumption()
-        results |= await self._live(missing)
-        return [results[request.call_id] for request in requests]
+
+            async def call(request: RequestT) -> None:
+                results[request.call_id] = read(request, await self._call(request))
+
+            await self._live(len(missing), (call(request) for request in requests if request.call_id in missing))
+        return [results[call_id] for call_id in call_ids]
 
     def _record_request(self, request: Request) -> None:
         items = tuple(item.finding_id for item in request.items) if isinstance(request, WorkerRequest) else ()
@@ -84,17 +102,15 @@ class Caller:
         digest = hashlib.sha256(to_json(request)).hexdigest()
         self.emitter.emit(CallRequested(call_id=request.call_id, worker=agent, items=items, request_sha256=digest))
 
-    async def _live(self, requests: Sequence[Request]) -> dict[str, Result]:
-        """Make calls, and return their results, which are on disk; a task makes one after the other, for few exist."""
-        results: dict[str, Result] = {}
-        waiting = iter(requests)
+    async def _live(self, count: int, calls: Iterator[Awaitable[None]]) -> None:
+        """Make so many calls, whose results are then on disk; a task makes one after the other, for few exist."""
 
         async def make_calls() -> None:
-            for request in waiting:
-                results[request.call_id] = await self._call(request)
+            for call in calls:
+                await call
 
         with self.emitter:
-            tasks = [asyncio.create_task(make_calls()) for _ in requests[: self._limit]]
+            tasks = [asyncio.create_task(make_calls()) for _ in range(min(count, self._limit or count))]
             try:
                 for task in asyncio.as_completed(tasks):
                     await task
@@ -103,7 +119,6 @@ class Caller:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
-        return results
 
     async def _call(self, request: Request) -> Result:
         """Make one call when a slot is free; when this returns, what was paid for, its turns or result, is on disk."""
@@ -274,8 +289,11 @@ class UsageLimit:
             self.spent += event.usage
             self._uncounted |= not event.usage.total
             self._unpriced |= event.usage.cost is None
-        elif isinstance(event, CallReplied | CallFailed) and event.call_id not in self._calls_in_turns:
-            self.spent += event.usage
+        elif isinstance(event, CallReplied | CallFailed):
+            if event.call_id in self._calls_in_turns:
+                self._calls_in_turns.remove(event.call_id)  # no other event of it follows
+            else:
+                self.spent += event.usage
 
     def refusal(self, next_call: str) -> str:
         """Return why nothing more may be sent; empty if it may (rule A12).

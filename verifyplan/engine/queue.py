@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -115,21 +117,19 @@ class QueueLoop:
         It is aborted if no dispatch gave a result, or the budget was used up: the end of a budget must not look like
         what workers think. Listed calls are all made, unless the budget is used up.
         """
-        results: list[Result] = []
-        outcomes: list[DispatchOutcome] = []
+        cut_off, n_calls, n_failed = "", 0, 0
         for workers in self._asked_together():
             requests = {worker: self._requests(worker, number) for worker in workers}
-            called = [request for of_worker in requests.values() for request in of_worker]
-            replies = iter(await self.caller.call_all(called) if called else ())
+            called = WorkerRequests([make for of_worker in requests.values() for make in of_worker])
+            ends = iter(await self.caller.read_all(called, outcome_of) if called else ())
             for worker, of_worker in requests.items():
-                closed = [(request, next(replies)) for request in of_worker]
-                results += [result for _, result in closed]
-                ended = [outcome_of(request, result) for request, result in closed]
-                self._close_dispatch(number, worker, ended)
-                outcomes += ended
+                outcomes = list(islice(ends, len(of_worker)))
+                self._close_dispatch(number, worker, outcomes)
+                cut_off = cut_off or next((outcome.over_budget for outcome in outcomes if outcome.over_budget), "")
+                n_calls += len(outcomes)
+                n_failed += sum(outcome.status != "completed" for outcome in outcomes)
         size = len(self._queue)
-        cut_off = next((r.reason for r in results if isinstance(r, CallFailed) and r.status == "budget"), "")
-        failed_all = bool(outcomes) and all(outcome.status != "completed" for outcome in outcomes)
+        failed_all = 0 < n_calls == n_failed
         aborted = bool(cut_off) or (failed_all and self.only is None)
         if cut_off:
             self._codes[number - 1] = NOT_ASKED
@@ -155,28 +155,37 @@ class QueueLoop:
         asked = asked_until_stop(votes, self.rules, self._workers)[self._workers.index(worker)]
         return [item for item in self._queue if worker not in item.discoverers and asked[self._position[item.id]]]
 
-    def _requests(self, worker: str, number: int) -> list[WorkerRequest]:
-        """Return the calls of one dispatch: none for nothing to verify, one for all items, or one for every few."""
+    def _requests(self, worker: str, number: int) -> list[Callable[[], WorkerRequest]]:
+        """Return what makes the requests of one dispatch.
+
+        There are none for nothing to verify, one for all items, or one for every few.
+        """
         call_id = f"{'p' if self.part == PLAN_BODY else 'r'}{number}/{worker}"
         if self.part == "challenges":
             call_id = f"i{self.iteration}/panel/r{number}/{worker}"
-        items = tuple(
-            Item(finding_id=item.id, summary=item.summary, evidence=item.evidence)
-            for item in self._asked_about(worker, number)
-        )
+        items = self._asked_about(worker, number)
         size = self.items_per_call or max(len(items), 1)
         return [
-            WorkerRequest(
-                call_id=call_id if self.items_per_call is None else f"{call_id}/p{first // size + 1}",
-                worker=worker,
-                round=number,
-                mode=self.mode,
-                verification_mode=self.verification_mode,
-                items=items[first : first + size],
-                documents=dict(self.documents),
+            partial(
+                self._request,
+                call_id if self.items_per_call is None else f"{call_id}/p{first // size + 1}",
+                worker,
+                number,
+                items[first : first + size],
             )
             for first in range(0, len(items), size)
         ]
+
+    def _request(self, call_id: str, worker: str, number: int, items: Sequence[QueueItem]) -> WorkerRequest:
+        return WorkerRequest(
+            call_id=call_id,
+            worker=worker,
+            round=number,
+            mode=self.mode,
+            verification_mode=self.verification_mode,
+            items=tuple(Item(finding_id=item.id, summary=item.summary, evidence=item.evidence) for item in items),
+            documents=dict(self.documents),
+        )
 
     def _close_dispatch(self, number: int, worker: str, outcomes: Sequence[DispatchOutcome]) -> None:
         """Emit how a dispatch ended and what was voted, and keep the votes on what was asked about."""
@@ -248,13 +257,32 @@ class QueueLoop:
         self.emit(event(part=self.part, iteration=self.iteration, **fields))
 
 
+class WorkerRequests(Collection[WorkerRequest]):
+    """Requests that are made anew each time they are gone through: thousands would fill the memory."""
+
+    def __init__(self, makers: Sequence[Callable[[], WorkerRequest]]) -> None:
+        self._makers = makers
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._makers)
+
+    def __iter__(self) -> Iterator[WorkerRequest]:
+        """Yield each as it is needed."""
+        return (make() for make in self._makers)
+
+    def __contains__(self, request: object) -> bool:
+        """Return whether one of them equals a request."""
+        return any(own == request for own in self)
+
+
 def code_of(ballot: Ballot) -> int:
     """Return the code of a vote as it counts (see `vote_code`)."""
     cites = ballot.verdict == "disagree" and cites_location(ballot.explanation)
     return vote_code(ballot.verdict, ballot.disagree_basis, cites=cites)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DispatchOutcome:
     """How one call of a dispatch ended: with votes, or with a status; `reason` says what failed or cannot be read."""
 
@@ -264,6 +292,8 @@ class DispatchOutcome:
     duration_ms: int
     votes: Votes | None = None
     reason: str | None = None
+    over_budget: str = ""
+    """Why the budget of the run kept the call back; blank if it did not."""
 
 
 def outcome_of(request: WorkerRequest, result: Result) -> DispatchOutcome:
@@ -271,7 +301,8 @@ def outcome_of(request: WorkerRequest, result: Result) -> DispatchOutcome:
     items = tuple(item.finding_id for item in request.items)
     if isinstance(result, CallFailed):
         status: Literal["timeout", "error"] = "timeout" if result.status == "timeout" else "error"
-        return DispatchOutcome(items, status, result.duration_ms, reason=result.reason)
+        over_budget = result.reason if result.status == "budget" else ""
+        return DispatchOutcome(items, status, result.duration_ms, reason=result.reason, over_budget=over_budget)
     votes = read_votes(result.value)
     if isinstance(votes, str):
         return DispatchOutcome(items, "error", result.duration_ms, reason=votes)

@@ -25,6 +25,15 @@ class Record(NamedTuple):
     event: Event
 
 
+_FIELD_NAMES: dict[frozenset[str], set[str]] = {}
+
+
+def share_field_names(event: Event) -> None:
+    """Let events with the same fields share the set of their names: one each would be a third of a run in memory."""
+    names = event.model_fields_set
+    object.__setattr__(event, "__pydantic_fields_set__", _FIELD_NAMES.setdefault(frozenset(names), names))
+
+
 def now() -> str:
     """Return the time in UTC, to the millisecond.
 

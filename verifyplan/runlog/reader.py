@@ -1,26 +1,76 @@
-"""A run log read whole: every line checked, a torn last one dropped and reported (rule E1)."""
+"""Read a run log: its records in memory where they are few, else read from the file as they are gone through."""
 
 from __future__ import annotations
 
 import stat
+from array import array
+from collections.abc import Iterator, Sequence
+from io import BufferedReader, BytesIO
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
-from pydantic import ValidationError
+from pydantic_core import from_json
 
 from verifyplan.errors import LogError, Problem
-from verifyplan.protocol.event import EVENT
-from verifyplan.protocol.event_run import LOG_VERSION, RunStarted
-from verifyplan.runlog.chain import START, Record, decode
-from verifyplan.runlog.migrate import Step, migrate, steps_from
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.log_lines import LogLines, record_of
+from verifyplan.runlog.migrate import Step
 
 SUFFIX = ".jsonl"
+
+MAX_RECORDS_IN_MEMORY = 20_000
+"""Records of a run that are kept in memory, some 2 kB each; of a longer one, all are read from its log again."""
+
+
+class StoredRecords(Sequence[Record]):
+    """The first `count` records of a log, read from the file each time; in memory is where each line begins.
+
+    The file must stay where it is; lines may be added to it. LogError where it is gone or damaged.
+    """
+
+    def __init__(self, path: Path, places: array[int], count: int, steps: Sequence[Step] = ()) -> None:
+        self.path, self._places, self._count, self._steps = path, places, count, list(steps)
+
+    def __len__(self) -> int:
+        """Return how many records there are."""
+        return self._count
+
+    def __iter__(self) -> Iterator[Record]:
+        """Yield all records in order; every line is checked."""
+        with _opened(self.path) as stream:
+            yield from islice(LogLines(stream, str(self.path)), self._count)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Record, ...]: ...
+    def __getitem__(self, index: int | slice) -> Record | tuple[Record, ...]:
+        """Return one record; those of a slice are all in memory."""
+        if isinstance(index, slice):
+            start, stop, step = index.indices(self._count)
+            return tuple(islice(self, start, stop, step)) if step > 0 else tuple(self)[index]
+        with _opened(self.path) as stream:
+            stream.seek(self._places[range(self._count)[index]])
+            values = from_json(stream.readline())
+        values.pop("digest")
+        record = record_of(values, values["seq"], self._steps, str(self.path))
+        assert record is not None  # noqa: S101  (lines of events that are no more have no place)
+        return record
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the other has the same records."""
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(own == theirs for own, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # as lists of records, whose events hold dictionaries
 
 
 class Log(NamedTuple):
     """The content of a log, and what a writer needs to go on."""
 
-    records: tuple[Record, ...]
+    records: Sequence[Record]
     digest: str
     """Of the last whole line."""
     whole_bytes: int
@@ -31,79 +81,62 @@ class Log(NamedTuple):
     """Whole lines, events that are no more included."""
     version: int
     """Of the event model that wrote it."""
+    places: array[int]
+    """Where the line of each record begins, in bytes."""
+    steps: Sequence[Step] = ()
+    """What leads from that event model to the present one."""
 
 
 def read_log(path: str | Path) -> Log:
     """Return all records of a log; its last line is dropped if the process died while it was written.
 
-    Raises LogError for a file that cannot be read, holds no run, or is damaged anywhere else, naming the line.
-    Source: rule E1.
+    It is read line by line: of more than `MAX_RECORDS_IN_MEMORY` records, none is kept. Raises LogError for a file
+    that cannot be read, holds no run, or is damaged anywhere else, naming the line. Source: rule E1.
     """
+    with _opened(path) as stream:
+        lines, kept = LogLines(stream, str(path)), list[Record]()
+        for number, record in enumerate(lines):
+            if number < MAX_RECORDS_IN_MEMORY:
+                kept.append(record)
+            else:
+                kept.clear()
+    count = len(lines.places)
+    if count <= MAX_RECORDS_IN_MEMORY:
+        return _log(lines, tuple(kept))
+    return _log(lines, StoredRecords(Path(path), lines.places, count, lines.steps))
+
+
+def parse_log(data: bytes, place: str) -> Log:
+    """Return the same from the bytes of a log, all its records in memory; `place` names it in errors.
+
+    Line ends of Windows, as git's autocrlf writes them, are read as line feeds: within a line, JSON has no raw one.
+    """
+    lines = LogLines(BytesIO(data), place)
+    records = tuple(lines)
+    return _log(lines, records)
+
+
+def _log(lines: LogLines, records: Sequence[Record]) -> Log:
+    return Log(
+        records=records,
+        digest=lines.digest,
+        whole_bytes=lines.whole_bytes,
+        torn_bytes=lines.torn_bytes,
+        ends_in_line_feed=lines.ends_in_line_feed,
+        lines=lines.lines,
+        version=lines.version,
+        places=lines.places,
+        steps=lines.steps,
+    )
+
+
+def _opened(path: str | Path) -> BufferedReader:
+    """Open a log; LogError where it cannot be read."""
     try:
         mode = Path(path).stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe or a device may be read without end
             raise ValueError("it is not an ordinary file")
-        data = Path(path).read_bytes()
+        return Path(path).open("rb")
     except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
         message = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         raise LogError(Problem(str(path), message, "name a run log (.jsonl)")) from None
-    return parse_log(data, str(path))
-
-
-def parse_log(data: bytes, place: str) -> Log:
-    """Return the same from the bytes of a log; `place` names it in errors.
-
-    Line ends of Windows, as git's autocrlf writes them, are read as line feeds: within a line, JSON has no raw one.
-    """
-    records: list[Record] = []
-    steps: list[Step] | None = None
-    digest, position, number = START, 0, 0
-    carriage = b"\r" if b"\r\n" in data else b""
-    while position < len(data):
-        end = data.find(b"\n", position)
-        stop = len(data) if end < 0 else end
-        decoded = decode(data[position:stop].removesuffix(carriage), digest)
-        if decoded is None:
-            if end >= 0 or (number and decode(data[position : stop - 1].removesuffix(carriage), digest)):
-                raise LogError(_damage(place, number + 1))
-            break
-        number, (values, digest), position = number + 1, decoded, stop + (end >= 0)
-        if steps is None:
-            steps = steps_of(values, place)
-        record = record_of(values, number, steps, place)
-        records += [record] if record else []
-    if not records or not isinstance(records[0].event, RunStarted):
-        fix = "name a log that `verifyplan verify` or `crossverify` wrote; a run that died at once is begun anew"
-        raise LogError(Problem(place, "holds no run: it has no whole run-started line", fix))
-    whole = data[position - 1 : position] == b"\n"
-    version = LOG_VERSION - len(steps or ())
-    return Log(tuple(records), digest, position, len(data) - position, whole, number, version)
-
-
-def steps_of(values: dict[str, object], place: str) -> list[Step]:
-    """Return what leads from the version of a log, by the values of its first event, to the present one."""
-    return steps_from(values.get("version"), place) if values.get("type") == "run-started" else []
-
-
-def record_of(values: dict[str, object], number: int, steps: list[Step], place: str) -> Record | None:
-    """Return the record of a line; None where its event is no more, LogError where it is no event."""
-    seq, at = values.pop("seq", None), values.pop("at", None)
-    changed = migrate(values, steps)
-    if changed is None:
-        return None
-    try:
-        if seq != number or not isinstance(at, str):
-            raise ValueError(f"it is numbered {seq!r}")
-        return Record(number, at, EVENT.validator.validate_python(changed, strict=False))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        reason = f"{'/'.join(map(str, first['loc']))}: {first['msg']}"
-    except ValueError as error:
-        reason = str(error)
-    fix = "read it with the verifyplan that wrote it"
-    raise LogError(Problem(f"{place}: line {number}", f"is not an event of this version ({reason})", fix))
-
-
-def _damage(place: str, line: int) -> Problem:
-    message = "is damaged: its digest is not that of its text and the line before"
-    return Problem(f"{place}: line {line}", message, "restore the file from a copy; the lines before it are whole")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from verifyplan.errors import LogError, Problem
@@ -18,7 +19,8 @@ from verifyplan.protocol.event_run import (
     TurnReplied,
     TurnSent,
 )
-from verifyplan.runlog.chain import Record, now
+from verifyplan.runlog.chain import Record, now, share_field_names
+from verifyplan.runlog.reader import MAX_RECORDS_IN_MEMORY
 from verifyplan.runlog.writer import LogWriter
 
 Result = CallReplied | CallFailed
@@ -32,14 +34,30 @@ class Past:
     """The events of a log, for a loop that is driven again: external events by their ids, derived ones in order."""
 
     def __init__(self, records: Sequence[Record] = (), *, may_go_unscored: bool = False) -> None:
-        self._external = {key: record for record in records if (key := _key(record.event)) is not None}
-        self.derived = tuple(record for record in records if not isinstance(record.event, EXTERNAL_EVENTS))
-        self._turns: dict[str, tuple[TurnSent | TurnReplied, ...]] = {}
-        for event in (record.event for record in records):
-            if isinstance(event, TurnSent | TurnReplied):
-                self._turns[event.of_call] = (*self._turns.get(event.of_call, ()), event)
+        self._records = records
+        """In memory, or read from the log one by one; what follows are positions in it."""
+        self._external: dict[tuple[str, str], int] = {}
+        self._derived = array("Q")
+        self._turns: dict[str, array[int]] = defaultdict(lambda: array("Q"))
+        for position, record in enumerate(records):
+            event = record.event
+            if (key := _key(event)) is not None:
+                self._external[key] = position
+            if not isinstance(event, EXTERNAL_EVENTS):
+                self._derived.append(position)
+            elif isinstance(event, TurnSent | TurnReplied):
+                self._turns[event.of_call].append(position)
         self._may_go_unscored = may_go_unscored
         """Whether a replay may give its verdict where no scores were asked for, as changed rules can end it sooner."""
+
+    @property
+    def derived(self) -> tuple[Record, ...]:
+        """The events that rules derived, in order."""
+        return tuple(self._records[position] for position in self._derived)
+
+    def pending(self) -> Iterator[Record]:
+        """Yield the events that rules derived, in order, each as it is asked for."""
+        return (self._records[position] for position in self._derived)
 
     def goes_unscored(self, call_id: str) -> bool:
         """Return whether a replay gives its verdict without the scores of a call, since they were never asked for."""
@@ -48,16 +66,24 @@ class Past:
     def recorded(self, event: Event) -> Record | None:
         """Return the record of an external event, if it is on disk."""
         key = _key(event)
-        return self._external.get(key) if key is not None else None
+        return self._record(key) if key is not None else None
+
+    def _record(self, key: tuple[str, str]) -> Record | None:
+        position = self._external.get(key)
+        return None if position is None else self._records[position]
 
     def _event(self, kind: str, name: str) -> Any:
-        record = self._external.get((kind, name))
+        record = self._record((kind, name))
         return record.event if record is not None else None
 
     def result(self, call_id: str) -> Result | None:
         """Return how a call ended, if that is on disk."""
         result: Result | None = self._event("result", call_id)
         return result
+
+    def has_result(self, call_id: str) -> bool:
+        """Return whether the end of a call is on disk."""
+        return ("result", call_id) in self._external
 
     def answer(self, pause_id: str) -> AnswerGiven | None:
         """Return a person's answer to a pause, if that is on disk."""
@@ -76,7 +102,8 @@ class Past:
 
     def turns(self, call_id: str) -> tuple[TurnSent | TurnReplied, ...]:
         """Return all that the turns of a call left on disk, in order."""
-        return self._turns.get(call_id, ())
+        events = (self._records[position].event for position in self._turns.get(call_id, ()))
+        return tuple(event for event in events if isinstance(event, TurnSent | TurnReplied))
 
     @property
     def in_flight(self) -> tuple[str, ...]:
@@ -84,7 +111,7 @@ class Past:
 
         A call of several turns that died between two of them goes on where it was, and repeats nothing.
         """
-        open_calls = [name for kind, name in self._external if kind == "request" and self.result(name) is None]
+        open_calls = [name for kind, name in self._external if kind == "request" and not self.has_result(name)]
         if not self._turns:
             return tuple(open_calls)
         sent = (turn for name in open_calls for turn in self.turns(name) if isinstance(turn, TurnSent))
@@ -115,15 +142,6 @@ def _key(event: Event) -> tuple[str, str] | None:
             return None
 
 
-_FIELD_NAMES: dict[frozenset[str], set[str]] = {}
-
-
-def _share_field_names(event: Event) -> None:
-    """Let events with the same fields share the set of their names: one each would be a third of a run in memory."""
-    names = event.model_fields_set
-    object.__setattr__(event, "__pydantic_fields_set__", _FIELD_NAMES.setdefault(frozenset(names), names))
-
-
 class Recorder:
     """Numbers and stamps events, writes them, and hands them on.
 
@@ -140,22 +158,44 @@ class Recorder:
         sink: Sink | None = None,
     ) -> None:
         self.past = past or Past()
-        self.records: list[Record] = []
+        self._records: list[Record] | None = []
+        """None where they are more than are kept in memory."""
+        self._count = 0
         self.asked_otherwise: list[str] = []
         """Calls answered from a reply to a request that differs from the present one, as changed rules can make it."""
         self._writer, self._resumed, self._sink = writer, resumed, sink
-        self._pending = deque(self.past.derived)
+        self._pending = self.past.pending()
+        self._next = next(self._pending, None)
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """All records so far; many are read from the log, in its order, as they are gone through."""
+        if self._records is not None:
+            return self._records
+        assert self._writer is not None  # noqa: S101  (`_keep` sees to it)
+        return self._writer.stored()
+
+    def finished(self) -> Sequence[Record]:
+        """Return all records of a run that has come to its end, which change no more."""
+        return self.records if self._records is None else tuple(self._records)
+
+    def _keep(self, record: Record) -> None:
+        self._count += 1
+        if self._records is not None:
+            self._records.append(record)
+            if self._writer is not None and self._count > MAX_RECORDS_IN_MEMORY:
+                self._records = None
 
     def write_resumption(self) -> None:
         """Write that the run goes on here; nothing for a run that was not broken off, or whose log says so already.
 
         Raises LogError, before anything is asked anew, if recorded events are left that nothing led to.
         """
-        if self._pending:
-            raise self._astray(self._pending[0], "the rules ask for a call that has no reply here")
+        if self._next is not None:
+            raise self._astray(self._next, "the rules ask for a call that has no reply here")
         if self._resumed is not None:
             resumed = self._resumed
-            self.records.append(self._write(resumed))
+            self._keep(self._write(resumed))
             self._resumed = None
             if self._sink is not None:
                 self._sink(resumed)
@@ -168,8 +208,8 @@ class Recorder:
         known = self._known(event)
         if known is None:
             self.write_resumption()
-            _share_field_names(event)
-        self.records.append(known or self._write(event, sync=sync))
+            share_field_names(event)
+        self._keep(known or self._write(event, sync=sync))
         for fold in folds:
             fold(event)
         if known is None and self._sink is not None:
@@ -181,11 +221,11 @@ class Recorder:
             if isinstance(event, CallRequested) and known is not None and known.event != event:
                 self.asked_otherwise.append(event.call_id)
             return known
-        if not self._pending:
-            return None
-        recorded = self._pending.popleft()
-        if recorded.event != event:
-            raise self._astray(recorded, f"the rules now give {event.type} {str(event)[:SHOWN]}")
+        recorded = self._next
+        if recorded is not None:
+            if recorded.event != event:
+                raise self._astray(recorded, f"the rules now give {event.type} {str(event)[:SHOWN]}")
+            self._next = next(self._pending, None)
         return recorded
 
     def _astray(self, recorded: Record, reason: str) -> LogError:
@@ -201,5 +241,5 @@ class Recorder:
 
     def _write(self, event: Event, *, sync: bool = True) -> Record:
         if self._writer is None:
-            return Record(len(self.records) + 1, now(), event)
+            return Record(self._count + 1, now(), event)
         return self._writer.append(event, sync=sync)

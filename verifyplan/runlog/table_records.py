@@ -20,8 +20,9 @@ from verifyplan.protocol import event_cross, event_run
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.protocol.structs import fields_of, options_of
 from verifyplan.runlog.chain import Record, whole_lines
+from verifyplan.runlog.log_lines import record_of, steps_of
 from verifyplan.runlog.migrate import Step
-from verifyplan.runlog.reader import parse_log, record_of, steps_of
+from verifyplan.runlog.reader import parse_log
 
 FREQUENT: tuple[type[BaseModel], ...] = (
     event_run.CallRequested,

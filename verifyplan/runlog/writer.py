@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +16,7 @@ from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
 from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
 from verifyplan.runlog.chain import START, Record, encode, now
 from verifyplan.runlog.migrate import OLDEST_RESUMED, rules_changed, writer_of
-from verifyplan.runlog.reader import SUFFIX, Log, read_log
+from verifyplan.runlog.reader import SUFFIX, Log, StoredRecords, read_log
 
 ASKED = (CallRequested, TurnSent)
 """Events written before the call is paid for: on disk with the reply at the latest, safe from a crash at once."""
@@ -35,6 +36,7 @@ class LogWriter:
         self._lock = lock
         self._file = path.open("ab", buffering=0)
         self._digest, self._seq, self._whole = (log.digest, log.lines, log.whole_bytes) if log else (START, 0, 0)
+        self._places, self._steps = (log.places, log.steps) if log else (array("Q"), ())
         self._torn = log is not None and log.torn_bytes > 0  # bytes follow the last whole line
         self._lead = b"\n" if log is not None and not log.ends_in_line_feed else b""
 
@@ -87,9 +89,14 @@ class LogWriter:
             written += self._file.write(line[written:]) or 0
         if sync and isinstance(event, DURABLE):
             self.sync()
+        self._places.append(self._whole + len(self._lead))
         self._torn, self._lead, self._whole = False, b"", self._whole + len(line)
         self._seq, self._digest = record.seq, digest
         return record
+
+    def stored(self) -> StoredRecords:
+        """Return all records that the log holds by now, read from the file as they are gone through."""
+        return StoredRecords(self.path, self._places, len(self._places), self._steps)
 
     def sync(self) -> None:
         """Force all that was written to the disk; safe in another thread than that which appends."""

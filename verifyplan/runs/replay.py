@@ -196,7 +196,7 @@ def _replay(recorded: Run, changes: dict[str, Any], matcher: str | Matcher | Non
         else record
         for record in recorder.records
     ]
-    again = run_of(records, None, recorded.run_id)
+    again = run_of(tuple(records), None, recorded.run_id)
     return Replayed(
         run=again,
         censored=censored,

@@ -51,10 +51,10 @@ def run_of(records: Sequence[Record], path: Path | None, run_id: str) -> Run:
     first = records[0].event
     if isinstance(first, RunStarted) and first.inputs.kind == "cross":
         artifact = path.with_suffix(".json") if path else None
-        return CrossRun(tuple(records), path, run_id, path=artifact if artifact and artifact.exists() else None)
+        return CrossRun(records, path, run_id, path=artifact if artifact and artifact.exists() else None)
     if isinstance(first, RunStarted) and first.inputs.kind == "debate":
-        return Debate(tuple(records), path, run_id)
-    return PlanRun(tuple(records), path, run_id)
+        return Debate(records, path, run_id)
+    return PlanRun(records, path, run_id)
 
 
 @without_keys_in_tracebacks

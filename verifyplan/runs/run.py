@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,8 +21,8 @@ from verifyplan.text import counted
 class Run:
     """A run as its log has it; everything but the records and the places of files is derived from the records."""
 
-    records: tuple[Record, ...]
-    """Every event, numbered and stamped."""
+    records: Sequence[Record]
+    """Every event, numbered and stamped: a tuple, or, of a long run, read from its log as they are gone through."""
     log_path: Path | None = None
     """The run log; None if none was written."""
     run_id: str = "run"
@@ -35,7 +36,7 @@ class Run:
     @property
     def has_ended(self) -> bool:
         """Whether nothing is left to be done: not where it waits for a person, or was broken off."""
-        return isinstance(self.events[-1], RunEnded)
+        return isinstance(self.records[-1].event, RunEnded)
 
     @property
     def ending(self) -> str:
@@ -49,13 +50,18 @@ class Run:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """The events alone."""
-        return tuple(record.event for record in self.records)
+        """The events alone, all in memory."""
+        return tuple(self._events)
+
+    @property
+    def _events(self) -> Iterator[Event]:
+        """Yield the events one by one, as they are needed once."""
+        return (record.event for record in self.records)
 
     @property
     def started(self) -> RunStarted:
         """The first event: settings, inputs, versions."""
-        first = self.events[0]
+        first = self.records[0].event
         assert isinstance(first, RunStarted)  # noqa: S101  (a Run is made from logs, which begin so)
         return first
 

@@ -94,7 +94,7 @@ class BatchJob:
             first, recorder = run_of(known.records, log, log.stem).started, self._resumed(writer, known, queue)
         with writer:
             await self.loop(first, self._backend(queue, recorder, writer.path), recorder)
-        return self.finished(run_of(recorder.records, writer.path, writer.path.stem))
+        return self.finished(run_of(recorder.finished(), writer.path, writer.path.stem))
 
     def finished(self, run: Run) -> Run:
         """A run that ended or waits, under its id; a cross run with its artifact."""

@@ -73,7 +73,7 @@ class PreparedCrossRun:
         """Drive the run to its end, and write its log and its artifact."""
         with open_log(self.folder, self.log_stem, self.sink, top=self.log_dir) as log:
             drive_cross(self.started, self.backend, self.matcher, log.recorder, self.progress)
-        return write_artifact_of(CrossRun(tuple(log.recorder.records), log.path, log.run_id))
+        return write_artifact_of(CrossRun(log.recorder.finished(), log.path, log.run_id))
 
 
 # `driven` drives what this body prepares: callers get a CrossRun, as the docstring says.

@@ -38,7 +38,7 @@ class CrossRun(Run):
     @cached_property
     def state(self) -> CrossState:
         """The fold of the events."""
-        return fold_cross(self.events)
+        return fold_cross(self._events)
 
     @cached_property
     def artifact(self) -> Artifact:

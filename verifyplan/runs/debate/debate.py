@@ -70,7 +70,7 @@ class PreparedDebate:
         """Drive the debate to its end, and write its log."""
         with open_log(self.log_dir, LOG_STEM, self.sink) as log:
             drive_debate(self.started, self.backend, log.recorder, self.progress)
-        return Debate(tuple(log.recorder.records), log.path, log.run_id)
+        return Debate(log.recorder.finished(), log.path, log.run_id)
 
 
 # `driven` drives what this body prepares: callers get a Debate, as the docstring says.

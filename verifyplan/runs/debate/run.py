@@ -27,7 +27,7 @@ class Debate(Run):
     @cached_property
     def state(self) -> DebateState:
         """The fold of the events."""
-        return fold_debate(self.events)
+        return fold_debate(self._events)
 
     @property
     def outcome(self) -> DebateOutcome | None:

@@ -29,7 +29,7 @@ class PlanRun(Run):
     @cached_property
     def state(self) -> PlanState:
         """The fold of the events."""
-        return fold_plan(self.events)
+        return fold_plan(self._events)
 
     @property
     def outcome(self) -> PlanOutcome | None:

@@ -56,7 +56,7 @@ class PreparedPlanRun:
         """Drive the run to its end, or to a pause that nobody answers, and write its log."""
         with open_log(self.log_dir, self.log_stem, self.sink) as log:
             drive_plan(self.started, self.backend, log.recorder, self.pause_handler, self.progress)
-        return PlanRun(tuple(log.recorder.records), log.path, log.run_id)
+        return PlanRun(log.recorder.finished(), log.path, log.run_id)
 
 
 # `driven` drives what this body prepares: callers get a PlanRun, as the docstring says.
