@@ -7,6 +7,7 @@ errors.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, reduce
 from operator import or_
 from typing import Any
@@ -39,7 +40,7 @@ FREQUENT: tuple[type[BaseModel], ...] = (
 """The events that are decoded as structs; no step from an older version of the model changes them."""
 
 
-def table_records(data: bytes, place: str) -> tuple[Record, ...]:
+def table_records(data: bytes, place: str) -> Sequence[Record]:
     """Return the records of a log; of cross runs, frequent events are structs with the attributes of their models.
 
     Raises what `parse_log` raises, word for word.
