@@ -182,6 +182,27 @@ class ByCategory:
         return True
 
 
+class Likely:
+    """The matcher `likeness` without its stems, so that each finding is compared with every group of its key."""
+
+    def __init__(self) -> None:
+        self.key, self.same = MATCHERS["likeness"].key, MATCHERS["likeness"].same
+
+
+STEMS = ["lock", "locks", "cache", "closed", "the", "is", "disk", "held", "released", "thread", "file"]
+WORDS = st.lists(st.sampled_from(STEMS), max_size=6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(WORDS, st.sampled_from([*ROSTER, None])), max_size=14))
+def test_groups_that_cannot_match_are_passed_over_without_a_difference(said):
+    findings = [
+        Finding(finding_id=f"F-{number:02}", summary=" ".join(words) or "-", evidence="", worker=worker)
+        for number, (words, worker) in enumerate(said)
+    ]
+    assert group(findings, ROSTER, MATCHERS["likeness"]) == group(findings, ROSTER, Likely())
+
+
 def test_a_matcher_of_ones_own():
     rows = [found("F-1", "cy", "apple"), found("F-2", "bob", "axe")]
     rows += [found("F-3", "ann", "bee"), found("F-4", "ann", "ash")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from verifyplan.protocol.vote import Finding
@@ -92,33 +93,68 @@ def group(findings: Sequence[Finding], roster: Sequence[str], matcher: Matcher |
     for finding in sorted(findings, key=lambda f: (rank[f.worker], f.finding_id)):
         by_id.setdefault(finding.finding_id, []).append(finding)
     groups: list[list[Finding]] = []
-    by_key: dict[Hashable, list[list[Finding]]] = {}
-    firsts: dict[tuple[int, str | None], int] = {}
+    by_key: dict[Hashable, _Near] = {}
+    stems_of = matcher.stems if isinstance(matcher, Likeness) else None
     for bearers in by_id.values():
-        near = by_key.setdefault(matcher.key(bearers[0]), []) if matcher else []
-        start = _first_without(bearers[0].worker, near, firsts) if near else 0
-        found = next(
-            (near[at] for at in range(start, len(near)) if matcher and _joins(bearers, near[at], matcher)), None
-        )
+        first = bearers[0]
+        near = by_key.setdefault(matcher.key(first), _Near()) if matcher else _Near()
+        stems = stems_of(first) if stems_of else None
+        may_join = near.that_may_join(first.worker, stems)
+        found = next((members for members in may_join if matcher and _joins(bearers, members, matcher)), None)
         if found is None:
             groups.append(found := [])
-            near.append(found)
+            near.add(found, stems)
         found.extend(bearers)
     groups.sort(key=lambda members: min(appeared[finding.finding_id] for finding in members))
     ordered = [sorted(members, key=lambda finding: rank[finding.worker]) for members in groups]
     return [Group(tuple(members), tuple(dict.fromkeys(f.worker for f in members if f.worker))) for members in ordered]
 
 
-def _first_without(worker: str | None, near: list[list[Finding]], firsts: dict[tuple[int, str | None], int]) -> int:
-    """Return the first group that a worker is not in; kept in `firsts`, so that no group is looked at twice for it."""
-    if worker is None:
-        return 0
-    key = (id(near), worker)
-    at = firsts.get(key, 0)
-    while at < len(near) and any(finding.worker == worker for finding in near[at]):
-        at += 1
-    firsts[key] = at
-    return at
+class _Near:
+    """The groups of one key, in order, and those that have a word; no group is looked at that cannot match."""
+
+    def __init__(self) -> None:
+        self._groups: list[list[Finding]] = []
+        self._firsts: dict[str, int] = {}
+        self._with_stem: dict[str, list[int]] = {}
+        self._by_rarest: dict[str | None, list[int]] = {}
+
+    def add(self, members: list[Finding], stems: frozenset[str] | None) -> None:
+        """Add a group, with the stems of its first member where the matcher has some."""
+        at = len(self._groups)
+        self._groups.append(members)
+        if stems is None:
+            return
+        rarest = min(stems, key=lambda stem: (len(self._with_stem.get(stem, ())), stem), default=None)
+        self._by_rarest.setdefault(rarest, []).append(at)
+        for stem in stems:
+            self._with_stem.setdefault(stem, []).append(at)
+
+    def that_may_join(self, worker: str | None, stems: frozenset[str] | None) -> Iterator[list[Finding]]:
+        """Yield the groups that a finding of a worker may belong to, in order.
+
+        Of two findings that are alike one has all stems of the other: the groups that have the finding's rarest stem,
+        and those whose rarest stem the finding has.
+        """
+        start = self._first_without(worker)
+        if not stems:
+            yield from (self._groups[at] for at in range(start, len(self._groups)))
+            return
+        of_all_stems = min((self._with_stem.get(stem, []) for stem in stems), key=len)
+        lists = [of_all_stems, *(self._by_rarest.get(stem, []) for stem in (None, *stems))]
+        yield from (
+            self._groups[at] for at in sorted({at for each in lists for at in each[bisect_left(each, start) :]})
+        )
+
+    def _first_without(self, worker: str | None) -> int:
+        """Return the first group that a worker is not in; kept, so that no group is looked at twice for it."""
+        if worker is None:
+            return 0
+        at = self._firsts.get(worker, 0)
+        while at < len(self._groups) and any(finding.worker == worker for finding in self._groups[at]):
+            at += 1
+        self._firsts[worker] = at
+        return at
 
 
 def _joins(bearers: Sequence[Finding], members: Sequence[Finding], matcher: Matcher) -> bool:

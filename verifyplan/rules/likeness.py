@@ -117,6 +117,14 @@ class Likeness:
                 return False
         return likeness(a.summary, b.summary) >= WORDS_ALIKE and not _words_differ(a.summary, b.summary)
 
+    def stems(self, finding: Finding) -> frozenset[str]:
+        """Return the words of a claim without fillers and endings; of two that are the same, one has all of the other.
+
+        >>> sorted(Likeness().stems(Finding(finding_id="F-1", summary="The lock is closed.", evidence="", worker="w")))
+        ['clos', 'lock']
+        """
+        return frozenset(_words(finding.summary).stems)
+
 
 def likeness(a: str, b: str) -> float:
     """Return how alike the words of two claims are, 0-100, whatever their order; below `WORDS_ALIKE` it is 0."""
