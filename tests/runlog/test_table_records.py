@@ -23,6 +23,8 @@ from verifyplan.runlog.table_records import FREQUENT, table_records
 ROOT = Path(__file__).parents[2]
 LOGS = sorted([*(Path(__file__).parent / "logs").rglob("*.jsonl"), *(ROOT / "data").rglob("*.jsonl")])
 CROSS = Path(__file__).parent / "logs" / "v3-cross-adversarial.jsonl"
+PLAN = ROOT / "data" / "live-example" / "plan" / "purge-hour-001.jsonl"
+DEBATE = CROSS.with_name("v2-debate.jsonl")
 LIVE = ROOT / "data" / "live-example" / "adversarial" / "panel-001.jsonl"
 
 
@@ -63,19 +65,22 @@ def test_every_log_gives_the_rows_of_the_models(path):
     assert by_structs(data) == by_models(data)
 
 
-@pytest.mark.parametrize("path", [CROSS, LIVE], ids=lambda path: path.name)
-def test_frequent_events_of_a_cross_run_are_structs_with_the_values_of_their_models(path):
+@pytest.mark.parametrize(
+    ("path", "kind", "ratio"),
+    [(CROSS, "cross", 9), (LIVE, "cross", 9), (PLAN, "plan", 1), (DEBATE, "debate", 1)],
+)
+def test_frequent_events_are_structs_with_the_values_of_their_models(path, kind, ratio):
     data = path.read_bytes()
     counts: Counter[bool] = Counter()
     for record, model in zip(table_records(data, ""), parse_log(data, "").records, strict=True):
         event: Any = record.event
         counts[isinstance(event, msgspec.Struct)] += 1
-        assert isinstance(event, msgspec.Struct) is isinstance(model.event, FREQUENT)
+        assert isinstance(event, msgspec.Struct) is isinstance(model.event, FREQUENT[kind])
         if isinstance(event, msgspec.Struct):
             assert (record.seq, record.at, event.type) == (model.seq, model.at, model.event.type)
             given = {name: getattr(event, name) for name in type(model.event).model_fields}
             assert json.loads(msgspec.json.encode(given)) == model.event.model_dump(mode="json")
-    assert counts[True] > 9 * counts[False]
+    assert counts[True] > ratio * counts[False]
 
 
 def test_windows_line_ends_a_torn_end_and_an_odd_time_are_read_alike():
@@ -100,7 +105,7 @@ def test_damaged_bytes_are_told_in_the_same_words(draw):
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_texts_that_are_damaged_before_they_are_chained_are_told_in_the_same_words(draw):
-    texts = texts_of(draw.draw(st.sampled_from([CROSS, LIVE])))
+    texts = texts_of(draw.draw(st.sampled_from([CROSS, LIVE, PLAN, DEBATE])))
     number = draw.draw(st.integers(0, len(texts) - 1))
     text = texts[number]
     position = draw.draw(st.integers(0, len(text) - 1))
@@ -115,7 +120,7 @@ ODD: list[Any] = [None, True, 0, -1, 1.0, 2.5, 2**53, 10**30, 1e300, "", "1", "x
 
 @settings(max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    path=st.sampled_from([CROSS, LIVE]),
+    path=st.sampled_from([CROSS, LIVE, PLAN, DEBATE]),
     number=st.integers(1, 10**6),
     key=st.integers(0, 10**6),
     value=st.sampled_from(ODD),
@@ -165,4 +170,5 @@ def test_an_event_that_the_model_refuses_is_refused_in_its_words(damage):
 
 
 def test_every_frequent_event_has_a_struct():
-    assert all(struct_of(model).__struct_fields__ == tuple(model.model_fields) for model in FREQUENT)
+    models = [model for models in FREQUENT.values() for model in models]
+    assert all(struct_of(model).__struct_fields__ == tuple(model.model_fields) for model in models)

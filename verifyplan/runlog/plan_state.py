@@ -40,7 +40,6 @@ from verifyplan.protocol.event_run import (
     AnswerGiven,
     CallFailed,
     CallReplied,
-    CallRequested,
     Checkpoint,
     PlanInputs,
     PlanOutcome,
@@ -178,18 +177,18 @@ class PlanState:
 
     def add(self, event: Event) -> None:
         """Take in one more event; events that carry no state are passed over."""
-        match event:
-            case ChallengeRaised() | ChallengeAdmitted() | ChallengeOverflowed() | StatusChanged():
+        match event.type:  # not the class: events read for tables can be structs
+            case "challenge-raised" | "challenge-admitted" | "challenge-overflowed" | "status-changed":
                 self._challenge(event)
-            case UnknownListed() | UnknownResolved() | ContextSurfaced() | RiskProbed():
+            case "unknown-listed" | "unknown-resolved" | "context-surfaced" | "risk-probed":
                 self._research(event)
-            case VoteCast():
+            case "vote-cast":
                 self.votes.setdefault((event.iteration, event.finding_id), []).append(event)
-            case FindingClassified():
+            case "finding-classified":
                 self.classes[event.iteration, event.finding_id] = event
-            case CallRequested():
+            case "call-requested":
                 self.requested.append(event.call_id)
-            case CallReplied() | CallFailed():
+            case "call-replied" | "call-failed":
                 self._reply(event)
             case _:
                 self._course(event)
@@ -231,16 +230,18 @@ class PlanState:
                 self.statements["risk"].add(event.risk.id, f"{event.risk.risk} {event.risk.trigger}", event.evidence)
 
     def _reply(self, event: CallReplied | CallFailed) -> None:
-        self.calls += isinstance(event, CallReplied)
-        said = event.value if isinstance(event, CallReplied) else None
-        if isinstance(said, dict) and "challenges" not in said and not said.get("unknowns"):
-            self.blank.add(event.call_id)
-        self.failed_calls += isinstance(event, CallFailed)
         self.usage += event.usage
-        if isinstance(event, CallFailed) and event.status == "budget":
-            self.unaffordable[event.call_id] = event.reason
-        if isinstance(event, CallReplied) and event.partial_failures:
-            self.partial_failures[event.call_id] = event.partial_failures
+        if event.type == "call-replied":
+            self.calls += 1
+            said = event.value
+            if isinstance(said, dict) and "challenges" not in said and not said.get("unknowns"):
+                self.blank.add(event.call_id)
+            if event.partial_failures:
+                self.partial_failures[event.call_id] = event.partial_failures
+        else:
+            self.failed_calls += 1
+            if event.status == "budget":
+                self.unaffordable[event.call_id] = event.reason
         self.tools.update(use.tool for use in event.tools if not use.refused)
 
     def _course(self, event: Event) -> None:

@@ -1,13 +1,13 @@
 """The records of a log as tables need them: decoded by structs where these certainly give what the model gives.
 
-What a cross run has many of (votes, calls, turns, findings) becomes a struct made from its event model, with lists
-where that has tuples. Every other line, and every log with anything odd, is left to `parse_log`, which also words the
+What a run has many of (calls, turns, votes, findings) becomes a struct made from its event model, with lists where
+that has tuples. Every other line, and every log with anything odd, is left to `parse_log`, which also words the
 errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 from operator import or_
 from typing import Any
@@ -25,23 +25,19 @@ from verifyplan.runlog.log_lines import record_of, steps_of
 from verifyplan.runlog.migrate import Step
 from verifyplan.runlog.reader import parse_log
 
-FREQUENT: tuple[type[BaseModel], ...] = (
-    event_run.CallRequested,
-    event_run.CallReplied,
-    event_run.TurnSent,
-    event_run.TurnReplied,
-    event_cross.FindingGrouped,
-    event_cross.FindingQueued,
-    event_cross.DispatchClosed,
-    event_cross.VoteCast,
-    event_cross.FindingClassified,
-    event_cross.RoundClosed,
-)
-"""The events that are decoded as structs; no step from an older version of the model changes them."""
+_CALLS = (event_run.CallRequested, event_run.CallReplied, event_run.TurnSent, event_run.TurnReplied)
+_ROUNDS = (event_cross.FindingQueued, event_cross.DispatchClosed, event_cross.VoteCast, event_cross.RoundClosed)
+FREQUENT: Mapping[str, tuple[type[BaseModel], ...]] = {
+    "cross": (*_CALLS, *_ROUNDS, event_cross.FindingGrouped, event_cross.FindingClassified),
+    "plan": (*_CALLS, *_ROUNDS),
+    "debate": _CALLS,
+}
+"""The events that are decoded as structs, by kind of run: no step from an older version of the model changes them, and
+whoever makes tables tells them by `type`, not by class."""
 
 
 def table_records(data: bytes, place: str) -> Sequence[Record]:
-    """Return the records of a log; of cross runs, frequent events are structs with the attributes of their models.
+    """Return the records of a log; frequent events are structs with the attributes of their models.
 
     Raises what `parse_log` raises, word for word.
     """
@@ -49,7 +45,7 @@ def table_records(data: bytes, place: str) -> Sequence[Record]:
 
 
 def _fast(data: bytes, place: str) -> tuple[Record, ...] | None:
-    """Return the records of a log of a cross run without anything odd; None for any other."""
+    """Return the records of a log without anything odd; None for any other."""
     lines = data.split(b"\n")
     texts = whole_lines(lines[:-1]) if not lines[-1] else None
     if not texts:
@@ -58,18 +54,19 @@ def _fast(data: bytes, place: str) -> tuple[Record, ...] | None:
         values = from_json(texts[0])
         steps = steps_of(values, place)
         started = record_of(values, 1, steps, place)
-        if started is None or not isinstance(started.event, RunStarted) or started.event.inputs.kind != "cross":
+        if started is None or not isinstance(started.event, RunStarted):
             return None
-        others = [_record(text, number, steps, place) for number, text in enumerate(texts[1:], 2)]
+        decoder = _decoder(started.event.inputs.kind)
+        others = [_record(text, decoder, number, steps, place) for number, text in enumerate(texts[1:], 2)]
     except (LogError, ValueError, AttributeError):  # of what is no JSON, or no object
         return None
     return (started, *(record for record in others if record))
 
 
-def _record(text: bytes, number: int, steps: list[Step], place: str) -> Record | None:
+def _record(text: bytes, decoder: Any, number: int, steps: list[Step], place: str) -> Record | None:
     """Return the record of a line; None where its event is no more, LogError or ValueError where it is none."""
     try:
-        event = _decoder().decode(text)
+        event = decoder.decode(text)
     except ValueError:
         return record_of(from_json(text), number, steps, place)
     if event.seq != number:
@@ -78,10 +75,11 @@ def _record(text: bytes, number: int, steps: list[Step], place: str) -> Record |
 
 
 @cache
-def _decoder() -> Any:
-    return msgspec.json.Decoder(reduce(or_, map(_struct, FREQUENT)))
+def _decoder(kind: str) -> Any:
+    return msgspec.json.Decoder(reduce(or_, map(_struct, FREQUENT[kind])))
 
 
+@cache
 def _struct(model: type[BaseModel]) -> Any:
     """Return the struct of an event: the fields of its model, `type` as its tag, number and time."""
     tag = model.model_fields["type"].default
