@@ -194,14 +194,14 @@ Code = Callable[..., CodedVotes]
 
 
 def replay_parts(
-    runs: RunSet, rules: VotingRules, code: Code = code_votes, *, in_order: bool = False, by_name: bool = True
+    runs: RunSet, rules: VotingRules, code: Code = code_votes, *, apart: bool | None = None, by_name: bool = True
 ) -> list[ReplayPart]:
     """Return the votes of runs by the mode and the rules that judge them; one part where these are the same for all.
 
     Rules that name nothing but rounds and missing bases leave each run its own: those that it recorded (the column
-    `rules` of `runs`), with these in place. Where rules stop within rounds, or with `in_order`, runs whose rosters
-    contradict each other are apart, so that each asks in its own order; without `by_name`, rules that name no worker
-    judge these together, with workers numbered by the roster of each run.
+    `rules` of `runs`), with these in place. Where rules stop within rounds, runs whose rosters contradict each other
+    are apart, so that each asks in its own order; without `by_name`, rules that name no worker judge these together,
+    with workers numbered by the roster of each run. `apart` says whether they are, whatever the rules.
     """
     of_runs = runs.runs[["run_id", "mode", "effective_max_rounds"]].assign(own_rules=recorded_rules(runs))
     known = _replayed(runs)[[*FINDING, "n_rounds", "discoverers"]]
@@ -210,9 +210,10 @@ def replay_parts(
     own = findings["own_rules"].fillna("") if set(rules.changed) <= LEAVES_RULES else pd.Series("", findings.index)
     if rules.mode is not None:
         modes[:] = rules.mode
-    stops = in_order or rules.stop != "round" or any('"stop"' in text for text in own.unique())
+    stops = rules.stop != "round" or any('"stop"' in text for text in own.unique())
     is_ordered = rules.order is not None and runs.votes["worker"].isin(rules.order).all()
-    orders = order_of_runs(runs) if stops and not is_ordered else {}
+    stops = stops and not is_ordered if apart is None else apart
+    orders = order_of_runs(runs) if stops else {}
     every = [rules, *(_with_rounds(text, rules) for text in own.unique())]
     is_apart = bool(orders) and (by_name or any(each.workers or each.weights or each.order for each in every))
     order = findings["run_id"].astype("object").map(orders).fillna("") if is_apart else pd.Series("", findings.index)

@@ -159,7 +159,11 @@ PLAN_RESULT_TABLES: dict[str, Columns] = {
         Column("verdict", VERDICT_WORDS, "the verdict under these rules; missing where there is none, or censored"),
         Column("status", CONVERGENCE_STATUSES, "how the run ends; missing where censored, or where it ends otherwise"),
         Column("ended_by", "text", "what ends it; `a question to a person` where it waits; missing where censored"),
-        Column("censored", "text", "the first call that these rules need and that was never made"),
+        Column(
+            "censored",
+            "text",
+            "the first call that these rules need and that was never made, or not about all of it",
+        ),
         Column("changed", "yesno", "whether the verdict, or that there is none, differs from the baseline's"),
         Column("expected", VERDICT_WORDS, "the verdict that the plan deserves, by its label"),
         Column("as_expected", "yesno", "whether the verdict is that one, REVISE (strong) being a REVISE"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, pairwise
@@ -216,22 +216,32 @@ def in_order_of_runs(voters: Voters, cast: CodedVotes, run_ids: pd.Series[Any], 
     `run_ids` are the runs of the findings, `orders` their rosters as `order_of_runs` gives them.
     """
     run, names = pd.factorize(run_ids)
-    position = {name: place for place, name in enumerate(voters.workers)}
-    rank = np.tile(np.arange(len(position)) + len(position), (len(names), 1))
-    for number, run_id in enumerate(names):
-        known = [position[name] for name in json.loads(orders.get(str(run_id), "[]")) if name in position]
-        rank[number, known] = np.arange(len(known))
-    place = rank.argsort(axis=1, kind="stable").argsort(axis=1)
+    place = places_in_rosters(voters.workers, names, orders)
 
     def placed(pairs: Pairs) -> Pairs:
         return Pairs(place[run[pairs.finding], pairs.worker], pairs.finding)
 
     return Voters(
-        tuple(map(str, range(len(position)))),
+        tuple(map(str, range(len(voters.workers)))),
         place[run[cast.finding], voters.worker],
         placed(voters.discoveries),
         placed(voters.perhaps_left),
     )
+
+
+def places_in_rosters(workers: Sequence[str], run_ids: Iterable[str], orders: Mapping[str, str]) -> Ints:
+    """Return the place of each worker in the roster of each run, of shape (runs, workers); others come after.
+
+    >>> places_in_rosters(["a", "b", "c"], ["r", "s"], {"r": '["c", "a"]'}).tolist()
+    [[1, 2, 0], [0, 1, 2]]
+    """
+    names = list(run_ids)
+    position = {name: place for place, name in enumerate(workers)}
+    rank = np.tile(np.arange(len(position)) + len(position), (len(names), 1))
+    for number, run_id in enumerate(names):
+        known = [position[name] for name in json.loads(orders.get(str(run_id), "[]")) if name in position]
+        rank[number, known] = np.arange(len(known))
+    return rank.argsort(axis=1, kind="stable").argsort(axis=1)
 
 
 def in_slots(cast: CodedVotes, voters: Voters) -> Voters:

@@ -51,6 +51,8 @@ class Caller:
     ) -> None:
         self.backend, self.emitter, self.usage_limit, self.timeout = backend, emitter, usage_limit, timeout
         self.past = emitter.recorder.past
+        self.never_asked: dict[str, str] = {}
+        """Items that a recorded reply was never asked about, in a replay under other rules, with the last such call."""
         self._converses = isinstance(backend, ConversingBackend)
         self._limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
         self._slots: AbstractAsyncContextManager[object] = (
@@ -100,7 +102,11 @@ class Caller:
         else:
             agent = request.role if isinstance(request, DebateRequest) else AGENT_OF_ROLE[request.role]
         digest = hashlib.sha256(to_json(request)).hexdigest()
-        self.emitter.emit(CallRequested(call_id=request.call_id, worker=agent, items=items, request_sha256=digest))
+        requested = CallRequested(call_id=request.call_id, worker=agent, items=items, request_sha256=digest)
+        recorded = self.past.recorded(requested)
+        if recorded is not None and isinstance(recorded.event, CallRequested):
+            self.never_asked |= dict.fromkeys(set(items) - set(recorded.event.items), request.call_id)
+        self.emitter.emit(requested)
 
     async def _live(self, count: int, calls: Iterator[Awaitable[None]]) -> None:
         """Make so many calls, whose results are then on disk; a task makes one after the other, for few exist."""

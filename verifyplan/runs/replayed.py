@@ -44,8 +44,9 @@ class Replayed:
     run: Run
     """The run as it went this time."""
     censored: str | None
-    """The first call that is needed and was never made; None if the run came to its end, or waits. Scores are no
-    such call where changed rules end the run sooner: they decide nothing."""
+    """The first call that is needed and was never made, or never asked a panel about a challenge whose class decides;
+    None if the run came to its end, or waits. Scores are no such call where changed rules end the run sooner: they
+    decide nothing."""
     asked_otherwise: tuple[str, ...]
     """Calls whose recorded reply answered another request than the one that these rules make."""
     differences: tuple[str, ...]
@@ -67,7 +68,8 @@ class Replayed:
         lines = [str(self.run)]
         if self.censored:
             lines = [
-                f"censored: these rules ask for {self.censored}, which was never called, so nothing is said of more"
+                f"censored: these rules ask for {self.censored}, which was never called, or not about all of this, so "
+                "nothing is said of more"
             ]
         if self.rules_changed and self.changes:
             lines += [self.rules_changed, "today's rules would change:", *(f"  {line}" for line in self.changes)]

@@ -83,25 +83,25 @@ class RecordedVotes(NamedTuple):
         return RecordedVotes(findings, self.truth[known], self.unvoted[known], parts)
 
 
-def recorded_votes(runs: RunSet, rules: VotingRules, *, in_order: bool = False) -> RecordedVotes:
+def recorded_votes(runs: RunSet, rules: VotingRules, *, apart: bool | None = None) -> RecordedVotes:
     """Return the recorded votes of runs, by the mode and the rules that judge them (see `replay_parts`).
 
     The items of a plan body are left out. The tables of a dataset are read part by part, unless votes are to be in the
-    order of rosters that contradict each other.
+    order of rosters that contradict each other; `apart` says whether they are, whatever the rules.
     """
     if not isinstance(runs, Dataset) or len(runs.parts) < 2:
-        return _of_runs(runs, rules, in_order)
-    stops = in_order or rules.stop != "round" or any('"stop"' in text for text in recorded_rules(runs).unique())
-    if stops and order_of_runs(runs):
-        return _of_runs(runs, rules, in_order)
-    pieces = list(map_parts(partial(_piece, rules=rules, in_order=in_order), runs.parts))
-    return _joined(pieces, partial(replay_parts, runs, rules, in_order=in_order), roster_order(runs))
+        return _of_runs(runs, rules, apart)
+    stops = rules.stop != "round" or any('"stop"' in text for text in recorded_rules(runs).unique())
+    if (stops if apart is None else apart) and order_of_runs(runs):
+        return _of_runs(runs, rules, apart)
+    pieces = list(map_parts(partial(_piece, rules=rules, apart=apart), runs.parts))
+    return _joined(pieces, partial(replay_parts, runs, rules, apart=apart), roster_order(runs))
 
 
-def _of_runs(runs: RunSet, rules: VotingRules, in_order: bool) -> RecordedVotes:
+def _of_runs(runs: RunSet, rules: VotingRules, apart: bool | None) -> RecordedVotes:
     own = runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
     own = own[["run_id", "finding_id", "summary", "truth", "classification"]]
-    parts = replay_parts(runs, rules, in_order=in_order)
+    parts = replay_parts(runs, rules, apart=apart)
     keys = [part.cast.findings.assign(part=i, at=range(len(part.cast.findings))) for i, part in enumerate(parts)]
     voted = pd.concat(keys) if keys else pd.DataFrame(columns=[*FINDING, "iteration", "part", "at"])
     table = own.merge(voted, on=FINDING, how="left")
@@ -147,10 +147,10 @@ class _Piece(NamedTuple):
     voters: list[str]
 
 
-def _piece(runs: Dataset, rules: VotingRules, in_order: bool) -> _Piece:
-    votes = _of_runs(runs, rules, in_order)
+def _piece(runs: Dataset, rules: VotingRules, apart: bool | None) -> _Piece:
+    votes = _of_runs(runs, rules, apart)
     sizes = tuple(len(part.source().cast.findings) for part in votes.parts)
-    read = partial(replay_parts, runs, rules, in_order=in_order)
+    read = partial(replay_parts, runs, rules, apart=apart)
     parts = tuple(part._replace(source=partial(_source_of, read, part.mode, part.rules)) for part in votes.parts)
     return _Piece(votes._replace(parts=parts), sizes, voters_of(runs))
 

@@ -15,10 +15,11 @@ import pandas as pd
 
 from verifyplan.analysis.judgement import judgement
 from verifyplan.analysis.metrics import IS_HELD
-from verifyplan.analysis.replay import LEAVES_RULES
+from verifyplan.analysis.replay import LEAVES_RULES, recorded_rules
 from verifyplan.analysis.treatments.class_bounds import bounds_of
 from verifyplan.analysis.treatments.metric_bounds import EITHER, HELD_SURELY, NOT_HELD
 from verifyplan.analysis.treatments.recorded_votes import RecordedPart, recorded_votes
+from verifyplan.analysis.treatments.rosters import Rosters
 from verifyplan.analysis.treatments.round_outcomes import OUTCOMES, outcomes_of_columns, widest
 from verifyplan.analysis.treatments.rule_walk import (
     N_CLASSES,
@@ -32,6 +33,7 @@ from verifyplan.analysis.treatments.rule_walk import (
     order_of,
 )
 from verifyplan.analysis.treatments.vote_patterns import Patterns, VotePatterns
+from verifyplan.analysis.voters import order_of_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -87,6 +89,8 @@ class RulePart:
     recorded: RecordedPart
     """The votes as they were recorded, with the mode and the rules of the runs."""
     votes: VotePatterns
+    rosters: Rosters | None = None
+    """The order in which each run asks, where those of runs contradict each other and the rules stop within rounds."""
 
     @property
     def allowed(self) -> Ints:
@@ -102,14 +106,16 @@ class RulePart:
         """Return how the findings go through the rounds of the rules."""
         mode, rules = rules.mode or self.recorded.mode, self._rules_of_runs(rules)
         allowed = self.allowed if rules.max_rounds is None else np.full_like(self.allowed, rules.max_rounds)
-        patterns, order = self.votes.counted(rules, mode, allowed), order_of(rules)
+        rosters = self.rosters if rules.stop != "round" and rules.order is None else None
+        patterns, order = (rosters or self).votes.counted(rules, mode, allowed), order_of(rules)
         if rules.aggregate == "dawid-skene":
-            return Walk(order, patterns, (self._estimated(rules, mode, allowed),) * len(patterns.number))
+            states = [self._estimated(rules, mode, allowed, rosters)] * len(patterns.number)
+            return Walk(order, rosters.named(patterns) if rosters else patterns, tuple(states))
         outcomes = _outcome_table(patterns, rules, mode)
         states = [first_states(outcomes, order).take(patterns.number[0])]
         for number in patterns.number[1:]:
             states.append(next_states(states[-1], outcomes.take(number), order))
-        return Walk(order, patterns, tuple(states))
+        return Walk(order, rosters.named(patterns) if rosters else patterns, tuple(states))
 
     def _rules_of_runs(self, rules: VotingRules) -> VotingRules:
         """Return the rules, or those that the runs recorded where these name no field that matters (see `replay`)."""
@@ -117,12 +123,13 @@ class RulePart:
             return self.recorded.rules.model_copy(update={name: getattr(rules, name) for name in rules.changed})
         return rules
 
-    def _estimated(self, rules: VotingRules, mode: Mode, allowed: Ints) -> Ints:
+    def _estimated(self, rules: VotingRules, mode: Mode, allowed: Ints, rosters: Rosters | None) -> Ints:
         """Return the last states of findings under rules that judge a run as a whole."""
         source, at = self.recorded.source(), self.recorded.at
         of_cast = np.zeros(len(source.cast.findings), dtype=np.int64)
         of_cast[at] = allowed
-        judged = judgement(source.votes, source.cast, mode, of_cast, rules, source.voters)
+        voters = source.voters if rosters is None else lambda: rosters.voters(source)
+        judged = judgement(source.votes, source.cast, mode, of_cast, rules, voters)
         classes, low, high = (codes[at] for codes in (judged.decision.classification, judged.low, judged.high))
         return joint(1 << classes, (1 << low) | (1 << high)) << STATE_BITS
 
@@ -219,15 +226,22 @@ class RuleOutcomes:
 def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
     """Return what each of some rules makes of the recorded votes of runs.
 
-    One pass over distinct patterns a rule; the aggregate `dawid-skene` is estimated over all votes.
+    One pass over distinct patterns a rule; the aggregate `dawid-skene` is estimated over all votes. Where rosters of
+    runs contradict each other, rules that stop within rounds judge them at once, unless one of them names workers: then
+    runs are judged roster by roster, which is slow for hundreds of rosters.
     """
     workers = set(runs.votes["worker"].unique())
-    by_roster = [each for each in rules if each.stop != "round" and not workers <= set(each.order or ())]
-    recorded = recorded_votes(runs, VotingRules(), in_order=bool(by_roster))
+    every = [*rules, *(VotingRules.from_json(text) for text in recorded_rules(runs).unique() if text)]
+    stops = [each for each in every if each.stop != "round" and not workers <= set(each.order or ())]
+    orders = order_of_runs(runs) if stops else {}
+    by_name = any(each.workers or each.weights or each.order for each in stops)
+    recorded = recorded_votes(runs, VotingRules(), apart=bool(orders) and by_name)
     rounds = max((r.max_rounds or 0 for r in rules), default=0)
-    parts = tuple(
-        RulePart(part, VotePatterns(part.cube, max(rounds, int(part.allowed.max())))) for part in recorded.parts
-    )
+    parts = []
+    for part in recorded.parts:
+        n_rounds = max(rounds, int(part.allowed.max()))
+        rosters = Rosters(part.cube, orders, n_rounds) if orders and not by_name else None
+        parts.append(RulePart(part, VotePatterns(part.cube, n_rounds), rosters))
     codes = recorded.unvoted
     unvoted = np.where(codes >= 0, codes + N_CLASSES * (1 << np.maximum(codes, 0)), N_PACKED).astype(np.uint8)
-    return RuleOutcomes(tuple(rules), recorded.findings, recorded.truth, parts, unvoted)
+    return RuleOutcomes(tuple(rules), recorded.findings, recorded.truth, tuple(parts), unvoted)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from verifyplan.engine.calls import CensoredError
 from verifyplan.protocol.event_plan import (
     ChallengeAdmitted,
     DirectiveIssued,
@@ -20,6 +21,7 @@ from verifyplan.protocol.event_plan import (
 )
 from verifyplan.protocol.records import DIMENSIONS, UNSETTLED, DimensionScore
 from verifyplan.protocol.role_call import RoleAnswer, ScoreAnswer, StatusChange, SynthesizerAnswer
+from verifyplan.protocol.vote import Classification
 from verifyplan.rules import directives as directive_rules
 from verifyplan.rules.lifecycle import (
     consensus_refusal,
@@ -75,7 +77,10 @@ def _change_status(run: ActiveRun, change: StatusChange) -> None:
 
 
 def _status_refusal(run: ActiveRun, change: StatusChange, *, evidence: bool) -> str:
-    """Return why a change is not carried out; empty if it is (rules A2, A4, A9)."""
+    """Return why a change is not carried out; empty if it is (rules A2, A4, A9).
+
+    CensoredError in a replay if that depends on votes of the panel on a challenge that it was never asked about.
+    """
     state, name, new = run.state, change.challenge, change.status
     if name in state.overflow:
         return "it is in overflow"
@@ -83,12 +88,20 @@ def _status_refusal(run: ActiveRun, change: StatusChange, *, evidence: bool) -> 
         return "there is no such challenge"
     challenge, classified = state.challenges[name], state.classes.get((state.iteration, name))
     panel_class = classified.classification if classified else None
-    return (
-        transition_refusal(challenge.severity, challenge.status, new, change.resolution)
-        or consensus_refusal(challenge.severity, new, panel_class, evidence=evidence, rules=run.rules)
-        or decision_refusal(new, change.resolution, evidence=evidence)
-        or uncited_refusal(new, evidence=evidence, rules=run.rules)
-    )
+
+    def refusal(panel_class: Classification | None) -> str:
+        return (
+            transition_refusal(challenge.severity, challenge.status, new, change.resolution)
+            or consensus_refusal(challenge.severity, new, panel_class, evidence=evidence, rules=run.rules)
+            or decision_refusal(new, change.resolution, evidence=evidence)
+            or uncited_refusal(new, evidence=evidence, rules=run.rules)
+        )
+
+    call_id = run.caller.never_asked.get(name, "")
+    is_open = call_id.startswith(f"i{state.iteration}/")  # its class is that of votes that nobody cast
+    if is_open and bool(refusal("full-consensus")) != bool(refusal("contested")):
+        raise CensoredError(call_id)
+    return refusal(panel_class)
 
 
 def _circumstances(run: ActiveRun, before: Sequence[str]) -> directive_rules.Circumstances:
