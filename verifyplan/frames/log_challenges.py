@@ -77,6 +77,8 @@ def history_rows(log: LogEvents) -> list[Row]:
     steps: Counter[str] = Counter()
     rows = []
     for record in log.records:
+        if record.event.type not in _OF_CHALLENGES:  # nearly all
+            continue
         for change in _history(record.event, statuses):
             name = change["challenge_id"]
             steps[name] += 1
@@ -85,6 +87,21 @@ def history_rows(log: LogEvents) -> list[Row]:
             if change["event"] in ("raised", "changed"):
                 statuses[name] = change["new"]
     return rows
+
+
+_OF_CHALLENGES = frozenset(
+    event.model_fields["type"].default
+    for event in (
+        ChallengeRaised,
+        ChallengeAdmitted,
+        ChallengeOverflowed,
+        FindingClassified,
+        StatusChanged,
+        StatusRefused,
+        PromotionRefused,
+        Restated,
+    )
+)
 
 
 def _history(event: Event, statuses: dict[str, str]) -> Iterator[Row]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
@@ -103,7 +104,7 @@ class RulesValue(Model):
     @property
     def changed(self) -> dict[str, Any]:
         """The fields that are not neutral, as JSON holds them."""
-        neutral = type(self)().model_dump(mode="json")
+        neutral = _neutral(type(self))
         return {name: value for name, value in self.model_dump(mode="json").items() if value != neutral[name]}
 
     @property
@@ -166,6 +167,12 @@ class RulesValue(Model):
         """The fields that are not neutral, in one line, with the digest."""
         fields = ", ".join(f"{name}={value_words(value)}" for name, value in self.changed.items())
         return f"{type(self).__name__}({fields}) [{self.digest}]"
+
+
+@cache
+def _neutral(kind: type[RulesValue]) -> dict[str, Any]:
+    """Return the neutral rules of a kind, as JSON holds them."""
+    return kind().model_dump(mode="json")
 
 
 def value_words(value: object) -> str:
