@@ -134,6 +134,16 @@ def test_truth_metrics_show_no_line_where_there_is_no_interval(comparison, compa
     assert not [label for label in page.values("aria-label") if label.startswith("low: ")]
 
 
+def test_class_mix_says_of_how_many_findings_the_class_is_open():
+    rules = {"as run": {}, "third round": {"max_rounds": 3}}
+    comparison = vp.compare("stdlib-claims/adversarial", rules=rules, resamples=10)
+    n = int((comparison.findings["low_third round"] != comparison.findings["high_third round"]).sum())
+    assert n
+    figure = class_mix(comparison, labels={"third round": "three"})
+    assert f"The class of {n} findings under three depends on votes that were never cast" in figure.caption
+    assert "never cast" not in class_mix(vp.compare("llmbar/plain", resamples=10)).caption
+
+
 def test_truth_metrics_draw_what_votes_never_cast_leave_open():
     rules = {"as run": {}, "third round": {"max_rounds": 3}}
     comparison = vp.compare("stdlib-claims/adversarial", rules=rules, resamples=10)

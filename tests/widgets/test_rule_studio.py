@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from tests.analysis.test_contradicting_rosters import contradicting
 from verifyplan.analysis.treatments.idle_fields import reasons, vote_facts
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.vote import CLASSIFICATIONS
@@ -61,6 +62,16 @@ def test_every_field_is_in_one_group_with_its_own_words():
     for group in schema(["a"], [1, 2]):
         for control in group["fields"]:
             assert control["help"] == fields[control["name"]].description
+
+
+@pytest.mark.parametrize(
+    "rules", [{"stop": {"margin": 1}}, {"stop": {"margin": 1}, "workers": ["c", "a", "e"]}], ids=str
+)
+def test_runs_whose_rosters_contradict_each_other_are_asked_each_in_its_own_order(more):
+    runs, rules = contradicting(), {"stop": {"margin": 1}, **more}
+    shown = RuleStudio(runs, right=rules).findings
+    replayed = vp.replay(runs, rules=rules)
+    assert shown["classification_right"].astype(str).tolist() == replayed["classification"].astype(str).tolist()
 
 
 def controls_of(workers=("a", "b"), rounds=(1, 2, 3)):

@@ -99,12 +99,12 @@ def _check(iteration: int, max_iterations: int, policy: str) -> None:
 
 
 def verdict_words(verdict: PlanVerdict | None, strong: bool) -> str:
-    """Return a verdict as people read it.
+    """Return a verdict as people read it; `strong` belongs to REVISE, and is lost where overflow makes it worse.
 
-    >>> verdict_words("REVISE", True), verdict_words(None, False)
-    ('REVISE (strong)', 'no verdict')
+    >>> verdict_words("REVISE", True), verdict_words("RETHINK", True), verdict_words(None, False)
+    ('REVISE (strong)', 'RETHINK', 'no verdict')
     """
-    return f"{verdict or 'no verdict'}{' (strong)' if strong else ''}"
+    return f"{verdict or 'no verdict'}{' (strong)' if strong and verdict == 'REVISE' else ''}"
 
 
 def override_words(if_overridden: Mapping[str, str]) -> str:

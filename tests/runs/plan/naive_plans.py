@@ -80,6 +80,12 @@ class _Challenge:
     """The iteration in which it came into the pool; None in overflow."""
     overflowed: int | None = None
     voted: int | None = None
+    cites: bool = False
+    """Whether what settled it cites a place."""
+
+
+def _is_uncited(challenge: _Challenge) -> bool:
+    return challenge.status in SETTLED and not challenge.cites
 
 
 class _OverError(Exception):
@@ -122,6 +128,24 @@ class Reading:
     def _check_failures(self) -> None:
         if self.failures >= self.rules.exit_failures:
             raise _OverError("failures", "no verdict")
+
+    def count(self, *statuses: str, cites: bool | None = None) -> int:
+        """Return how many challenges of the pool have a status, settled with a citation, without, or in any way."""
+        found = [each for each in self._pool if each.status in statuses]
+        return sum(cites is None or each.cites == cites for each in found)
+
+    @property
+    def weighty(self) -> int:
+        """Challenges that are open and BLOCKING or SIGNIFICANT."""
+        return sum(e.status in ("OPEN", "UNRESOLVED") and e.severity != "MINOR" for e in self._pool)
+
+    def reopened(self, status: str | None) -> str:
+        """Return the verdict at the last iteration with challenges open again: of a status, or settled uncited."""
+        again = [each for each in self._pool if (each.status == status if status else _is_uncited(each))]
+        for each in again:
+            each.status = "OPEN"
+        self.iteration = self.rules.max_iterations
+        return str(self._verdict())
 
     @property
     def _pool(self) -> list[_Challenge]:
@@ -241,7 +265,7 @@ class Reading:
                 raise _OverError("censored", f"i{self.iteration}/panel/r1/panel-3")
             if number in (self.story.held or ()):
                 return
-        each.status = status
+        each.status, each.cites = status, cites
         if status in SETTLED:
             self.settled_now.add(number)
 

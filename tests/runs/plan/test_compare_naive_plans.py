@@ -7,8 +7,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.runs.plan.naive_plans import Iteration, Reading, Story
+from tests.longer import examples
+from tests.runs.plan.naive_plans import SETTLED, Iteration, Reading, Story
 from tests.runs.plan.planning import told
+from verifyplan.analysis.vacuity import vacuity
 from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.runs.compare_rules import compare_rules
 
@@ -73,7 +75,7 @@ CHANGED = st.lists(st.sampled_from(sorted(FIELDS)), max_size=6, unique=True).fla
 RULES = CHANGED.map(lambda fields: PlanRules(**fields))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(100))
 @given(STORY, RULES, st.lists(RULES, min_size=1, max_size=3))
 def test_runs_under_any_rules_end_as_read_by_hand(story, own, others):
     run = story.run(rules=own)
@@ -107,3 +109,35 @@ def test_runs_under_any_rules_end_as_read_by_hand(story, own, others):
             else:
                 assert turns["field"].tolist() == [", ".join(unknown or differ)]
                 assert turns["how"].tolist() == ["not known" if unknown else "only together"]
+
+
+@settings(max_examples=examples(100))
+@given(STORY, RULES)
+def test_what_a_verdict_rests_on_is_as_read_by_hand(story, own):
+    run = story.run(rules=own)
+    recorded = {event.call_id: event.items for event in told(run, "call-requested")}
+    reading = Reading(story, own, recorded)
+    how, verdict = reading.ending()
+    [row] = vacuity(run).table.to_dict("records")
+    expected = {
+        **{status.lower(): reading.count(status) for status in SETTLED},
+        "settled_cited": reading.count(*SETTLED, cites=True),
+        "settled_uncited": reading.count(*SETTLED, cites=False),
+        "unsettled": reading.count("OPEN", "UNRESOLVED"),
+        "overflow": len(reading.waiting),
+        "raised": len(reading.known),
+    }
+    assert {name: row[name] for name in expected} == expected
+    if how == "failures":
+        assert row["rests_on"] != row["rests_on"], "missing where there is no verdict"
+        return
+    silent = not expected["settled_cited"] and (verdict == "PROCEED" or not reading.weighty)
+    bare = bool(expected["settled_uncited"])
+    assert row["rests_on"] == ("uncited words" if silent and bare else "silence" if silent else "citations")
+    for column, status, changes in (
+        ("if_uncited_open", None, expected["settled_uncited"]),
+        ("if_withdrawn_open", "WITHDRAWN", expected["withdrawn"]),
+    ):
+        again = Reading(story, own, recorded)
+        again.ending()
+        assert row[column] == (again.reopened(status) if changes else verdict)

@@ -30,6 +30,7 @@ from verifyplan.analysis.treatments.class_bounds import ClassBounds
 from verifyplan.analysis.treatments.idle_fields import vote_facts
 from verifyplan.analysis.treatments.metric_bounds import metric_bounds
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, Classes, RuleOutcomes, rule_outcomes
+from verifyplan.analysis.voters import order_of_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.widgets.rule_studio.fields import SIDES, Side
@@ -106,6 +107,7 @@ class StudioRuns:
 
     def __init__(self, runs: RunSet) -> None:
         self.facts = vote_facts(runs)
+        self._runs, self._rosters_contradict = runs, bool(order_of_runs(runs))
         self._synthetic = bool(runs.runs["synthetic"].fillna(False).any())
         self._judged: RuleOutcomes = rule_outcomes(runs, (VotingRules(),))
         self._known = self._judged.classes(0) != NO_CLASS
@@ -123,11 +125,17 @@ class StudioRuns:
         """Return what the rules make of every finding."""
         key = rules.digest
         if key not in self._kept:
-            judged, known = replace(self._judged, rules=(rules,)), self._known
+            judged, known = self._judged_under(rules), self._known
             self._kept[key] = SideOutcome(judged.classes(0)[known], judged.low(0)[known], judged.high(0)[known])
         while len(self._kept) > MAX_KEPT_OUTCOMES:
             del self._kept[next(iter(self._kept))]
         return self._kept[key]
+
+    def _judged_under(self, rules: VotingRules) -> RuleOutcomes:
+        """Return the outcomes of rules; votes are read again for those that ask each run in the order of its roster."""
+        if self._rosters_contradict and rules.stop != "round":
+            return rule_outcomes(self._runs, (rules,))
+        return replace(self._judged, rules=(rules,))
 
     def result(self, rules: Rules) -> StudioResult:
         """Return both settings side by side."""
