@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from multiprocessing import get_context
 from typing import Any, TypeVar
 from warnings import catch_warnings, simplefilter
@@ -31,7 +34,8 @@ def map_parts(function: Callable[[P], T], parts: Sequence[P], client: Any = None
     and calls the function again. Parts may be of any kind: the seeds of a simulation, tables to verify.
 
     Args:
-        function: a function of a part, defined in a module where it goes to other processes.
+        function: a function of a part. Other processes import it by its name, from a .py file; where cloudpickle is
+            installed, as `verifyplan[dask]` brings it, they also take functions of a notebook, and lambdas.
         parts: the parts, as from `Dataset.parts`.
         client: None calls it in the connected cluster (`connect`), and else here; a number calls it in so many
             processes, 1 here; a `distributed.Client` on the workers of a Dask cluster, where this library is installed
@@ -40,7 +44,8 @@ def map_parts(function: Callable[[P], T], parts: Sequence[P], client: Any = None
             and arithmetic of arrays, which do not wait for each other.
 
     Raises:
-        InputError: for any other client; and where a part has ended its process three times.
+        InputError: for any other client; for a function that other processes cannot get; where no process can be
+            started; and where a part has ended its process three times.
 
     >>> import verifyplan as vp
     >>> _ = vp.compile_dataset(vp.datasets.path("contract"), "memory://mapped")
@@ -70,13 +75,42 @@ def _same(value: T) -> T:
 _kept: list[Callable[[Any], Any]] = []
 
 
-def _keep(function: Callable[[Any], Any]) -> None:
-    """Keep the function that this process was started for, which comes once."""
-    _kept[:] = [function]
+def _keep(packed: bytes) -> None:
+    """Keep the function that this process was started for, which comes once; if it cannot be had, what says so."""
+    try:
+        _kept[:] = [pickle.loads(packed)]  # noqa: S301 -- by the process that started this
+    except (AttributeError, ImportError) as error:
+        _kept[:] = [partial(_refuse, error=_not_importable("the function", error))]
 
 
-def _call_kept(part: Any) -> Any:
-    return call_sent(_kept[0], part)
+def _refuse(_: object, error: InputError) -> None:
+    raise error
+
+
+def _call_kept(part: bytes) -> Any:
+    return call_sent(_kept[0], pickle.loads(part))  # noqa: S301 -- likewise
+
+
+def _started() -> None:
+    """Do nothing, in a process that could be started."""
+
+
+def _packed(function: Callable[[Any], Any], dump: Callable[[Any], bytes]) -> bytes:
+    """Return a function as bytes for another process; InputError where it cannot get there."""
+    name = getattr(function, "__qualname__", None) or f"{function!r:.80}"
+    try:
+        packed = dump(function)
+        main = import_module("__main__")
+        if dump is pickle.dumps and not hasattr(main, "__file__") and b"__main__" in packed:
+            raise AttributeError("is defined in a notebook or at a prompt")
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise _not_importable(name, error) from None
+    return packed
+
+
+def _not_importable(name: str, error: Exception) -> InputError:
+    fix = "put it into a .py file and import it, or leave `client` out, or install cloudpickle (verifyplan[dask])"
+    return InputError(Problem(name, f"must be importable by another process ({error!s:.200})", fix))
 
 
 def _in_order(submit: Callable[[Any], Any], parts: Sequence[Any], window: int) -> Iterator[Any]:
@@ -101,22 +135,40 @@ def _in_threads(function: Callable[[Any], T], parts: Sequence[Any], n: int) -> I
 
 def _in_processes(function: Callable[[Any], T], parts: Sequence[Any], n: int) -> Iterator[T]:
     """Yield results in order from a pool of processes; one that has broken is made anew, with what it had not done."""
+    dump: Callable[[Any], bytes] = import_module("cloudpickle").dumps if find_spec("cloudpickle") else pickle.dumps
+    packed = _packed(function, dump)
     done, deaths = 0, 0
     while done < len(parts):
-        with ProcessPoolExecutor(n, get_context("spawn"), initializer=_keep, initargs=(function,)) as pool:
-            submit: Callable[[Any], Any] = partial(pool.submit, _call_kept)  # type: ignore[call-arg]
-            results = _in_order(submit, parts[done:], _WAITING_FOR_A_PROCESS * n)
+        with ProcessPoolExecutor(n, get_context("spawn"), initializer=_keep, initargs=(packed,)) as pool:
+            started = pool.submit(_started)
+            submit = partial(_submit, pool, dump)
             try:
-                for result in results:
+                for result in _in_order(submit, parts[done:], _WAITING_FOR_A_PROCESS * n):
                     yield result
                     done, deaths = done + 1, 0
             except BrokenProcessPool:
                 deaths += 1
-                if deaths < MAX_DEATHS:
+                if deaths < MAX_DEATHS and _succeeded(started):
                     continue
-                message = f"ended its process {counted(deaths, 'time')} (out of memory?)"
-                fix = "use fewer processes, or compile with smaller parts"
-                raise InputError(Problem(f"{parts[done]!r:.200}", message, fix)) from None
+                raise _ended(parts[done], deaths, _succeeded(started)) from None
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
+
+
+def _submit(pool: ProcessPoolExecutor, dump: Callable[[Any], bytes], part: Any) -> Future[Any]:
+    return pool.submit(_call_kept, dump(part))
+
+
+def _succeeded(started: Future[None]) -> bool:
+    return started.done() and started.exception() is None
+
+
+def _ended(part: object, deaths: int, is_started: bool) -> InputError:
+    """Return the error of a part that has ended its processes, or of processes that never began."""
+    if not is_started:
+        message = "no process could be started; what it printed says why"
+        fix = 'begin what a script runs with `if __name__ == "__main__":`, or leave `client` out'
+        return InputError(Problem("client", message, fix))
+    message = f"ended its process {counted(deaths, 'time')} (out of memory?)"
+    return InputError(Problem(f"{part!r:.200}", message, "use fewer processes, or compile with smaller parts"))
