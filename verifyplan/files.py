@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -48,7 +48,12 @@ def write_text(path: str | Path, text: str) -> Path:
 
 
 def write_new_text(path: str | Path, text: str) -> bool:
-    """Write `text` to `path` unless the file exists; say whether it was written.
+    """Write `text` to `path` unless the file exists, as `write_new_texts` does; say whether it was written."""
+    return write_new_texts(path, [text])
+
+
+def write_new_texts(path: str | Path, texts: Iterable[str]) -> bool:
+    """Write texts, one after the other, to `path` unless the file exists; say whether it was written.
 
     Two processes that try the same name at once: exactly one gets True, and no reader sees half a file.
     """
@@ -57,7 +62,7 @@ def write_new_text(path: str | Path, text: str) -> bool:
     temporary = _beside(target)
     try:
         with temporary.open("xb") as stream:
-            stream.write(text.encode())
+            stream.writelines(text.encode() for text in texts)
             stream.flush()
             os.fsync(stream.fileno())
         target.hardlink_to(temporary)

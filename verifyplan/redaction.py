@@ -23,6 +23,8 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 MARK = "[redacted]"
+MAX_KNOWN_CHARACTERS, MAX_KNOWN_TEXTS = 50, 4096
+"""Characters and number of texts that are known to hold no secret: most of JSON are keys and names that come again."""
 SHORTEST = 8
 """Characters that a secret has at least: shorter ones would take words out of ordinary texts."""
 DEEPEST = 100
@@ -32,6 +34,7 @@ _NO_TEXT = (int, float, Decimal, date, time, timedelta, type(None))
 
 _lock = Lock()
 _forms: tuple[str, ...] = ()  # everything a remembered secret may be written as, the longest first
+_known_clean: set[str] = set()  # short texts, such as keys and names, in which none of these and nothing else was found
 
 
 def remember(secret: str) -> None:
@@ -41,10 +44,11 @@ def remember(secret: str) -> None:
     characters, and what consists of letters of the mark alone. Of a secret of many lines, each line is a secret.
     May be called from any thread.
     """
-    global _forms
+    global _forms, _known_clean
     forms = {form for line in secret.strip().splitlines() for form in _written(line.strip())}
     with _lock:
         _forms = tuple(sorted({*_forms, *forms}, key=lambda form: (-len(form), form)))
+        _known_clean = set()  # a new one: who redacts meanwhile by the old forms adds to the old one
 
 
 def redact(text: str) -> str:
@@ -57,15 +61,20 @@ def redact(text: str) -> str:
     >>> redact("Authorization: Bearer 0a1b2c3d4e5f6071, as in `sk-ant-...`")
     'Authorization: Bearer [redacted], as in `sk-ant-...`'
     """
-    if len(text) < SHORTEST:
+    known_clean = _known_clean
+    if len(text) < SHORTEST or text in known_clean:
         return text
+    original = text
     while True:
         before = text
         for form in _forms:
             text = text.replace(form, MARK)
         text = _rules()(text, MARK)
         if text == before:
-            return text
+            break
+    if text == original and len(text) <= MAX_KNOWN_CHARACTERS and len(known_clean) < MAX_KNOWN_TEXTS:
+        known_clean.add(text)
+    return text
 
 
 def redacted(value: Any) -> Any:

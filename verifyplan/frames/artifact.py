@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from verifyplan.errors import ArtifactError, InputError, Problem, one_of
 from verifyplan.files import decode, write_text
-from verifyplan.protocol.artifact import SCHEMA_VERSIONS, Artifact
+from verifyplan.protocol.artifact import SCHEMA_VERSIONS, Artifact, ArtifactFinding
 from verifyplan.rules.answers import read_basis, read_verdict
 from verifyplan.rules.invariants import violations
 from verifyplan.strict_json import pointer_token, strict_json
@@ -85,6 +85,25 @@ def write_artifact(artifact: Artifact, path: str | Path) -> Path:
 def artifact_text(artifact: Artifact) -> str:
     """Return an artifact as the JSON text that goes to disk."""
     return json.dumps(artifact.to_json(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def artifact_texts(artifact: Artifact, findings: Iterable[ArtifactFinding]) -> Iterator[str]:
+    """Yield the same text in parts, of an artifact without findings and of its findings, one by one.
+
+    >>> artifact = Artifact(schemaVersion="1.2", findings=())
+    >>> whole = artifact.model_copy(update={"findings": (ArtifactFinding(findingId="F-1"),)})
+    >>> "".join(artifact_texts(artifact, whole.findings)) == artifact_text(whole)
+    True
+    """
+    before, key, after = artifact_text(artifact).partition('\n  "findings": [')  # no text in JSON has a line feed
+    yield before + key
+    end = ""
+    for number, finding in enumerate(findings):
+        values = finding.model_dump(mode="json", exclude_unset=True)
+        text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False)
+        yield ("," if number else "") + f"\n{text}".replace("\n", "\n    ")
+        end = "\n  "
+    yield end + after
 
 
 def _problem(place: str, detail: ErrorDetails) -> Problem:

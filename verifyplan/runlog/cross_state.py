@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact
+from verifyplan.protocol.artifact import COUNT_KEY_OF_CLASS, Artifact, ArtifactFinding
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (
     PLAN_BODY,
@@ -73,18 +73,29 @@ def artifact_of(state: CrossState, part: Part = "findings") -> Artifact:
 
     Raises ValueError if the run has not ended, as a finding without a class has no place in an artifact.
     """
+    without_findings = artifact_without_findings(state, part)
+    return without_findings.model_copy(update={"findings": tuple(findings_of(state, part))})
+
+
+def findings_of(state: CrossState, part: Part = "findings") -> Iterator[ArtifactFinding]:
+    """Yield the findings of the artifact of an ended run, one by one."""
+    assert state.started is not None  # noqa: S101  (an ended run has begun)
+    roster = state.started.cross.analysers
+    return (ArtifactFinding.model_validate(_finding(state, group, roster)) for group in state.groups[part].values())
+
+
+def artifact_without_findings(state: CrossState, part: Part = "findings") -> Artifact:
+    """Return the artifact of an ended run, but for its findings; ValueError if the run has not ended."""
     if state.started is None or state.outcome is None:
         raise ValueError("the run has not ended: its events have no run-started or no run-ended")
-    roster = state.started.cross.analysers
-    findings = [_finding(state, group, roster) for group in state.groups[part].values()]
-    counts = Counter(finding["classification"] for finding in findings)
+    counts = Counter(state.classes[part, finding_id].classification for finding_id in state.groups[part])
     history = [_round(state, closed) for closed in state.rounds[part]]
     return Artifact.model_validate(
         {
             "schemaVersion": "1.2",
             "taskKey": state.started.task_key,
             "config": _config(state.started.cross),
-            "findings": findings,
+            "findings": (),
             "roundHistory": history,
             "round2SkippedReason": state.outcome.round2_skipped_reason,
             "finalState": state.outcome.final_state,

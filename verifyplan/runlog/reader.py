@@ -58,6 +58,14 @@ class StoredRecords(Sequence[Record]):
         assert record is not None  # noqa: S101  (lines of events that are no more have no place)
         return record
 
+    def content(self) -> bytes:
+        """Return the bytes of their lines."""
+        with _opened(self.path) as stream:
+            stream.seek(self._places[self._count - 1])
+            end = stream.tell() + len(stream.readline())
+            stream.seek(0)
+            return stream.read(end)
+
     def __eq__(self, other: object) -> bool:
         """Return whether the other has the same records."""
         if not isinstance(other, Sequence):

@@ -23,7 +23,7 @@ from verifyplan.protocol.structs import fields_of, options_of
 from verifyplan.runlog.chain import Record, whole_lines
 from verifyplan.runlog.log_lines import record_of, steps_of
 from verifyplan.runlog.migrate import Step
-from verifyplan.runlog.reader import parse_log
+from verifyplan.runlog.reader import StoredRecords, parse_log
 
 _CALLS = (event_run.CallRequested, event_run.CallReplied, event_run.TurnSent, event_run.TurnReplied)
 _ROUNDS = (event_cross.FindingQueued, event_cross.DispatchClosed, event_cross.VoteCast, event_cross.RoundClosed)
@@ -42,6 +42,13 @@ def table_records(data: bytes, place: str) -> Sequence[Record]:
     Raises what `parse_log` raises, word for word.
     """
     return _fast(data, place) or parse_log(data, place).records
+
+
+def light_records(records: Sequence[Record]) -> Sequence[Record]:
+    """Return the records of a run as its tables need them: those in memory as they are, stored ones as structs."""
+    if not isinstance(records, StoredRecords):
+        return records
+    return table_records(records.content(), str(records.path))
 
 
 def _fast(data: bytes, place: str) -> tuple[Record, ...] | None:

@@ -13,6 +13,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import RunEnded, RunStarted
 from verifyplan.runlog.chain import Record
+from verifyplan.runlog.table_records import light_records
 from verifyplan.text import counted
 
 
@@ -68,4 +69,4 @@ class Run:
     @cached_property
     def frames(self) -> RunSet:
         """The run as tables (rule E4)."""
-        return tables_of(self.records, self.run_id, str(self.log_path or ""))
+        return tables_of(light_records(self.records), self.run_id, str(self.log_path or ""))

@@ -63,6 +63,7 @@ class Endpoint:
             fix = f"point base_url to a server on this machine, or unset {OFFLINE_VARIABLE}"
             raise SettingsError(Problem("base_url", f"{base_url} is not asked while {OFFLINE_VARIABLE} is set", fix))
         self._retries, pause = max_retries, RetryPause()
+        self._origin = httpx2.URL(base_url).origin
         self.sdk = anthropic.AsyncAnthropic(
             api_key=key.reveal(),
             base_url=self.base_url,
@@ -82,7 +83,7 @@ class Endpoint:
 
     async def _check_origin(self, request: httpx2.Request) -> None:
         """Refuse requests to another origin than that of the key, also where a reply names one to ask next."""
-        if request.url.origin != httpx2.URL(self.base_url).origin:
+        if request.url.origin != self._origin:
             raise anthropic.AnthropicError("the endpoint names another address to be asked, which is not given its key")
 
     async def send(self, turn: str, body: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from typing import TypeVar
 import pandas as pd
 
 from verifyplan.field_docs import with_field_docs
-from verifyplan.files import write_new_text
-from verifyplan.frames.artifact import artifact_text
+from verifyplan.files import write_new_texts
+from verifyplan.frames.artifact import artifact_texts
 from verifyplan.frames.vote_losses import note_blind_classes
 from verifyplan.protocol.artifact import Artifact, FinalState
 from verifyplan.protocol.event_cross import VoteCast
 from verifyplan.protocol.vote import CLASSIFICATIONS, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.rules.settings import note_unknown_task_type
-from verifyplan.runlog.cross_state import CrossState, artifact_of, fold_cross
+from verifyplan.runlog.cross_state import CrossState, artifact_of, artifact_without_findings, findings_of, fold_cross
 from verifyplan.runs.merges import TableMatcher, merges_of
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
@@ -175,5 +175,6 @@ def write_artifact_of(run: RunT) -> RunT:
     if not isinstance(run, CrossRun) or run.log_path is None:
         return run
     path = run.log_path.with_suffix(".json")
-    write_new_text(path, artifact_text(run.artifact))
+    state = run.state
+    write_new_texts(path, artifact_texts(artifact_without_findings(state), findings_of(state)))
     return replace(run, path=path)
