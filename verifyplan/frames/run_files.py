@@ -21,8 +21,9 @@ from verifyplan.frames.runset import Rows, RunSet, assemble
 from verifyplan.garbage import no_garbage_collection
 from verifyplan.runlog.table_records import table_records
 
-MAX_FILE_BYTES = 512 * 2**20
-"""A run file that is larger is refused; no run comes near it."""
+MAX_FILE_BYTES = 2**30
+"""A run file that is larger is refused: its tables would take some five times that in memory. A run of 50,000 findings
+and 5 workers, one call each, writes a log of 0.6 GB, and an artifact of a ninth of that."""
 
 BYTES_AT_A_TIME = 32 * 2**20
 """So many bytes of artifacts are made into tables together: more would take more memory, and no less time."""
@@ -173,6 +174,11 @@ def _bytes(file: RunFile) -> bytes:
         if size > MAX_FILE_BYTES:
             megabytes = f"{size / 2**20:,.0f} MB, and {MAX_FILE_BYTES / 2**20:,.0f} MB are allowed"
             fix = "remove it, or name the run files alone"
+            if file.path.endswith(LOG):
+                fix = (
+                    "name the artifact (.json) beside it, which has its findings and votes, or go through "
+                    "read_run(path).records one by one; verify fewer findings a run (docs/scale.md, Live runs)"
+                )
             raise InputError(Problem(file.path, f"is too large for a run: {megabytes}", fix))
         return bytes_of(file)
     except OSError as error:
