@@ -107,7 +107,9 @@ def test_a_log_that_fits_no_table_is_told_by_name_and_does_not_lose_the_others(f
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(folder, monkeypatch):
     monkeypatch.setattr(loading, "MAX_FILE_BYTES", 4000)
-    with pytest.raises(InputError, match=r"plan\.jsonl: is too large for a run: .* MB are allowed\. Fix: name the artifact") as caught:
+    with pytest.raises(
+        InputError, match=r"plan\.jsonl: is too large for a run: .* MB are allowed\. Fix: name"
+    ) as caught:
         load(folder)
     assert len(caught.value.problems) == 2  # both logs; the artifact is small
     assert load(folder, strict=False).runs["run_id"].tolist() == ["cross"]
