@@ -25,7 +25,7 @@ from verifyplan.analysis.clusters import Clusters, clusters_of_units
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
-from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.frames.panel_votes import PanelVotes, Which, votes_of_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.text import counted, is_or_are
@@ -88,10 +88,19 @@ def agreement(
     """
     columns = {"item": item, "worker": worker, "label": label, "round": round, "run": run}
     votes, scale = _votes_and_scale(data, columns, ordered)
-    votes = votes.at(at)
-    matrix = votes.matrix()
+    return _table(votes.at(at), scale)
+
+
+def agreement_of_runs(runs: RunSet, finding: npt.NDArray[Any] | None) -> pd.DataFrame:
+    """Return what `agreement` does for runs; `finding` as in `votes_of_runs`."""
+    return _table(_verdicts(votes_of_runs(runs, finding), runs).at("first"), range(len(LABELS)))
+
+
+def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
+    matrix, clusters = votes.matrix(), clusters_of_units(votes)
     used = np.flatnonzero((matrix >= 0).any(axis=1))
-    matrix, clusters = matrix[used], clusters_of_units(votes).take(used)
+    if len(used) < len(matrix):
+        matrix, clusters = matrix[used], clusters.take(used)
     lost = int((votes.label < 0).sum())
     said = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
     rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters, said)]
@@ -133,7 +142,10 @@ def _verdicts(votes: PanelVotes, runs: RunSet) -> PanelVotes:
 def _of_all(
     matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: Clusters, lost: str
 ) -> Iterator[tuple[Any, ...]]:
-    counts = np.stack([(matrix == code).sum(axis=1) for code in codes], axis=1)
+    unit, worker = np.nonzero(matrix >= 0)
+    n_labels = max(codes, default=0) + 1
+    cell = unit * n_labels + matrix[unit, worker]
+    counts = np.bincount(cell, minlength=len(matrix) * n_labels).reshape(-1, n_labels).take(codes, axis=1)
     paired = counts.sum(axis=1) >= 2
     n = int(paired.sum())
     scale = [("krippendorff-alpha-ordinal", ordinal_alpha)] if ordered else []

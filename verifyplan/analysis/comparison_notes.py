@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition
+from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition, ReplayedSet
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
 from verifyplan.analysis.treatments.idle_fields import idle_words
@@ -147,7 +147,7 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         )
     for condition in by_set.values():
         where = f" of {condition.name}" if len(by_set) > 1 else ""
-        yield from _notes_on_set(condition.frames, where)
+        yield from _notes_on_set(condition.replayed, where)
         if condition.frames.findings["classification"].notna().any():
             yield from _notes_on_recorded_classes(condition.replayed.replay(VotingRules()), where)
     of_run = [condition for condition in conditions if condition.rules.mode is None]
@@ -198,8 +198,9 @@ def _notes_on_rules(conditions: Sequence[Condition]) -> Iterator[str]:
         )
 
 
-def _notes_on_set(runs: RunSet, where: str) -> Iterator[str]:
+def _notes_on_set(replayed: ReplayedSet, where: str) -> Iterator[str]:
     """Yield notes on one set of runs: votes without evidence, absent votes, mixed modes, repeated findings."""
+    runs = replayed.frames
     explanations = runs.votes.loc[runs.votes["verdict"].ne("verification-error"), "explanation"]
     blind = int(explanations.str.startswith(NO_LOOK_BEGINNINGS).fillna(False).sum())
     if 2 * blind > len(explanations):
@@ -207,7 +208,7 @@ def _notes_on_set(runs: RunSet, where: str) -> Iterator[str]:
         yield f"Most votes{where} were cast without a look at any evidence: {votes_say}."
     thin = (
         note_blind_classes(runs.votes, where),
-        note_absent_votes(runs.runs, runs.findings, runs.votes, where),
+        note_absent_votes(runs.runs, runs.findings, runs.votes, where, replayed.finding_numbers),
         note_supplementary(runs.runs, where),
         _note_on_added(runs, where),
     )

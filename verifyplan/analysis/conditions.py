@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.agreement import agreement
+from verifyplan.analysis.agreement import agreement_of_runs
 from verifyplan.analysis.cost import cost
 from verifyplan.analysis.metrics import summary_columns
 from verifyplan.analysis.named_rules import numbered, rules_by_name, rules_of_sets
 from verifyplan.analysis.replay import ReplayMode, Setting, recorded_rules, replay_under
-from verifyplan.analysis.tally import CodedVotes, code_votes
+from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
@@ -57,6 +57,11 @@ class ReplayedSet:
             self._coded = code_votes(votes, gaps_allowed=gaps_allowed)
         return self._coded
 
+    @property
+    def finding_numbers(self) -> Ints | None:
+        """The number of the finding of each vote, in order of appearance; None before a replay of the whole set."""
+        return None if self._coded is None else self._coded.finding
+
     @cached_property
     def only_mode(self) -> Mode | None:
         """The mode of all runs; None where it is not known of all, or is not the same."""
@@ -71,7 +76,7 @@ class ReplayedSet:
     @cached_property
     def agreement(self) -> pd.DataFrame:
         """How far the workers agree."""
-        return agreement(self.frames)
+        return agreement_of_runs(self.frames, self.finding_numbers)
 
     @cached_property
     def cost(self) -> pd.DataFrame:

@@ -22,6 +22,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.frames.vote_losses import LOST
 from verifyplan.protocol.event_cross import PLAN_BODY
@@ -205,9 +206,10 @@ def replay_parts(
     """
     of_runs = runs.runs[["run_id", "mode", "effective_max_rounds"]].assign(own_rules=recorded_rules(runs))
     known = _replayed(runs)[[*FINDING, "n_rounds", "discoverers"]]
-    findings = known.merge(of_runs, on="run_id", how="left")
-    modes = findings["mode"].astype("object").where(findings["mode"].eq("adversarial").fillna(False), "collaborative")
-    own = findings["own_rules"].fillna("") if set(rules.changed) <= LEAVES_RULES else pd.Series("", findings.index)
+    run = numbered(known["run_id"])
+    judged = known[["run_id"]].iloc[first_rows(run)].merge(of_runs, on="run_id", how="left")
+    modes = judged["mode"].astype("object").where(judged["mode"].eq("adversarial").fillna(False), "collaborative")
+    own = judged["own_rules"].fillna("") if set(rules.changed) <= LEAVES_RULES else pd.Series("", judged.index)
     if rules.mode is not None:
         modes[:] = rules.mode
     stops = rules.stop != "round" or any('"stop"' in text for text in own.unique())
@@ -216,14 +218,16 @@ def replay_parts(
     orders = order_of_runs(runs) if stops else {}
     every = [rules, *(_with_rounds(text, rules) for text in own.unique())]
     is_apart = bool(orders) and (by_name or any(each.workers or each.weights or each.order for each in every))
-    order = findings["run_id"].astype("object").map(orders).fillna("") if is_apart else pd.Series("", findings.index)
+    order = judged["run_id"].astype("object").map(orders).fillna("") if is_apart else pd.Series("", judged.index)
     different = pd.DataFrame({"mode": modes, "own": own, "order": order}).drop_duplicates()
     keys = sorted(different.itertuples(index=False, name=None), key=lambda key: (MODES.index(key[0]), *key[1:]))
-    parts = []
+    of_findings = judged.drop(columns="run_id").take(run).reset_index(drop=True)
+    findings, parts = pd.concat([known.reset_index(drop=True), of_findings], axis=1), []
     for mode, recorded, roster in keys:
-        chosen = (modes.eq(mode) & own.eq(recorded) & order.eq(roster)).to_numpy()
-        of_order = runs.select(findings.loc[chosen, "run_id"].unique()) if is_apart else runs
-        part = _part(of_order, findings[chosen], mode, _with_rounds(recorded, rules), code)
+        runs_chosen = (modes.eq(mode) & own.eq(recorded) & order.eq(roster)).to_numpy()
+        chosen = findings if runs_chosen.all() else findings[runs_chosen[run]]
+        of_order = runs.select(chosen["run_id"].unique()) if is_apart else runs
+        part = _part(of_order, chosen, mode, _with_rounds(recorded, rules), code)
         parts.append(part if is_apart or not orders else part._replace(voters=partial(_by_roster, part, orders)))
     return parts
 

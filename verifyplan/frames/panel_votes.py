@@ -100,7 +100,8 @@ class PanelVotes:
         """
         table = np.full((len(self.units), len(self.workers)), -1, dtype=np.int64)
         cell = self.unit * len(self.workers) + self.worker
-        if pd.Series(cell).duplicated().any():
+        is_dense = 0 < table.size <= 8 * len(cell)
+        if np.bincount(cell).max() > 1 if is_dense else pd.Series(cell).duplicated().any():
             fix = "take those of one round, as by .at('first'), or read the table with duplicates='first'"
             raise TableError(Problem("votes", "a worker has several votes on an item", fix))
         table[self.unit, self.worker] = self.label
@@ -114,13 +115,14 @@ def refuse_all_lost(votes: PanelVotes) -> None:
         raise TableError(Problem("votes: label", f"all votes are empty ({counted(len(votes), 'vote')})", fix))
 
 
-def votes_of_runs(runs: RunSet) -> PanelVotes:
+def votes_of_runs(runs: RunSet, finding: Ints | None = None) -> PanelVotes:
     """Return the votes of runs as labels: `true` where a worker upholds the claim (agree, supplement), else `false`.
 
     Discoverers' own votes are left out; a verification error is a lost vote. Votes of a dataset are read part by part;
-    their words when somebody looks at them.
+    their words when somebody looks at them. `finding` has the number of the finding of each vote, in order of
+    appearance, where somebody has counted.
     """
-    parts = [_part_of_runs(votes) for votes in runs.votes_by_part(_COLUMNS)]
+    parts = [_part_of_runs(votes, finding) for votes in runs.votes_by_part(_COLUMNS)]
     keys = pd.concat([part.keys for part in parts], ignore_index=True)
     facts = joined_rows(keys, runs.findings[["run_id", "finding_id", "truth", "summary"]], _FINDING)
     units = pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": facts["truth"]})
@@ -160,16 +162,17 @@ class _PartOfRuns(NamedTuple):
     round: Ints
 
 
-def _part_of_runs(votes: pd.DataFrame) -> _PartOfRuns:
+def _part_of_runs(votes: pd.DataFrame, finding: Ints | None) -> _PartOfRuns:
     own = votes["is_origin"].fillna(False).to_numpy(dtype=bool)
     votes = votes[~own] if own.any() else votes
-    unit = numbered_rows([votes[name] for name in _KEY])
-    keys = votes[_KEY].iloc[first_rows(unit)].astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
+    if finding is None or len(finding) != len(votes):
+        finding = numbered_rows([votes[name] for name in _KEY])
+    keys = votes[_KEY].iloc[first_rows(finding)].astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
     worker, names = pd.factorize(votes["worker"])
     verdict, words = pd.factorize(votes["verdict"])
     label = np.array([*(_LABEL_OF_VERDICT.get(word, -1) for word in words), -1], dtype=np.int64)[verdict]
     rounds = votes["round"].to_numpy(dtype=np.int64)
-    return _PartOfRuns(keys, unit, list(map(str, names)), worker.astype(np.int64), label, rounds)
+    return _PartOfRuns(keys, finding, list(map(str, names)), worker.astype(np.int64), label, rounds)
 
 
 def claim_keys(findings: pd.DataFrame) -> pd.Series[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.frames.text_codes import first_rows, numbered_rows
+from verifyplan.frames.text_codes import first_rows, numbered, numbered_rows
 from verifyplan.frames.vote_checks import FINDING, cite_places
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS
 from verifyplan.text import counted, listed
@@ -130,33 +130,44 @@ def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
     return f"The class of {those} only on votes that looked at nothing: {listed(ids)}."
 
 
-def absent_votes(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
+def absent_votes(
+    runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints | None = None
+) -> pd.DataFrame:
     """Return `run_id, finding_id, round, voters, judges` where a table has fewer votes than its run has judges.
 
     A judge is whoever votes anywhere in the run; a row that says that the vote was lost is a vote here, and a
     discoverer of the finding is not missed. Rounds that nobody voted in, and runs that were no table of votes (whose
-    logs tell who was asked), are not among them.
+    logs tell who was asked), are not among them. `finding` has the number of the finding of each vote, where somebody
+    has counted.
     """
     imported = runs["kind"].eq("votes").to_numpy(dtype=bool)
     cast = votes[[*FINDING, "round", "worker"]]
     if not imported.all():
         cast = cast[votes["run_id"].isin(runs.loc[imported, "run_id"]).to_numpy(dtype=bool)]
-    pairs = cast[["run_id", "worker"]].iloc[first_rows(numbered_rows([cast["run_id"], cast["worker"]]))]
-    judges = pairs["run_id"].value_counts(sort=False)
+    run, worker = numbered(cast["run_id"]), numbered(cast["worker"])
+    judges = np.bincount(run[first_rows(numbered(run * (int(worker.max(initial=0)) + 1) + worker))])
     finders = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
     if len(finders):
+        names = cast["run_id"].iloc[first_rows(run)]
         finders = finders.rename(columns={"discoverers": "worker"}).merge(cast[["run_id", "worker"]].drop_duplicates())
         excused = finders.merge(cast[[*FINDING, "round"]].drop_duplicates(), on=FINDING)
         cast = pd.concat([cast, excused[cast.columns]]).drop_duplicates()
-    group = numbered_rows([cast[name] for name in (*FINDING, "round")])
-    voters = cast[[*FINDING, "round"]].iloc[first_rows(group)].assign(voters=np.bincount(group))
-    voters["judges"] = voters["run_id"].map(judges).astype("int64")
-    return voters[voters["voters"] < voters["judges"]].reset_index(drop=True)
+        run = pd.Index(names).get_indexer(cast["run_id"])
+    if finding is None or len(finding) != len(cast) or len(finders) or votes["iteration"].any():
+        finding = numbered_rows([cast[name] for name in FINDING])
+    rounds = numbered(cast["round"])
+    group = numbered(finding * (int(rounds.max(initial=0)) + 1) + rounds)
+    first, voters = first_rows(group), np.bincount(group)
+    short = voters < judges[run[first]]
+    rows = cast[[*FINDING, "round"]].iloc[first[short]].reset_index(drop=True)
+    return rows.assign(voters=voters[short], judges=judges[run[first]][short])
 
 
-def note_absent_votes(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, where: str = "") -> str | None:
+def note_absent_votes(
+    runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, where: str = "", finding: Ints | None = None
+) -> str | None:
     """Say how many findings have fewer votes than their run has judges, and which; None where there is none."""
-    ids = absent_votes(runs, findings, votes).drop_duplicates(FINDING)["finding_id"]
+    ids = absent_votes(runs, findings, votes, finding).drop_duplicates(FINDING)["finding_id"]
     if ids.empty:
         return None
     have, run = ("has", "the run has") if len(ids) == 1 else ("have", "their run has")
