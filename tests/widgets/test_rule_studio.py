@@ -240,3 +240,27 @@ def test_classes_are_counted_as_they_are(studio):
     counts = studio.findings["classification_any-refute"].value_counts()
     shown = studio._classes.value
     assert all(f"{counts.get(name, 0):,}</td>" in shown for name in CLASSIFICATIONS)
+
+
+def test_the_frontier_is_drawn_on_request_and_says_where_both_settings_are():
+    runs = drawn_votes(5, workers=3)
+    studio = RuleStudio(runs, right={"stop": {"margin": 1}})
+    assert "Draw the frontier" in studio.frontier.button.description
+    assert not studio.frontier.words.value
+    studio.frontier.button.click()
+    search = vp.search_rules(runs)
+    today = search.table[search.table["is_today"]].iloc[0]
+    assert f"Left: f1 {100 * today['value']:.1f} % for {today['votes']:,.0f} votes" in studio.frontier.words.value
+    assert studio.frontier.chart.value in studio.static()
+    best = search.table[search.table["on_frontier"]]["value"].idxmax()
+    studio.left, row = search.rules[best], search.table.loc[best]
+    assert (
+        f"Left: f1 {100 * row['value']:.1f} % for {row['votes']:,.0f} votes; no searched rule is as good for less"
+        in studio.frontier.words.value
+    )
+
+
+def test_without_truth_there_is_no_frontier():
+    runs = drawn_votes(5, workers=3)
+    blind = dataclasses.replace(runs, findings=runs.findings.assign(truth=pd.NA))
+    assert RuleStudio(blind).frontier.button.disabled

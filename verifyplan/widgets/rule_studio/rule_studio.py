@@ -19,6 +19,7 @@ from verifyplan.widgets.panel import Panel, guarded
 from verifyplan.widgets.rule_studio import code, view
 from verifyplan.widgets.rule_studio.fields import MAX_WORKERS, SIDES, Side, schema, too_many_workers
 from verifyplan.widgets.rule_studio.form import CopyText, RulesForm
+from verifyplan.widgets.rule_studio.frontier import FrontierView
 from verifyplan.widgets.rule_studio.model import StudioResult, StudioRuns
 from verifyplan.widgets.rule_studio.saver import Saver
 
@@ -32,7 +33,8 @@ class RuleStudio(Panel):
 
     A field that cannot matter for these votes is switched off and says why. Votes are read once: a change takes a
     fraction of a second on 100,000 findings. The JSON of both settings and the calls that give the same tables are
-    shown, to be copied; rules, findings and charts can be saved.
+    shown, to be copied; rules, findings and charts can be saved. A button draws the frontier of the rules that
+    the votes allow, and says where both settings are beside it.
 
     Args:
         runs: a set of runs (a RunSet, a run, or a path).
@@ -65,6 +67,7 @@ class RuleStudio(Panel):
         self.saver = Saver(lambda: self._result)
         self._problem, self._words, self._classes, self._metrics, self._notes = (ipw.HTML() for _ in range(5))
         self._charts = (ipw.HTML(), ipw.HTML())
+        self.frontier = FrontierView(tables)
         self._still = False
         self._show(self._runs.result(self._rules))
         self._lay_out()
@@ -101,7 +104,7 @@ class RuleStudio(Panel):
     def static(self) -> str:
         """Return both settings and what they give, as HTML without controls or scripts."""
         code_blocks = "".join(shown.html() for shown in (*self.json.values(), self.code))
-        charts = "".join(chart.value for chart in self._charts)
+        charts = "".join(part.value for part in (*self._charts, self.frontier.words, self.frontier.chart))
         shown = (self._words, self._classes, self._metrics, self._notes)
         return "".join([LOOK, *(part.value for part in shown), charts, block(code_blocks)])
 
@@ -123,6 +126,8 @@ class RuleStudio(Panel):
         for side in SIDES:
             self.json[side].text = self._rules[side].to_json()
         self.code.text = code.calls(self._rules, self._source)
+        self.frontier.button.disabled = result.comparison.truth is None
+        self.frontier.follow(self._rules)
         drawn = list(view.figures(result).values())
         for widget, figure in zip_longest(self._charts, drawn):
             widget.value = "" if figure is None else view.figure_html(figure)  # last, for to draw takes longest
@@ -165,6 +170,10 @@ class RuleStudio(Panel):
         self._take({"right": self.left})
 
     @guarded
+    def _draw_frontier(self, _: Any) -> None:
+        self.frontier.draw(self._rules)
+
+    @guarded
     def _save(self, button: Any) -> None:
         self.saver.save(button)
 
@@ -172,6 +181,7 @@ class RuleStudio(Panel):
         for button in self.saver.buttons.values():
             button.on_click(self._save)
         self.form.observe(self._edited, list(SIDES))
+        self.frontier.button.on_click(self._draw_frontier)
         self.swap.on_click(self._swap)
         self.copy_over.on_click(self._copy_over)
 
@@ -187,6 +197,7 @@ class RuleStudio(Panel):
             self._metrics,
             self._notes,
             ipw.Box(list(self._charts), layout=_BESIDE),
+            self.frontier,
             ipw.HTML(block(heading(5, "The same elsewhere"))),
             ipw.Box([*self.json.values(), self.code], layout=_BESIDE),
             self.saver,
