@@ -18,8 +18,11 @@ def run_async(work: Coroutine[Any, Any, None], backend: object) -> None:
     """
 
     async def work_in_session() -> None:
-        async with session_of(backend):
-            await work
+        try:
+            async with session_of(backend):
+                await work
+        finally:
+            work.close()  # where a session is refused, it has not begun
 
     try:
         asyncio.get_running_loop()

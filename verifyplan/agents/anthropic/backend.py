@@ -190,7 +190,10 @@ class Anthropic:
     @classmethod
     @without_keys_in_tracebacks
     def keyless(cls, **settings: Any) -> Self:
-        """Return a backend with these settings for which no key is looked up: for estimates, which send nothing."""
+        """Return a backend with these settings for which no key is looked up: for estimates and previews.
+
+        These send nothing. A run on it asks endpoints that take no key; for Anthropic's own host it is refused.
+        """
         key = Key(PLACEHOLDER, "nowhere: nothing is sent")
         expect_mappings(models=settings.get("models"), workers=settings.get("workers"))
         configs = [*(settings.get("models") or {}).values(), *(settings.get("workers") or {}).values()]
@@ -209,7 +212,8 @@ class Anthropic:
         return f"no price is known for {', '.join(unknown)}"
 
     def session(self) -> AbstractAsyncContextManager[object]:
-        """Hold the connections while a run is driven."""
+        """Hold the connections while a run is driven; SettingsError where an endpoint needs a key that is missing."""
+        _raise_problems(self.endpoints.missing_key(config.base_url) for config in self._configs.all)
         return self.endpoints.session()
 
     async def answer(self, request: Request) -> Reply:

@@ -18,6 +18,7 @@ from verifyplan.agents.anthropic.key import (
     find_key,
     hide_key,
     is_loopback,
+    missing_key,
 )
 from verifyplan.agents.base import Address
 from verifyplan.errors import Problem, SettingsError
@@ -108,20 +109,26 @@ class Endpoints:
 
     def at(self, address: Address) -> Endpoint:
         """Return the endpoint of an address in this event loop; SettingsError if it has no key."""
-        if problem := self.check(address):
+        if problem := self.check(address) or self.missing_key(address):
             raise SettingsError(problem)
         opened = self._open.setdefault(asyncio.get_running_loop(), {})
         if address not in opened:
-            first = self._is_first(address)
             client = importlib.import_module("verifyplan.agents.anthropic.client")  # the SDK takes over a second
             opened[address] = client.Endpoint(
                 address or self.default_address,
-                self._key if first else self._keys.get(str(address), Key(PLACEHOLDER, "no setting")),
+                self._key_of(address),
                 timeout=self.timeout,
                 max_retries=self.max_retries,
-                first=first,
+                first=self._is_first(address),
             )
         return opened[address]
+
+    def missing_key(self, address: Address) -> Problem | None:
+        """Return why nothing can be sent to an address: the backend was made without a key, and it needs one."""
+        return missing_key(self._key_of(address), address or self.default_address)
+
+    def _key_of(self, address: Address) -> Key:
+        return self._key if self._is_first(address) else self._keys.get(str(address), Key(PLACEHOLDER, "no setting"))
 
     def _is_first(self, address: Address) -> bool:
         return address in (None, self.address)

@@ -176,6 +176,23 @@ def is_loopback(address: str) -> bool:
     return (mapped or number).is_loopback
 
 
+def is_own(address: str) -> bool:
+    """Return whether a URL, as `check_address` lets it pass, leads to Anthropic, which answers nobody without a key.
+
+    >>> is_own(DEFAULT_URL), is_own("https://api.anthropic.com.example.org"), is_own("http://localhost:8000")
+    (True, False, False)
+    """
+    host = urlsplit(address).hostname or ""
+    return f".{host.removesuffix('.')}".endswith(".anthropic.com")
+
+
+def missing_key(key: Key, address: str) -> Problem | None:
+    """Return why nothing is sent to an address: the key is a placeholder, and Anthropic's own host takes none."""
+    if key.reveal() != PLACEHOLDER or not is_own(address):
+        return None
+    return Problem("api_key", f"no key: this backend was made without, and {address} answers none", _FIX)
+
+
 def check_address(address: str) -> None:
     """Raise SettingsError if the address of an endpoint is no http URL, or holds a user, a password or a key.
 
