@@ -33,7 +33,7 @@ from verifyplan.analysis.treatments.rule_walk import (
     order_of,
 )
 from verifyplan.analysis.treatments.vote_patterns import Patterns, VotePatterns
-from verifyplan.analysis.voters import order_of_runs
+from verifyplan.analysis.voters import order_of_runs, voters_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -230,7 +230,7 @@ def rule_outcomes(runs: RunSet, rules: Sequence[VotingRules]) -> RuleOutcomes:
     runs contradict each other, rules that stop within rounds judge them at once, unless one of them names workers: then
     runs are judged roster by roster, which is slow for hundreds of rosters.
     """
-    workers = set(runs.votes["worker"].unique())
+    workers = set(voters_of(runs))
     every = [*rules, *(VotingRules.from_json(text) for text in recorded_rules(runs).unique() if text)]
     stops = [each for each in every if each.stop != "round" and not workers <= set(each.order or ())]
     orders = order_of_runs(runs) if stops else {}
