@@ -128,10 +128,10 @@ class Anthropic:
         return f"Anthropic({names!r}, key from {self.endpoints.key_origin})"
 
     def at(self, repo: str | Path) -> Self:
-        """Return the same backend, its tools reading another folder."""
+        """Return the same backend for one run over another folder, whose files are listed at the first call."""
         other = copy.copy(self)
         other._toolkits = ToolkitFactory(
-            Path(repo), self.memory, web=self._toolkits.web, allow_files=self._toolkits.allow_files
+            Path(repo), self.memory, web=self._toolkits.web, allow_files=self._toolkits.allow_files, of_run=True
         )
         return other
 

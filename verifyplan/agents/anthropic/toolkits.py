@@ -32,13 +32,17 @@ def tools_of(request: RoleRequest | DebateRequest) -> dict[Tool, int]:
 
 
 class ToolkitFactory:
-    """Makes toolkits; keeps the last repository, opened anew for the first call of each run.
+    """Makes toolkits; keeps the last repository, opened anew for first calls, `of_run` for the very first alone.
 
     Safe to use from several threads.
     """
 
-    def __init__(self, root: Path, memory: Path | None, *, web: bool, allow_files: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, root: Path, memory: Path | None, *, web: bool, allow_files: tuple[str, ...] = (), of_run: bool = False
+    ) -> None:
         self.root, self.web, self.allow_files = root, web, allow_files
+        self._of_run = of_run
+        """Whether all calls are of one run: a round of thousands would list the files for each of them."""
         self.memory = Memory.open(memory) if memory is not None else None
         self._lock = threading.Lock()
         self._kept: tuple[str, Repository] | None = None
@@ -61,8 +65,8 @@ class ToolkitFactory:
         return ModelToolkit(self.repository(request.plan_text, fresh=first), documents, budget, self.memory, web)
 
     def repository(self, plan: str, *, fresh: bool = False) -> Repository:
-        """Return the folder as it was at the first call with this plan; a `fresh` one as it is now."""
+        """Return the folder as it was at the first call with this plan; `fresh`, and of no run, as it is now."""
         with self._lock:
-            if self._kept is None or fresh or self._kept[0] != plan:
+            if self._kept is None or (fresh and not self._of_run) or self._kept[0] != plan:
                 self._kept = (plan, Repository.open(self.root, plan, self.allow_files))
             return self._kept[1]
