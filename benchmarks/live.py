@@ -125,8 +125,8 @@ def main(count: int) -> None:
         with ServedScript(script, Path(folder, "calls.jsonl")) as server:
             os.environ["VERIFYPLAN_OFFLINE"] = "1"
             backend = vp.agents.Anthropic("claude-opus-5-5", base_url=server.url, max_concurrency=AT_ONCE)
-            few, of_few = verified(backend, count // 10, folder)
             opened, _ = verified(backend, count // 10, folder, "full-reanalysis")
+            few, of_few = verified(backend, count // 10, folder)
             peer = asyncio.run(bare(server.url, SDK_CALLS)) * calls / SDK_CALLS
             ours, of_run = verified(backend, count, folder)
         to_disk = seconds_to_disk(folder)
