@@ -156,7 +156,7 @@ def judge(
     )
     if not losses:
         return table
-    workers, valid = votes["worker"].to_numpy(), cast.counted & judged.asked & needs_bases
+    workers, valid = votes["worker"].array, cast.counted & judged.asked & needs_bases
     refutes = lost_refutes(cast.finding, cast.round, workers, valid, judged.counter, decided)
     return table.assign(
         deciding_votes=judged.deciding_votes,

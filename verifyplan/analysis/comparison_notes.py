@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -176,10 +176,11 @@ def _note_on_added(runs: RunSet, where: str) -> str | None:
 def _notes_on_idle_fields(conditions: Sequence[Condition]) -> Iterator[str]:
     """Yield why rules that give every finding the class of the baseline cannot give another, where that is known."""
     first = conditions[0]
-    classes = first.findings["classification"].astype("object")
+    classes = first.findings["classification"].cat.codes
     for condition in conditions[1:]:
         findings = condition.findings
-        if findings.empty or findings["classification"].astype("object").ne(classes).any():
+        own = findings["classification"].cat.codes
+        if findings.empty or (own.ne(classes) | own.lt(0)).any():
             continue
         unseen = bool(findings["censored"].any())
         if why := idle_words(condition.frames, condition.rules, first.rules, unseen=unseen):
@@ -229,8 +230,8 @@ def _notes_on_set(replayed: ReplayedSet, where: str) -> Iterator[str]:
 
 def _notes_on_recorded_classes(replayed: pd.DataFrame, where: str) -> Iterator[str]:
     """Yield a note where runs recorded other classes than their votes give under their own rules (rule B9)."""
-    recorded, derived = replayed["recorded"].astype("object"), replayed["classification"].astype("object")
-    other = recorded.notna() & recorded.ne(derived)
+    recorded, derived = replayed["recorded"].cat.codes, replayed["classification"].cat.codes
+    other = recorded.ge(0) & recorded.ne(derived)
     if other.any():
         row = replayed[other].iloc[0]
         yield (
@@ -296,9 +297,8 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
     if len(short):
         yield f"Fewer than {MIN_FINDINGS} findings are behind {', '.join(short)}: their intervals say little."
     repeated = any(of_condition.repeated for of_condition in clusters.values())
-    rare = [
-        metric for metric in summary["metric"][sizes >= MIN_FINDINGS] if _is_rare(summary, metric, clusters, repeated)
-    ]
+    rows = summary[sizes >= MIN_FINDINGS].to_dict("records")
+    rare = [str(row["metric"]) for row in rows if _is_rare(row, clusters, repeated)]
     if rare:
         yield (
             f"{', '.join(rare)} {'rests' if len(rare) == 1 else 'rest'} on fewer than {MIN_EVENTS} findings of one "
@@ -315,10 +315,9 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
             )
 
 
-def _is_rare(summary: pd.DataFrame, metric: str, names: Iterable[str], repeated: bool) -> bool:
+def _is_rare(row: Mapping[Hashable, Any], names: Iterable[str], repeated: bool) -> bool:
     """Return whether a share of any condition has few events, or few others; where claims repeat, a low rate."""
-    row = summary.set_index("metric").loc[[metric]].iloc[0]
-    if metric in ("changed", "f1"):
+    if row["metric"] in ("changed", "f1"):
         return False
     rates = {name: min(row[name], 1 - row[name]) for name in names}
     few = any(rate * row[f"{name}_n"] < MIN_EVENTS - 0.5 for name, rate in rates.items())
