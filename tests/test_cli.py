@@ -187,7 +187,7 @@ def test_convert_leniently_tells_what_was_left_out(cli, tmp_path):
     (tmp_path / "in" / "good.json").write_text('{"schemaVersion": "1.2", "findings": []}')
     done = cli("convert", tmp_path / "in", "--out", tmp_path / "t", "--lenient")
     assert done.code == 1
-    assert "RunSet(1 runs" in done.out
+    assert "RunSet(1 run," in done.out
     assert "bad.json: line 1" in done.err
 
 

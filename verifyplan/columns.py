@@ -124,7 +124,7 @@ def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Pro
             problems.append(Problem(place, message, f"use {one_of(kind)} or leave the cell empty"))
             return series
     if column.key and series.isna().any():
-        message = f"is missing in {int(series.isna().sum())} of {len(series)} rows"
+        message = f"is missing in {int(series.isna().sum()):,} of {len(series):,} rows"
         problems.append(Problem(place, message, f"fill it: {column.meaning}"))
         return series
     if fits:

@@ -32,8 +32,8 @@ def filled_words(filled: int, counter: int, disagreements: int) -> str:
     '17 of 21 disagreements had no basis; 5 read as counter-evidence, 12 as burden-not-met'
     """
     return (
-        f"{filled} of {counted(disagreements, 'disagreement')} had no basis; "
-        f"{counter} read as counter-evidence, {filled - counter} as burden-not-met"
+        f"{filled:,} of {counted(disagreements, 'disagreement')} had no basis; "
+        f"{counter:,} read as counter-evidence, {filled - counter:,} as burden-not-met"
     )
 
 

@@ -181,9 +181,17 @@ def test_sets_that_share_a_run_are_not_joined(runs):
 
 def test_a_set_shows_its_size_and_text_only_as_text():
     hostile = make("<script>alert(1)</script>")
-    assert repr(hostile) == "RunSet(1 runs, 2 findings, 2 votes, 1 rounds, 3 dispatches)"
+    assert repr(hostile) == "RunSet(1 run, 2 findings, 2 votes, 1 round, 3 dispatches)"
     assert "<script>" not in hostile._repr_html_()
     assert "&lt;script&gt;" in hostile._repr_html_()
+
+
+def test_of_a_table_the_rounds_are_those_of_its_votes():
+    votes = pd.DataFrame({"item": ["F"] * 1200, "who": [f"w{n}" for n in range(600)] * 2, "says": "agree"})
+    votes["step"] = [1] * 600 + [2] * 600
+    runs = vp.from_votes(votes, item="item", worker="who", verdict="says", round="step")
+    assert repr(runs) == "RunSet(1 run, 1 finding, 1,200 votes in 2 rounds)"
+    assert repr(vp.RunSet()) == "RunSet(0 runs, 0 findings, 0 votes, 0 rounds, 0 dispatches)"
 
 
 def test_an_overview_has_the_columns_of_the_kinds_there_are():

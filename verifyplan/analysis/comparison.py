@@ -133,7 +133,7 @@ class Comparison:
         else:
             shares = {name: _share(row, name) for name in self.conditions}
             changes = {name: _difference(row, column) for name, column in column_of.items()}
-        sizes = {name: f" (n = {int(row[f'{name}_n'])})" for name in shares}
+        sizes = {name: f" (n = {int(row[f'{name}_n']):,})" for name in shares}
         if len(others) > 1:
             return "; ".join(f"{name} {share}{sizes[name]}{changes.get(name, '')}" for name, share in shares.items())
         if len(set(sizes.values())) == 1:

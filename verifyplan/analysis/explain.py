@@ -308,7 +308,7 @@ def _tally_words(asked: pd.DataFrame) -> str:
     counts = asked[(asked["verdict"] != "verification-error") & ~asked["is_origin"].fillna(False).astype(bool)]
     kinds = counts["disagree_basis"].astype("object").fillna(counts["verdict"].astype("object"))
     tally = ", ".join(f"{count} {kind}" for kind, count in kinds.value_counts(sort=False).items())
-    return f"{tally or 'no vote that counts'} (n = {len(counts)})"
+    return f"{tally or 'no vote that counts'} (n = {len(counts):,})"
 
 
 def _vote_text(vote: dict[Any, Any], mode: str, missing: MissingBasis) -> str:

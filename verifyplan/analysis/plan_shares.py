@@ -27,8 +27,8 @@ class Share(NamedTuple):
         """Return the share in words, with all its numbers."""
         if not self.n:
             return "none of 0 runs"
-        runs = "" if self.n_runs == self.n_plans else f" in {self.n_runs} runs of {self.n_plans} plans"
-        return f"{self.found} of {self.n}{runs}: {self.rate:.0%} [{self.low:.0%}, {self.high:.0%}]"
+        runs = "" if self.n_runs == self.n_plans else f" in {self.n_runs:,} runs of {self.n_plans:,} plans"
+        return f"{self.found:,} of {self.n:,}{runs}: {self.rate:.0%} [{self.low:.0%}, {self.high:.0%}]"
 
 
 def clustered_share(table: pd.DataFrame, column: str) -> Share:

@@ -129,7 +129,7 @@ def _by_panel(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def _notes(settled: pd.DataFrame) -> Iterator[str]:
     if unknown := int(settled["truth_from"].isna().sum()):
-        yield f"{unknown} of {counted(len(settled), 'settled challenge')} match no label: whether right is not known"
+        yield f"{unknown:,} of {counted(len(settled), 'settled challenge')} match no label: whether right is not known"
     if clash := int(settled["truth_from"].eq("labels disagree").sum()):
         yield f"{counted(clash, 'settled challenge')} {is_or_are(clash)} right by one label and wrong by another"
     if people := int(settled["by"].eq("user").sum()):

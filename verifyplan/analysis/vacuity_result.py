@@ -96,7 +96,7 @@ def _silence(row: dict[Any, Any]) -> Iterator[str]:
     if not row["raised"]:
         yield "no challenge was raised"
     if row["rests_on"] == "citations" and (n := row["settled_uncited"]):
-        yield f"{n} of {counted(n + row['settled_cited'], 'challenge')} settled without one"
+        yield f"{n:,} of {counted(n + row['settled_cited'], 'challenge')} settled without one"
     if row["rests_on"] == "silence" and row["raised"]:
         yield f"none of {counted(row['raised'], 'challenge')} raised was settled, or open and weighty"
     for part, whole, noun, verb in (

@@ -68,7 +68,7 @@ def _verify_now(claims: int, mode: Mode, out: Path) -> None:
     findings = vp.datasets.stdlib_claims(claims, seed=1)
     repo = vp.datasets.stdlib_root()
     run = vp.crossverify(findings, CHECKERS, mode=mode, task_type="demo", repo=repo, log_dir=out / "runs")
-    typer.echo(f"  now, {mode}: {_line(run, 'full-consensus')} (n = {len(run.artifact.findings)})")
+    typer.echo(f"  now, {mode}: {_line(run, 'full-consensus')} (n = {len(run.artifact.findings):,})")
 
 
 def _line(result: object, words: str) -> str:

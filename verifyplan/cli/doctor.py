@@ -23,7 +23,8 @@ def doctor(
 ) -> None:
     """Check the installation, the key and the endpoint, and say what to do.
 
-    The key is never shown. Exit code 1: something is wrong; what is only missing is not needed by everything.
+    The key is never shown. Exit code 1: something is wrong. What is only missing, the key too, leaves it at 0: static
+    agents and analyses need none of it. Agents that are models need the key.
 
     \b
     Examples:

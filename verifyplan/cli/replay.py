@@ -135,7 +135,7 @@ def _check_table(out: Path | None) -> None:
 def _class_lines(table: pd.DataFrame) -> Iterator[str]:
     """Yield how many findings have each class, what is censored, which bases were filled in, which classes are open."""
     for name, count in table["classification"].value_counts(sort=False).items():
-        yield f"{name:>18}: {count} (n = {len(table)})"
+        yield f"{name:>18}: {count:,} (n = {len(table):,})"
     filled, counter, disagrees = (
         int(table[name].sum()) for name in ("filled_bases", "filled_counter", "disagreements")
     )

@@ -320,5 +320,5 @@ def combine_outcomes(parts: Sequence[DispatchOutcome]) -> DispatchOutcome:
     first = next((part for part in parts if part.status == "completed"), parts[0])
     reason = next((part.reason for part in parts if part.reason is not None), None)
     if lost:
-        reason = f"{len(lost)} of {len(parts)} calls failed, the first: {lost[0].reason}"
+        reason = f"{len(lost):,} of {len(parts):,} calls failed, the first: {lost[0].reason}"
     return replace(first, duration_ms=max(part.duration_ms for part in parts), reason=reason)

@@ -50,7 +50,7 @@ def add_votes(runs: Runs, more: Runs | Mapping[str, Runs]) -> RunSet:
     >>> calls = [{"finding_id": "F-1", "round": 2, "worker": "bob"}]
     >>> extra = vp.crossverify(claim, ["ann", "bob", "cy"], max_rounds=2, only=calls, **setting)
     >>> print(add_votes(run, extra))
-    RunSet(1 runs, 1 findings, 3 votes, 1 rounds, 3 dispatches, 2 calls)
+    RunSet(1 run, 1 finding, 3 votes, 1 round, 3 dispatches, 2 calls)
     note: 1 vote of supplementary runs was added to 1 run.
     """
     recorded = as_runs(runs)

@@ -42,6 +42,27 @@ def no_errors() -> pd.DataFrame:
     return pd.DataFrame({"source": [], "place": [], "message": [], "fix": []}, dtype="str")
 
 
+def table_sizes(counts: Mapping[str, int], rounds_of_votes: int = 0) -> str:
+    """Return how many rows each table has: the first five, and others that have some; or in how many rounds votes are.
+
+    >>> table_sizes({"runs": 1, "findings": 1200, "votes": 2400, "rounds": 0, "dispatches": 1, "scores": 0})
+    '1 run, 1,200 findings, 2,400 votes, 0 rounds, 1 dispatch'
+    >>> table_sizes({"runs": 1, "findings": 1200, "votes": 2400, "rounds": 0, "dispatches": 0}, rounds_of_votes=2)
+    '1 run, 1,200 findings, 2,400 votes in 2 rounds'
+    """
+    sizes = {
+        name: f"{n:,} {_SINGULAR.get(name, name.removesuffix('s')) if n == 1 else name}"
+        for name, n in counts.items()
+        if n or (name in FIRST_TABLES and not rounds_of_votes)
+    }
+    if rounds_of_votes:
+        sizes["votes"] += f" in {counted(rounds_of_votes, 'round')}"
+    return ", ".join(sizes.values())
+
+
+_SINGULAR = {"dispatches": "dispatch"}
+
+
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class RunSet:
@@ -97,10 +118,15 @@ class RunSet:
         return len(self.runs)
 
     def __repr__(self) -> str:
-        """Return the sizes of the tables; of those that not every run fills, only the ones that have rows."""
+        """Return the sizes of the tables; of those that not every run fills, only the ones that have rows.
+
+        Where votes came as a table, rounds are those of the votes: what else happened in them is not known.
+        """
         counts = {name: len(getattr(self, name)) for name in TABLE_NAMES}
-        sizes = ", ".join(f"{n} {name}" for name, n in counts.items() if n or name in FIRST_TABLES)
-        return f"RunSet({sizes}{f', {len(self.errors)} errors' if len(self.errors) else ''})"
+        is_table = counts["votes"] and not counts["rounds"]
+        sizes = table_sizes(counts, self.votes["round"].nunique() if is_table else 0)
+        errors = f", {counted(len(self.errors), 'error')}" if len(self.errors) else ""
+        return f"RunSet({sizes}{errors})"
 
     def __str__(self) -> str:
         """Return the sizes, and notes: no mode, findings with few votes, supplementary runs, votes added."""

@@ -78,7 +78,8 @@ def metrics_table(comparison: Comparison) -> pd.DataFrame:
     rows = []
     for row in comparison.summary.to_dict("records"):
         changed = row["metric"] == "changed"
-        shares = {name: "-" if changed else f"{_percent_of(row, name)} (n = {row[f'{name}_n']})" for name in names}
+        sizes = {name: int(row[f"{name}_n"]) for name in names}
+        shares = {name: "-" if changed else f"{_percent_of(row, name)} (n = {n:,})" for name, n in sizes.items()}
         columns = {name.replace("_", " ", 1): _percent_of(row, name, sign=not changed) for name in differences}
         rows.append({"metric": row["metric"], **shares, **columns})
     return pd.DataFrame(rows)

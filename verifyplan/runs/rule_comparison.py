@@ -81,9 +81,9 @@ def _shares(row: dict[Any, Any], name: str) -> str:
     n, least, most = row[f"{name}_n"], row[f"{name}_least"], row[f"{name}_most"]
     upper = round(most * n)
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    count = f"{row[name]}" if upper == row[name] else f"{row[name]} to {upper}"
+    count = f"{row[name]:,}" if upper == row[name] else f"{row[name]:,} to {upper:,}"
     rate = f"{least:.0%}" if upper == row[name] else f"{least:.0%} to {most:.0%}"
-    return f"{count} of {n} ({rate} [{low:.0%}, {high:.0%}])"
+    return f"{count} of {n:,} ({rate} [{low:.0%}, {high:.0%}])"
 
 
 def rule_comparison(

@@ -40,6 +40,7 @@ def test_truth_that_changes_is_filled_anew_and_truth_that_goes_is_gone(runs, tmp
     pd.DataFrame({"finding_id": ids[:1], "truth": [False]}).to_csv(runs / "truth.csv", index=False)
     again = vp.compile_dataset(runs, tmp_path / "set")
     assert (again.n_runs, again.n_parts) == (2, 1)
+    assert str(again).splitlines()[1] == "run files: 0 added, 0 changed, 0 removed, 2 read again; 1 part written"
     assert vp.load(tmp_path / "set").findings["truth"].tolist()[:2] == [False, pd.NA]
     (runs / "truth.csv").unlink()
     assert vp.compile_dataset(runs, tmp_path / "set").truth == ""

@@ -44,7 +44,7 @@ def vote_notes(votes: PanelVotes, counts: VoteCounts, weighted: bool) -> Iterato
     few = int((counts.by_worker.sum(axis=1) < FEW_VOTES).sum())
     if weighted and few:
         yield (
-            f"{few} of {counted(counts.n_workers, 'worker')} gave fewer than {FEW_VOTES} votes: what is estimated of "
+            f"{few:,} of {counted(counts.n_workers, 'worker')} gave fewer than {FEW_VOTES} votes: what is estimated of "
             "them is a guess"
         )
 

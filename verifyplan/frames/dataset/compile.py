@@ -76,10 +76,13 @@ class Compiled:
     """Of these files, those whose runs are in the dataset all the same."""
     truth: str = ""
     """The file in the folder of runs by which the truth of findings is known; empty where there is none."""
+    read_again: int = 0
+    """Run files that are as they were, and were read again as the file of truth has changed."""
 
     def __str__(self) -> str:
         """Return what was done in two lines, where truth is from, and a line for each error."""
         what = f"{self.added:,} added, {self.changed:,} changed, {self.removed:,} removed"
+        what += f", {self.read_again:,} read again" if self.read_again else ""
         lines = [
             f"{self.dataset}: {counted(self.n_runs, 'run')} in {counted(self.n_parts, 'part')}",
             f"run files: {what}; {counted(self.written, 'part')} written",
@@ -137,10 +140,12 @@ def compile_dataset(
     _expect_own(storage)
     with storage.locked():
         truth = truth_beside(source)
-        old = _manifest_of(storage, source, truth.digest)
+        old = _manifest_of(storage, source)
         known = read_sources(storage, old) if old else []
         remove_left_over(storage)
-        found = changes(files, known)
+        found = since_before = changes(files, known)
+        if is_other_truth := old is not None and old.truth != truth.digest:
+            old, known, found = None, [], changes(files, [])
         writer = _Writer(storage, part_votes)
         if old is not None and not found.to_read and set(found.same) == set(known):
             manifest = old
@@ -156,13 +161,14 @@ def compile_dataset(
         dataset=storage.address,
         n_runs=sum(part.count("runs") for part in manifest.parts),
         n_parts=len(manifest.parts),
-        added=len(found.to_read) - found.n_changed,
-        changed=found.n_changed,
-        removed=len(found.gone) - found.n_changed,
+        added=len(since_before.to_read) - since_before.n_changed,
+        changed=since_before.n_changed,
+        removed=len(since_before.gone) - since_before.n_changed,
         written=len(writer.parts),
         errors=manifest.errors,
         read_anyway=_read_anyway(storage, manifest),
         truth=truth.name,
+        read_again=len(since_before.same) if is_other_truth else 0,
     )
 
 
@@ -191,13 +197,13 @@ def _expect_own(storage: Storage) -> None:
         raise InputError(Problem(storage.address, "holds files, and no dataset", "name a folder that is empty or new"))
 
 
-def _manifest_of(storage: Storage, source: str, truth: str) -> Manifest | None:
-    """Return the manifest that is brought up to date; None where truth has changed, InputError for other runs."""
+def _manifest_of(storage: Storage, source: str) -> Manifest | None:
+    """Return the manifest that is brought up to date, None where there is none; InputError for other runs."""
     manifest = read_manifest(storage)
     if manifest is not None and manifest.source != source:
         message = f"was compiled from {manifest.source}, and not from {source}"
         raise InputError(Problem(storage.address, message, "name another folder for this dataset, or remove it"))
-    return manifest if manifest is not None and manifest.truth == truth else None
+    return manifest
 
 
 @dataclass

@@ -13,13 +13,13 @@ import pandas as pd
 import pyarrow as pa
 
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.columns import FIRST_TABLES, TABLES, empty
+from verifyplan.frames.columns import TABLES, empty
 from verifyplan.frames.dataset.manifest import MANIFEST, Part, read_manifest
 from verifyplan.frames.dataset.part_files import part_path, read_table
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.dataset.stored_codes import joined_codes, read_codes
 from verifyplan.frames.late_texts import LateTexts, TextFile
-from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors
+from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors, table_sizes
 from verifyplan.frames.table_files import Truth, truth_table
 from verifyplan.text import counted
 
@@ -192,9 +192,8 @@ class Dataset(RunSet):
         counts = {name: sum(part.count(name) for part in source.parts) for name in TABLE_NAMES}
         if source.chosen is not None:
             where = counted(len(source.parts), "part")
-            return f"Dataset({len(source.chosen):,} selected runs in {where} of {source.storage.address!r})"
-        sizes = ", ".join(f"{n:,} {name}" for name, n in counts.items() if n or name in FIRST_TABLES)
-        return f"Dataset({sizes} in {counted(len(source.parts), 'part')} of {source.storage.address!r})"
+            return f"Dataset({counted(len(source.chosen), 'selected run')} in {where} of {source.storage.address!r})"
+        return f"Dataset({table_sizes(counts)} in {counted(len(source.parts), 'part')} of {source.storage.address!r})"
 
     def __str__(self) -> str:
         """Return the sizes, as the manifest has them."""

@@ -138,7 +138,7 @@ class CrossRun(Run):
         if 2 * blind <= len(votes):
             return None
         return (
-            f"{NOTHING_LOOKED_AT} in {blind} of {counted(len(votes), 'vote')}: the workers could not read the claims "
+            f"{NOTHING_LOOKED_AT} in {blind:,} of {counted(len(votes), 'vote')}: the workers could not read the claims "
             "or found no evidence to look at; these classes say little"
         )
 

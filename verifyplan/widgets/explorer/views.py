@@ -302,7 +302,7 @@ def _tiles_cell(tiles: list[Html] | None, discovered: bool) -> Html:
 
 
 def _caption(shown: int, items: int, workers: int, everyone: int) -> str:
-    caption = f"{shown} of {items:,}, down, by worker, across; one letter a round, blank where nobody was asked."
+    caption = f"{shown:,} of {items:,}, down, by worker, across; one letter a round, blank where nobody was asked."
     if shown < items:
         caption += " What changed in this step and what is chosen stands first."
     return caption if workers == everyone else f"{caption} The first {workers} of {everyone:,} workers."
