@@ -588,12 +588,12 @@ def test_the_conclusion_is_that_of_the_test_by_clusters():
     test = own.tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
     assert test["p_holm"] < 0.05
     (line,) = conclusions(own)
-    expected = f"p = {test['p_value']:.4f} (Holm {test['p_holm']:.4f}): a difference is shown"
-    assert line == f"held: 100.0 % against 50.0 %, {expected}"
+    expected = f"p = {test['p_value']:.4f} ({test['p_holm']:.4f} adjusted for the number of tests)"
+    assert line == f"held: 100.0 % against 50.0 %, {expected}: a difference is shown"
     (few,) = conclusions(vp.compare(from_frame(one_claim_each(3)), resamples=5))
     assert few.endswith(", no test (3 runs, and 6 are needed): whether they differ is not known")
     (same,) = conclusions(vp.compare(from_frame(one_claim_each(9)), modes=["adversarial"] * 2, resamples=5))
-    assert same.endswith("%, as many under both in every cluster: no difference is shown")
+    assert same.endswith("%, each run has as many under both: no difference is shown")
 
 
 def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
@@ -605,4 +605,4 @@ def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
     )
     assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 %, ")
     (line,) = conclusions(vp.compare("llmbar/plain"))
-    assert "; by claim, in one run): a difference is shown" in line
+    assert "adjusted for the number of tests, of one run: others may differ): a difference is shown" in line

@@ -39,13 +39,14 @@ def _share(findings: pd.DataFrame, name: str, of: str) -> float:
 def _verdict(row: dict[Any, Any], one_run: bool) -> str:
     """Return what a test by clusters says; `one_run`: that it knows nothing of changes from run to run."""
     if pd.isna(row["statistic"]):
-        return "as many under both in every cluster: no difference is shown"
+        cluster = row["assumes"].removeprefix("independent ").removesuffix("s")
+        return f"each {cluster} has as many under both: no difference is shown"
     if pd.isna(row["p_value"]):
         what = row["assumes"].removeprefix("independent ")
         return f"no test ({row['clusters']} {what}, and {MIN_CLUSTERS} are needed): whether they differ is not known"
     shown = "a difference is shown" if row["p_holm"] < LEVEL else "no difference is shown"
-    alone = "; by claim, in one run" if one_run and row["assumes"] == "independent claims" else ""
-    return f"p {_p(row['p_value'], '= ')} (Holm {_p(row['p_holm'])}{alone}): {shown}"
+    alone = ", of one run: others may differ" if one_run and row["assumes"] == "independent claims" else ""
+    return f"p {_p(row['p_value'], '= ')} ({_p(row['p_holm'])} adjusted for the number of tests{alone}): {shown}"
 
 
 def _p(p: float, equals: str = "") -> str:

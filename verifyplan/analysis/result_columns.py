@@ -184,7 +184,7 @@ _WORKERS: Columns = (
         "yesno",
         "left out alone, it changes under 5 % of decisions and costs under 1 point, at 95 %; or errs as `closest` does",
     ),
-    Column("decisive", "yesno", "clearly more decisions change without it than without the others (Holm, 5 points)"),
+    Column("influential", "yesno", "clearly more decisions change without it than without the others (Holm, 5 points)"),
 )
 
 _INFLUENCE: Columns = (
@@ -228,6 +228,9 @@ _JUDGE_ORDER: Columns = (
 _SIZE_CURVE: Columns = (
     Column("size", "whole", "the number of judges drawn from the panel", key=True),
     *with_interval("accuracy", "how right their majority is, over all ways to draw them; ties shared", "items"),
+    Column("change", "number", "accuracy minus that of the majority of all, on the items with so many votes"),
+    Column("change_low", "number", "low end of the 95 % interval of `change`"),
+    Column("change_high", "number", "high end of the 95 % interval of `change`"),
 )
 _PANEL: Columns = (
     Column(
@@ -235,11 +238,14 @@ _PANEL: Columns = (
         "text",
         "effective-votes: n / (1 + (n - 1) r), Kish 1965: independence, not skill; interval on log(n_eff - 1); "
         "error-correlation: r; "
-        "agreement: of two votes on one item; accuracies: majority (ties shared), mean-judge, best-judge (chosen on "
-        "other items), best-judge-in-sample, any-judge (some judge is right), independent (the majority of judges of "
+        "agreement: of two votes on one item; accuracies: majority (ties shared), mean-judge, best-judge (whoever is "
+        "best on other items, on average over up to 200 ways to part the items), best-judge-in-sample (the judge that "
+        "is named, on all items), any-judge (some judge is right), independent (the majority of judges of "
         "the same accuracies who err independently within classes of truth), smaller-panel (the fewest judges in order "
-        "whose majority is no less right, chosen on other items); differences: independent-minus-majority, "
-        "best-minus-majority, smaller-minus-majority",
+        "whose majority is no less right, chosen on other items), smaller-panel-in-sample (the judges that are named); "
+        "differences: independent-minus-majority; best-minus-majority and smaller-minus-majority (judges chosen on "
+        "other items); best-in-sample-minus-majority and smaller-in-sample-minus-majority (the judges that are named, "
+        "on the items that chose them)",
         key=True,
     ),
     Column("value", "number", "the figure"),

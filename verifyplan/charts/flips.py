@@ -156,7 +156,7 @@ def _caption(found: Flips, lines: pd.DataFrame) -> str:
     return sentences(
         f"Dots: {of if judged else 'the share of votes that change'} ({count(found.n_items, 'item')}; n: votes).",
         *(f"{end}." for end in ends),
-        f"From the first round to the last the panel is worth {worth}." if worth else "",
+        f"The panel is worth {worth}." if worth else "",
         f"Of {count(n, 'vote')}, {n - again:,} are of items that were asked in one round: they keep their votes."
         if again < n
         else "",

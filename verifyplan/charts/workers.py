@@ -33,7 +33,7 @@ PLOT_PX, ROW_PX, PLANE_PX = WIDTH - 220, 20, 400
 Ends: TypeAlias = tuple[float, float]
 Places: TypeAlias = dict[str, Callable[[str], Any]]
 """How a column is placed in a plane: across by `x`, up by `y`."""
-STANDING = {"unreliable": VERMILLION, "decisive": BLUE, "redundant": GREY, "": INK}
+STANDING = {"unreliable": VERMILLION, "influential": BLUE, "redundant": GREY, "": INK}
 """What a worker is, and its colour; of several, the first."""
 FIELDS = {
     "worker": "Worker",
@@ -49,13 +49,13 @@ FIELDS = {
 
 @chart
 def workers(data: Workers | PanelVotes | pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
-    """Draw each worker with its interval and name, in colour where it is unreliable, decisive or redundant.
+    """Draw each worker with its interval and name, in colour where it is unreliable, influential or redundant.
 
     Reads what `workers` returns, or makes it of runs, or of a table with columns named as that function names them.
     Where costs are known and differ, accuracy (without truth: agreement with the majority of the others) is drawn
     against the cost of a vote; else sensitivity against 1 - specificity, where both are known; else, and of more than
     24 workers, a row a worker, the best first. At most `limit` workers are drawn (80), first those who stand out.
-    The caption says who is unreliable, redundant or decisive.
+    The caption says who is unreliable, redundant or influential.
 
     >>> table = pd.DataFrame({"item": [1, 1, 1], "worker": list("abc"), "label": list("xxy"), "truth": "x"})
     >>> workers(table).description

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Any, get_type_hints
 
@@ -31,7 +31,12 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         groups[each.name] = each.annotation
         hints = get_type_hints(each.annotation, include_extras=True)
         parameters += [
-            inspect.Parameter(field.name, keyword, default=field.default, annotation=hints[field.name])
+            inspect.Parameter(
+                field.name,
+                keyword,
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+                annotation=hints[field.name],
+            )
             for field in fields(each.annotation)
         ]
 

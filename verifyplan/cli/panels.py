@@ -63,9 +63,9 @@ class PanelOptions:
         words = read_pairs("--verdicts", self.verdicts, "word=label", "yes=true,no=false") or None
         return vp.from_table(read_table(Path(self.runs[0])), **named, labels=words)  # type: ignore[arg-type]
 
-    def show(self, analysis: Callable[[Any], Any]) -> None:
+    def show(self, analysis: Callable[..., Any], **options: Any) -> None:
         """Print the words of an analysis of the votes, or its table where it is one, and write its tables."""
-        result = analysis(self.votes())
+        result = analysis(self.votes(), **options)
         tables = {analysis.__name__: result} if isinstance(result, pd.DataFrame) else _tables(result)
         typer.echo(result.to_string(index=False, na_rep="") if isinstance(result, pd.DataFrame) else str(result))
         if self.out is None:
@@ -87,7 +87,7 @@ def _tables(result: Any) -> dict[str, pd.DataFrame]:
 
 @with_groups
 def workers(data: PanelOptions) -> None:
-    """Say what each worker of a panel is worth: who is unreliable, redundant, or changes most decisions.
+    """Say what each worker of a panel is worth: who is unreliable, redundant, or changes classes most often.
 
     \b
     Examples:
@@ -98,15 +98,20 @@ def workers(data: PanelOptions) -> None:
 
 
 @with_groups
-def panel(data: PanelOptions) -> None:
-    """Say how many independent votes a panel is worth, and whom to drop.
+def panel(
+    data: PanelOptions,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Of the ways to part the items, and of draws; figures hardly depend on it.")
+    ] = 0,
+) -> None:
+    """Say how many independent votes a panel is worth, whom to drop, and what fewer judges lose.
 
     \b
     Examples:
     verifyplan panel llmbar/plain
     verifyplan panel answers.csv --columns item=question,worker=model,label=answer,truth=right,cost=usd
     """
-    data.show(vp.panel)
+    data.show(vp.panel, seed=seed)
 
 
 @with_groups

@@ -175,8 +175,9 @@ def test_effective_votes_have_intervals_and_say_where_errors_may_be_independent(
     assert found.rounds.set_index("measure").loc["votes", "value"].tolist() == [3, 3]
     words = found.effective_votes_in_words()
     value = r"[\d.]+ \[[\d.]+, [\d.]+\]"
-    limit = r"in round 0 errors may be independent \(of 3 votes\)"
-    assert re.fullmatch(f"{value} → 1{value} independent votes, {limit}", words)
+    limit = r"\(the 3 votes on an item in round 0 are not shown to err together\)"
+    whole = f"as much as {value} → 1{value} independent votes, in the first → the last round {limit}"
+    assert re.fullmatch(whole, words)
     assert f"they are worth {words}" in str(found)
 
 

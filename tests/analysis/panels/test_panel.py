@@ -19,7 +19,7 @@ from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.error_correlation import effective_votes, error_correlation
 from verifyplan.analysis.panels.majority_accuracy import share_right
 from verifyplan.analysis.panels.panel_answers import PanelAnswers
-from verifyplan.analysis.panels.selection import forward_selection
+from verifyplan.analysis.panels.selection import best_judge, forward_selection, judge_order, partitions
 from verifyplan.errors import InputError, SettingsError, TableError
 
 
@@ -229,7 +229,8 @@ def test_each_judge_of_an_order_adds_most_to_the_majority_of_those_before(seed, 
     rng = np.random.default_rng(seed)
     answer = rng.integers(-1, n_labels, (25, k))
     votes = (answer == np.arange(n_labels)[:, None, None]).astype(np.int8)
-    order, accuracy = forward_selection(votes)
+    order, right = (each[0] for each in forward_selection(votes, np.ones((1, 25), dtype=np.int64)))
+    accuracy = right.mean(axis=0)
     left = np.argsort(-votes[0].mean(axis=0), kind="stable").tolist()
     for step, judge in enumerate(order):
         reached = [share_right(votes[:, :, [*order[:step], other]].sum(axis=2)).mean() for other in left]
@@ -547,37 +548,122 @@ def test_the_answer_is_one_line():
     good = rng.random((400, 5)) < 0.25
     line = str(vp.panel(table(np.hstack([good, copies])).assign(cost=1))).split("\n")[0]
     numbers = r"[-+]?\d+\.\d"
+    points = rf"{numbers} points \[{numbers}, {numbers}\]"
     assert re.fullmatch(
         rf"8 judges, worth {numbers} independent votes \[{numbers}, {numbers}\]; "
-        rf"(dropping|keeping only) [a-h](, [a-h])* and [a-h] changes accuracy by "
-        rf"{numbers} points \[{numbers}, {numbers}\]"
-        rf"( \(no loss is shown, up to {numbers} points cannot be excluded\))?"
+        rf"(dropping|keeping only) [a-h](, [a-h])* and [a-h] changes accuracy by {points} on these items "
+        rf"\(chosen on other items: {points}(: no loss is shown, up to {numbers} points cannot be excluded)?\)"
         rf" and saves \d\d % of the cost; the best single judge \([a-e]\) is "
-        rf"{numbers} points worse than the majority \[{numbers}, {numbers}\]",
+        rf"{numbers} points worse than the majority \[{numbers}, {numbers}\] on these items "
+        rf"\(chosen on other items: {points}\)",
         line,
     ), line
 
 
-def shown(smaller: tuple[float, ...], best: tuple[float, ...]) -> str:
+FIGURES = [f"{name}-minus-majority" for name in ("smaller-in-sample", "smaller", "best-in-sample", "best")]
+
+
+def shown(*differences: tuple[float, ...]) -> str:
     """The line of a panel of three, of which c can be dropped, with these differences and their intervals."""
     worth = vp.panel(table(planted(60, 3, 0.3)))
     summary = worth.summary.set_index("figure")
-    ends = ["value", "low", "high"]
-    summary.loc["smaller-minus-majority", ends], summary.loc["best-minus-majority", ends] = smaller, best
+    for name, difference in zip(FIGURES, differences, strict=True):
+        summary.loc[name, ["value", "low", "high"]] = difference
     found = replace(worth, summary=summary.reset_index(), dropped=("c",), best_judge="a", notes=())
     return str(found).split("\n")[0].split("; ", 1)[1]
 
 
 def test_plus_is_better_than_the_majority_of_all_and_a_loss_that_cannot_be_excluded_is_said():
-    line = shown((-0.026, -0.066, 0.014), (-0.05, -0.08, 0.01))
+    line = shown((0.03, 0.01, 0.05), (-0.026, -0.066, 0.014), (-0.04, -0.07, 0), (-0.05, -0.08, 0.01))
     assert line.startswith(
-        "dropping c changes accuracy by -2.6 points [-6.6, +1.4] (no loss is shown, up to 6.6 points cannot be "
-        "excluded) and saves "
+        "dropping c changes accuracy by +3.0 points [+1.0, +5.0] on these items (chosen on other items: -2.6 points "
+        "[-6.6, +1.4]: no loss is shown, up to 6.6 points cannot be excluded) and saves "
     )
-    assert line.endswith("the best single judge (a) is 5.0 points worse than the majority [-8.0, +1.0]")
-    line = shown((-0.002, -0.009, 0.0), (0.27, 0.2, 0.34))
-    assert line.startswith("dropping c changes accuracy by -0.2 points [-0.9, 0.0] and saves ")
-    assert line.endswith("the best single judge (a) is 27.0 points better than the majority [+20.0, +34.0]")
+    assert line.endswith(
+        "the best single judge (a) is 4.0 points worse than the majority [-7.0, 0.0] on these items (chosen on other "
+        "items: -5.0 points [-8.0, +1.0])"
+    )
+    line = shown((0.0, -0.01, 0.01), (-0.002, -0.009, 0.0), (0.27, 0.2, 0.34), (0.26, 0.19, 0.33))
+    assert "on these items (chosen on other items: -0.2 points [-0.9, 0.0]) and saves " in line
+    assert "(a) is 27.0 points better than the majority [+20.0, +34.0] on these items (chosen on other " in line
+
+
+def uneven(seed: int) -> pd.DataFrame:
+    """Five judges of whom none is clearly the best, on 120 items."""
+    rng = np.random.default_rng(seed)
+    return table(rng.random((120, 5)) < [0.2, 0.22, 0.25, 0.35, 0.45])
+
+
+@pytest.mark.parametrize("made", [0, 1])
+def test_no_figure_hangs_on_the_seed(made):
+    votes = uneven(made)
+    found = [vp.panel(votes, seed=seed).summary.set_index("figure") for seed in range(10)]
+    values = np.array([each["value"] for each in found])
+    assert np.ptp(values, axis=0).max() < 0.006, dict(zip(found[0].index, np.ptp(values, axis=0), strict=True))
+
+
+def test_figures_of_judges_by_name_are_theirs():
+    rng = np.random.default_rng(4)
+    copies = np.repeat(rng.random((100, 1)) < 0.45, 2, axis=1)
+    votes = table(np.hstack([copies, rng.random((100, 3)) < 0.25]))
+    worth, right = vp.panel(votes), votes["label"].eq(votes["truth"])
+    accuracy = right.groupby(votes["worker"]).mean()
+    majority = worth.figure("majority").value
+    gap = worth.figure("best-in-sample-minus-majority").value
+    assert gap == pytest.approx(accuracy[worth.best_judge] - majority)
+    assert 0 < len(worth.dropped) < 4
+    without = votes[~votes["worker"].isin(worth.dropped)]
+    named = vp.panel(without).figure("majority").value
+    assert worth.figure("smaller-panel-in-sample").value == pytest.approx(named)
+    assert worth.figure("smaller-in-sample-minus-majority").value == pytest.approx(named - majority)
+
+
+def test_what_fewer_judges_lose_is_said_and_follows_from_the_curve():
+    worth = vp.panel(uneven(0))
+    curve = worth.size_curve.set_index("size")
+    assert curve["change"].tolist() == pytest.approx((curve["accuracy"] - curve.loc[5, "accuracy"]).tolist())
+    line = str(worth).split("\n")[1]
+    assert line.startswith("fewer judges, drawn at random, against all: a panel of 1 -")
+    row = curve.loc[3]
+    points = " points [".join([f"{100 * row['change']:+.1f}", f"{100 * row['change_low']:+.1f}"])
+    assert f", a panel of 3 {points}, " in line
+
+
+@pytest.mark.parametrize("n", [25, 60])
+def test_judges_chosen_on_other_items_are_those_that_a_loop_chooses(n):
+    """One partition by hand: the order without each part, with as many judges as the other parts say."""
+    errors = np.random.default_rng(n).random((n, 4)) < [0.2, 0.3, 0.3, 0.45]
+    answers = PanelAnswers(
+        tuple("abcd"),
+        errors.astype(np.int64),
+        2,
+        True,
+        np.zeros(n, dtype=np.int64),
+        Clusters(np.zeros(n, dtype=np.int64), np.arange(n)),
+        np.ones(4),
+        False,
+    )
+    part = partitions(answers, 3)[:1]
+    found, best = judge_order(answers, part), best_judge(answers, part)
+
+    def ordered(kept: np.ndarray) -> list[int]:
+        ones = np.ones((1, int(kept.sum())), dtype=np.int64)
+        return forward_selection(answers.one_hot[:, kept], ones)[0][0].tolist()
+
+    def right(order: list[int], here: np.ndarray) -> np.ndarray:
+        votes = answers.one_hot[:, here]
+        return np.column_stack([share_right(votes[:, :, order[: k + 1]].sum(axis=2)) for k in range(4)])
+
+    for number in range(5):
+        here = part[0] == number
+        inner = [p for p in range(5) if p != number]
+        curve = sum(right(ordered(~here & (part[0] != p)), part[0] == p).sum(axis=0) for p in inner)
+        enough = int((curve >= curve[-1] - 1e-9).argmax())
+        reached = right(ordered(~here), here)
+        np.testing.assert_allclose(found.held_out.right[here], reached)
+        np.testing.assert_allclose(found.smaller.right[here], reached[:, enough])
+        chosen = int(errors[~here].sum(axis=0).argmin())
+        np.testing.assert_allclose(best.held_out.right[here], ~errors[here, chosen])
 
 
 def test_html_is_escaped():

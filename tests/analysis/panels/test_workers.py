@@ -229,8 +229,11 @@ def test_of_equal_judges_hardly_ever_one_is_named():
 
 def test_nobody_stands_out_among_equals():
     result = vp.workers(judged([0.85] * 5, seed=1), **COLUMNS)
-    assert result.unreliable == result.redundant == result.decisive == ()
-    assert result.standing_out() == "nobody stands out: no worker is clearly unreliable, redundant or decisive"
+    assert result.unreliable == result.redundant == result.influential == ()
+    assert result.standing_out() == (
+        "nobody stands out: no worker is clearly unreliable or redundant, or changes clearly more majorities than the "
+        "others"
+    )
 
 
 def test_one_good_judge_does_not_make_the_others_unreliable():
@@ -270,7 +273,7 @@ def test_without_whom_nothing_changes_is_redundant():
     assert words in str(result)
 
 
-def test_whose_dissent_decides_the_class_is_decisive():
+def test_whose_dissent_decides_the_class_is_influential():
     """Four judges who agree and one who says no to every third claim: collaborative classes hang on that one."""
     n = 120
     parts = [pd.DataFrame({"claim": np.arange(n), "judge": f"j{number}", "says": "agree"}) for number in range(4)]
@@ -279,9 +282,12 @@ def test_whose_dissent_decides_the_class_is_decisive():
     runs = vp.from_votes(pd.concat(parts), item="claim", worker="judge", verdict="says", mode="collaborative")
     result = vp.workers(runs)
     assert result.decides == "class"
-    assert result.decisive == ("odd",)
+    assert result.influential == ("odd",)
     assert rows(result)["influence"].round(3).tolist() == [0, 0, 0, 0, 0.333]
-    assert "decisive: odd (without it the class changes in 33.3 % [" in str(result)
+    assert (
+        "changes the class most often under collaborative rules: odd (without it the class changes in 33.3 % ["
+        in str(result)
+    )
 
 
 def test_lost_votes_count_in_all_rounds_and_nowhere_else():

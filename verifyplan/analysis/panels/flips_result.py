@@ -100,7 +100,7 @@ class Flips:
     def effective_votes_in_words(self) -> str:
         """Return the effective votes of the first round and of the last with intervals; nothing where one is unknown.
 
-        Where an interval includes the number of votes that an item has, the words say that errors may be independent.
+        Where an interval includes the number of votes that an item has, errors are not shown to go together.
         """
         worth, votes = (self.rounds[self.rounds["measure"].eq(name)] for name in ("effective-votes", "votes"))
         rows = worth.assign(n_votes=votes["value"].to_numpy()).iloc[[0, -1]] if len(worth) > 1 else worth.iloc[:0]
@@ -109,12 +109,13 @@ class Flips:
         ends: list[Any] = list(rows.itertuples())
         values = " → ".join(f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" for row in ends)
         notes = [
-            f"in round {row.round} errors {'exclude each other' if row.low > row.n_votes else 'may be independent'}"
-            f" (of {row.n_votes:.3g} votes)"
+            f"the {row.n_votes:.3g} votes on an item in round {row.round} "
+            f"{'exclude common errors' if row.low > row.n_votes else 'are not shown to err together'}"
             for row in ends
             if row.high >= row.n_votes
         ]
-        return f"{values} independent votes" + "".join(f", {note}" for note in notes)
+        words = f"as much as {values} independent votes, in the first → the last round"
+        return words + "".join(f" ({note})" for note in notes)
 
     def _sides(self) -> str:
         excess = self.differences.set_index("measure")

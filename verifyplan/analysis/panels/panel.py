@@ -21,7 +21,7 @@ from verifyplan.analysis.panels.panel_answers import Floats, Items, PanelAnswers
 from verifyplan.analysis.panels.panel_notes import notes_on_panel
 from verifyplan.analysis.panels.panel_result import PanelWorth
 from verifyplan.analysis.panels.panel_tables import judges_table, order_table, pairs_table, size_table
-from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder, best_judge, folds, judge_order
+from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder, best_judge, judge_order, partitions, widened
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
@@ -48,9 +48,11 @@ def panel(
 
     Effective votes are n / (1 + (n - 1) r), with r the mean correlation of the errors of two judges (Kish 1965): they
     count independence, not skill, and the notes name judges not shown to be right more often than by guessing.
-    The most frequent label of an item is its majority; of a tie each label has its share. Judges are chosen on four
-    fifths of the items and scored on the last (by run where there are 10 or more whose claims differ, else by claim),
-    so that choosing is not rewarded. Without any known truth only agreement is measured.
+    The most frequent label of an item is its majority; of a tie each label has its share. Figures of judges by name
+    are of all items, and too good, since these items chose the judges. Beside them is what choosing gains on other
+    items: judges are chosen on four fifths of the items and scored on the last (by run where there are 10 or more
+    whose claims differ, else by claim), on average over up to 200 ways to part the items. Without any known truth only
+    agreement is measured.
 
     Args:
         data: runs (a RunSet, a run, a path), the votes of a panel, or a long table with one row a vote.
@@ -69,7 +71,8 @@ def panel(
         correlation: `within-truth` takes errors as they vary within each class of truth, `plain` over all items,
             `pooled` over all pairs of votes on one item, whoever gave them. Where judges see few items in common, pairs
             of votes are taken in any case.
-        seed: of the parts of the items, and of the draws behind independent judges of three labels or more.
+        seed: of the parts of the items, and of the draws behind independent judges of three labels or more; figures
+            hardly depend on it.
 
     Raises:
         TableError: where fewer than two judges have votes, and as `from_table`.
@@ -92,9 +95,9 @@ def panel(
     best, order, figures = None, None, {"agreement": agreement_interval(answers)}
     found = error_correlation(answers, correlation)
     if answers.has_truth:
-        fold = folds(answers.clusters, seed)
-        best = best_judge(answers, fold)
-        order = judge_order(answers, fold) if answers.can_be_ordered else None
+        parts = partitions(answers, seed)
+        best = best_judge(answers, parts)
+        order = judge_order(answers, parts) if answers.can_be_ordered else None
         figures = dict(_figures(answers, found, correlation, best, order, seed))
     kept = _kept(answers, order, figures)
     summary = _summary(figures, {} if best is None else _costs(answers, best, order))
@@ -114,7 +117,7 @@ def panel(
         dropped=tuple(name for name in answers.workers if name not in kept),
         costs_known=answers.costs_known,
         synthetic=votes.synthetic,
-        notes=(*left_out, *notes_on_panel(votes, answers, found, correlation, best, summary, judges)),
+        notes=(*left_out, *notes_on_panel(votes, answers, found, correlation, best, order, summary, judges)),
     )
 
 
@@ -144,7 +147,8 @@ def _figures(
     yield "agreement", agreement_interval(answers)
     yield "majority", share_interval(majority, one, clusters)
     yield "mean-judge", share_interval(correct.sum(axis=1), voted.sum(axis=1), clusters)
-    yield "best-judge", share_interval(best.right, best.voted, clusters)
+    held_out = share_interval(best.held_out.right, best.held_out.voted, clusters)
+    yield "best-judge", widened(held_out, float(best.held_out.variance))
     yield "best-judge-in-sample", share_interval(correct[:, best.judge], voted[:, best.judge], clusters)
     yield "any-judge", share_interval(some_right, one, clusters)
     classes = answers.truth_class if correlation == "within-truth" else np.zeros(len(one), dtype=np.int64)
@@ -154,11 +158,19 @@ def _figures(
     own = (majority - majority.mean()) / len(one)
     gap = linear_interval(alone.accuracy - float(majority.mean()), alone.residuals - own, clusters)
     yield "independent-minus-majority", gap
-    there = best.voted
-    yield "best-minus-majority", difference_interval(majority * there, there, best.right * there, there, clusters)
+    own_right, own_voted = correct[:, best.judge], voted[:, best.judge]
+    there, chosen = best.held_out.voted, best.held_out.right
+    gap = difference_interval(majority * there, there, chosen, there, clusters)
+    yield "best-minus-majority", widened(gap, float(best.held_out.variance))
+    own = difference_interval(majority * own_voted, own_voted, own_right, own_voted, clusters)
+    yield "best-in-sample-minus-majority", own
     if order is not None:
-        yield "smaller-panel", share_interval(order.smaller, one, clusters)
-        yield "smaller-minus-majority", difference_interval(majority, one, order.smaller, one, clusters)
+        named = order.right[:, order.kept - 1]
+        cases = (("", order.smaller.right, float(order.smaller.variance)), ("-in-sample", named, 0.0))
+        for name, right, variance in cases:
+            yield f"smaller-panel{name}", widened(share_interval(right, one, clusters), variance)
+            gap = difference_interval(majority, one, right, one, clusters)
+            yield f"smaller{name}-minus-majority", widened(gap, variance)
 
 
 def agreement_interval(answers: PanelAnswers) -> Interval:
@@ -177,7 +189,9 @@ def _costs(answers: PanelAnswers, best: BestJudge, order: JudgeOrder | None) -> 
     costs = {"majority": whole, "independent": whole, "any-judge": whole, **single}
     costs["mean-judge"] = whole / max(float(answers.voted.sum(axis=1).mean()), 1e-12)
     if order is not None:
-        costs["smaller-panel"] = float(by_judge[order.order[: order.kept]].sum())
+        costs |= dict.fromkeys(
+            ("smaller-panel", "smaller-panel-in-sample"), float(by_judge[order.order[: order.kept]].sum())
+        )
     return {name: float(value) for name, value in costs.items()}
 
 

@@ -16,7 +16,7 @@ from verifyplan.analysis.panels.error_correlation import (
     error_correlation,
 )
 from verifyplan.analysis.panels.panel_answers import MAX_CLOSED_LABELS, PanelAnswers
-from verifyplan.analysis.panels.selection import BestJudge
+from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder
 from verifyplan.frames.panel_votes import PanelVotes
 from verifyplan.text import counted, listed
 
@@ -32,6 +32,7 @@ def notes_on_panel(
     found: ErrorCorrelation,
     correlation: Correlation,
     best: BestJudge | None,
+    order: JudgeOrder | None,
     summary: pd.DataFrame,
     judges: pd.DataFrame,
 ) -> Iterator[str]:
@@ -53,17 +54,25 @@ def notes_on_panel(
     if best.agreed < 1:
         name, share = answers.workers[best.judge], 100 * best.agreed
         yield f"who is the best judge is not certain: {name} is chosen on {share:.0f} % of the parts of the items"
-    if not answers.can_be_ordered:
-        why = "there are fewer than 20 items" if answers.crossed else "the judges see few items in common"
-        yield f"{why}: no order of judges is given"
-    elif not answers.voted.all():
-        yield "judges have votes missing: an item that none of a smaller panel answered counts as wrong for it"
+    yield from _on_order(answers, order)
     if votes.cost is not None and not answers.costs_known:
         why = "every vote costs 0" if (votes.cost == 0).all() else "the cost of some judge is not known"
         yield f"{why}: each vote counts 1"
     flat = summary["low"].eq(summary["high"]) & summary["figure"].ne("smaller-minus-majority")
     if flat.any():
         yield f"no item differs in {listed(summary.loc[flat, 'figure'])}: an interval without width says nothing"
+
+
+def _on_order(answers: PanelAnswers, order: JudgeOrder | None) -> Iterator[str]:
+    if order is None:
+        why = "there are fewer than 20 items" if answers.crossed else "the judges see few items in common"
+        yield f"{why}: no order of judges is given"
+        return
+    if order.kept < len(answers.workers) and order.agreed < 1:
+        share = 100 * order.agreed
+        yield f"whom to drop is not certain: the same judges are kept on {share:.0f} % of the parts of the items"
+    if not answers.voted.all():
+        yield "judges have votes missing: an item that none of a smaller panel answered counts as wrong for it"
 
 
 def _on_different_items(answers: PanelAnswers, best: BestJudge) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -14,6 +15,9 @@ from verifyplan.text import counted, did_you_mean
 
 MAX_NAMES = 4
 """Judges named in a sentence at most."""
+CHOSEN_ELSEWHERE = "chosen on other items:"
+MAX_SIZES = 4
+"""Sizes of smaller panels said at most, the odd ones: an even panel can tie."""
 MAX_UNSAID_LOSS = 0.01
 """Where the interval of a smaller panel allows more loss than this, the line says so."""
 
@@ -36,7 +40,8 @@ class PanelWorth:
     """The judges in the order in which each adds most to the majority of those before it: how right that majority is
     on the items on which they were ordered and on held-out items, the gain, and the share of the cost so far."""
     size_curve: pd.DataFrame
-    """How right the majority of k judges drawn from the panel is, by k; no rows with more than 200 votes on an item."""
+    """How right the majority of k judges drawn from the panel is, by k, and the change against all; no rows
+    with more than 200 votes on an item."""
     summary: pd.DataFrame
     """`figure, value, low, high, n, cost`: every figure of the panel as a whole."""
     n_judges: int
@@ -53,7 +58,7 @@ class PanelWorth:
     best_judge: str | None
     """The judge that is most accurate on the same items as the others (rule F3a); None without truth."""
     dropped: tuple[str, ...]
-    """The judges that can be dropped: the majority of the others is no less right on these items."""
+    """The judges that can be dropped: majorities of as many others are no less right, chosen on other items."""
     costs_known: bool
     """Whether the cost of votes is known; where it is not, each vote counts 1."""
     synthetic: bool
@@ -76,9 +81,9 @@ class PanelWorth:
         return self.best_judge is not None
 
     def __str__(self) -> str:
-        """Return what the panel is worth in one line, its accuracies in another, then the notes."""
+        """Return what the panel is worth in one line, what fewer judges lose, accuracies, then the notes."""
         made = " (synthetic)" if self.synthetic else ""
-        lines = [self._answer(), self._accuracies()] if self.has_truth else [self._agreement()]
+        lines = [self._answer(), *self._fewer(), self._accuracies()] if self.has_truth else [self._agreement()]
         lines[-1] += made
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
@@ -117,16 +122,29 @@ class PanelWorth:
             return "no judge can be dropped without loss"
         few = len(self.dropped) <= len(self._kept)
         names = f"dropping {_named(self.dropped)}" if few else f"keeping only {_named(self._kept)}"
-        change = self.figure("smaller-minus-majority")
-        loss = f" (no loss is shown, up to {-100 * change.low:.1f} points cannot be excluded)"
-        words = f"{_signed(change.value)} points {_interval(change)}{loss if change.low < -MAX_UNSAID_LOSS else ''}"
+        own, other = self.figure("smaller-in-sample-minus-majority"), self.figure("smaller-minus-majority")
+        loss = f": no loss is shown, up to {-100 * other.low:.1f} points cannot be excluded"
+        limit = loss if other.low < -MAX_UNSAID_LOSS else ""
+        words = f"{_points(own)} on these items ({CHOSEN_ELSEWHERE} {_points(other)}{limit})"
         return f"{names} changes accuracy by {words} and saves {self._saved()}"
 
     def _best(self) -> str:
-        gain = self.figure("best-minus-majority")
-        compared = "better" if gain.value >= 0 else "worse"
-        points = f"{abs(100 * gain.value):.1f} points {compared} than the majority"
-        return f"the best single judge ({self.best_judge}) is {points} {_interval(gain)}"
+        own, other = self.figure("best-in-sample-minus-majority"), self.figure("best-minus-majority")
+        compared = "better" if own.value >= 0 else "worse"
+        points = f"{abs(100 * own.value):.1f} points {compared} than the majority {_interval(own)}"
+        elsewhere = f"{CHOSEN_ELSEWHERE} {_points(other)}"
+        return f"the best single judge ({self.best_judge}) is {points} on these items ({elsewhere})"
+
+    def _fewer(self) -> Iterator[str]:
+        """Yield what panels of fewer judges, drawn at random, lose or gain against all."""
+        fewer = self.size_curve[self.size_curve["size"].lt(self.size_curve["size"].max())]
+        if fewer.empty:
+            return
+        odd = fewer[fewer["size"].mod(2).eq(1)].head(MAX_SIZES)
+        changes = odd[["change", "change_low", "change_high", "accuracy_n"]].to_numpy(dtype=float)
+        found = [Interval(value, low, high, int(n)) for value, low, high, n in changes]
+        parts = [f"a panel of {size} {_points(each)}" for size, each in zip(odd["size"], found, strict=True)]
+        yield f"fewer judges, drawn at random, against all: {', '.join(parts)} (.size_curve has every size)"
 
     def _accuracies(self) -> str:
         names = {
@@ -156,6 +174,10 @@ def _named(names: tuple[str, ...] | list[str]) -> str:
     if len(names) > MAX_NAMES:
         return f"{', '.join(names[: MAX_NAMES - 1])} and {len(names) - MAX_NAMES + 1} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _points(difference: Interval) -> str:
+    return f"{_signed(difference.value)} points {_interval(difference)}"
 
 
 def _interval(difference: Interval) -> str:

@@ -9,7 +9,7 @@ from verifyplan.analysis.cluster_intervals import Interval, difference_interval,
 from verifyplan.analysis.panels.error_correlation import ErrorCorrelation
 from verifyplan.analysis.panels.majority_accuracy import majority_of_draws
 from verifyplan.analysis.panels.panel_answers import Floats, PanelAnswers
-from verifyplan.analysis.panels.selection import JudgeOrder
+from verifyplan.analysis.panels.selection import JudgeOrder, widened
 
 MAX_DRAWN_FROM = 200
 """Votes of an item at most for the majority of fewer of them, whose time grows with their square."""
@@ -18,7 +18,16 @@ ORDER_COLUMNS = (
     "position", "worker", "accuracy", "held_out", "held_out_low", "held_out_high", "held_out_n", "gain", "gain_low",
     "gain_high", "cost_share",
 )  # fmt: skip
-SIZE_COLUMNS = ("size", "accuracy", "accuracy_low", "accuracy_high", "accuracy_n")
+SIZE_COLUMNS = (
+    "size",
+    "accuracy",
+    "accuracy_low",
+    "accuracy_high",
+    "accuracy_n",
+    "change",
+    "change_low",
+    "change_high",
+)
 
 
 def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
@@ -67,31 +76,36 @@ def order_table(answers: PanelAnswers, order: JudgeOrder | None) -> pd.DataFrame
     """Return a row a judge in the order chosen; no rows where judges cannot be ordered."""
     if order is None:
         return pd.DataFrame(columns=list(ORDER_COLUMNS))
-    one = np.ones(len(order.held_out))
+    held_out, spread, gain_spread = order.held_out.right, order.held_out.variance, order.gains.variance
+    one = np.ones(len(held_out))
     cost = (answers.cost * answers.voted.mean(axis=0))[order.order].cumsum()
     rows = []
     for k, judge in enumerate(order.order):
-        now, before = order.held_out[:, k], order.held_out[:, max(k - 1, 0)]
-        gain = difference_interval(before, one, now, one, answers.clusters)[:3] if k else (np.nan,) * 3
-        reached = share_interval(now, one, answers.clusters)
-        rows.append((k + 1, answers.workers[judge], order.accuracy[k], *reached, *gain, cost[k] / cost[-1]))
+        now, before = held_out[:, k], held_out[:, max(k - 1, 0)]
+        added = (
+            widened(difference_interval(before, one, now, one, answers.clusters), gain_spread[k - 1]) if k else UNKNOWN
+        )
+        reached = widened(share_interval(now, one, answers.clusters), spread[k])
+        rows.append((k + 1, answers.workers[judge], order.accuracy[k], *reached, *added[:3], cost[k] / cost[-1]))
     return pd.DataFrame(rows, columns=list(ORDER_COLUMNS))
 
 
 def size_table(answers: PanelAnswers) -> pd.DataFrame:
     """Return how right the majority of k judges drawn from the panel is, for each k that half the items have.
 
+    `change` is against the majority of all, on the same items.
     Without truth, or with more than 200 votes on an item, there are no rows.
     """
     if not answers.has_truth or answers.voted.sum(axis=1).max() > MAX_DRAWN_FROM:
         return pd.DataFrame(columns=list(SIZE_COLUMNS))
     shares, n_votes = majority_of_draws(answers)
     sizes = [k for k in range(1, shares.shape[1] + 1) if 2 * (n_votes >= k).sum() >= len(n_votes)]
-    rows = []
+    rows, whole = [], shares[np.arange(len(n_votes)), n_votes - 1]
     for k in sizes:
-        there = n_votes >= k
-        share = np.where(there, shares[:, k - 1], 0.0)
-        rows.append((k, *share_interval(share, there.astype(np.float64), answers.clusters)))
+        there = (n_votes >= k).astype(np.float64)
+        share, all_there = np.where(there, shares[:, k - 1], 0.0), np.where(there, whole, 0.0)
+        change = difference_interval(all_there, there, share, there, answers.clusters)
+        rows.append((k, *share_interval(share, there, answers.clusters), *change[:3]))
     return pd.DataFrame(rows, columns=list(SIZE_COLUMNS))
 
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.panels.majority_accuracy import share_right
-from verifyplan.analysis.panels.panel_answers import Bools, Counts, Floats, Ints, PanelAnswers, n_items
+from verifyplan.analysis.panels.panel_answers import Counts, Floats, Ints, PanelAnswers
 
 N_FOLDS = 5
 """Parts into which the items are put: judges are chosen on all but one and scored on that one."""
@@ -16,19 +16,78 @@ MIN_RUNS_TO_SPLIT = 10
 """With fewer runs than this, parts are of claims, not of runs."""
 MIN_ITEMS_OF_BEST = 10
 """A judge with votes on fewer items than this is not chosen where others have more."""
+N_PARTITIONS = 200
+"""How often the items are put into parts anew: figures are means over these and hardly hang on chance."""
+MAX_PRODUCTS = 2_000_000_000
+"""Products to order judges over all partitions at most; where one partition takes more, there are fewer partitions."""
+MIN_PARTITIONS = 3
+"""Partitions at least."""
+NORMAL_QUANTILE = 1.96
+MAX_ENTRIES = 4_000_000
+"""Entries of an array at most while judges are ordered: partitions are taken so many at a time."""
+
+
+class CrossFitted:
+    """How right judges chosen on other items are about each unit, on average over partitions, and how far it varies."""
+
+    def __init__(self, answers: PanelAnswers) -> None:
+        """Begin without a partition."""
+        self.n_partitions = 0
+        self._units_per_item = len(answers.answer) / answers.clusters.n_claims
+        self._right, self._voted, self._squares = (np.zeros(1) for _ in range(3))
+        self._shares: list[Floats] = []
+
+    def add(self, right: Floats, voted: Floats | None = None) -> None:
+        """Add a partition: how right the judges are about each unit, of shape (units, ...), and whether they answer."""
+        there = np.ones(len(right)) if voted is None else voted
+        self.n_partitions += 1
+        self._right, self._voted, self._squares = self._right + right, self._voted + there, self._squares + right**2
+        self._shares.append(right.sum(axis=0) / max(float(there.sum()), 1.0))
+
+    @property
+    def right(self) -> Floats:
+        """How right the judges are about each unit."""
+        return self._right / self.n_partitions
+
+    @property
+    def voted(self) -> Floats:
+        """How often they answer it."""
+        return self._voted / self.n_partitions
+
+    @property
+    def variance(self) -> Floats:
+        """The variance that averages over partitions hide: within units, and of the share from partition to partition.
+
+        With it the variance is the mean of those of single partitions and of the squares of their distances from the
+        mean, as for double machine learning (Chernozhukov et al. 2018).
+        """
+        within = (self._squares / self.n_partitions - self.right**2).sum(axis=0) * self._units_per_item
+        return np.asarray(within / max(float(self.voted.sum()), 1.0) ** 2 + np.var(self._shares, axis=0))
+
+
+def widened(found: Interval, variance: float) -> Interval:
+    """Return an interval of 95 % with a variance added to that which it has.
+
+    >>> widened(Interval(0.5, 0.3, 0.7, 20), 0.0)
+    Interval(value=0.5, low=0.3, high=0.7, n=20)
+    """
+    half = (found.high - found.low) / 2
+    if not half > 0:
+        return found
+    factor = float(np.sqrt(1 + variance * (NORMAL_QUANTILE / half) ** 2))
+    low, high = (found.value + factor * (end - found.value) for end in (found.low, found.high))
+    return found._replace(low=low, high=high)
 
 
 class BestJudge(NamedTuple):
-    """The best judge, and how right the judge is that was chosen on other items."""
+    """The best judge on all items, and how right judges are that were chosen on other items."""
 
     judge: int
     """The position of the judge that is best on all items."""
-    right: Floats
-    """Whether the judge chosen on other items is right about each unit."""
-    voted: Floats
-    """Whether that judge answered it."""
+    held_out: CrossFitted
+    """How right the judges chosen on other items are."""
     agreed: float
-    """The share of folds that choose the judge which is best on all items."""
+    """The share of the choices on a part of the items that fall on the judge which is best on all items."""
 
 
 class JudgeOrder(NamedTuple):
@@ -38,25 +97,37 @@ class JudgeOrder(NamedTuple):
     """Positions of judges."""
     accuracy: Floats
     """How right the majority of the first k judges is on the items on which they were ordered."""
-    held_out: Floats
+    right: Floats
+    """How right that majority is about each unit, of shape (units, judges)."""
+    held_out: CrossFitted
     """How right the majority of k judges ordered on other items is, of shape (units, judges)."""
+    gains: CrossFitted
+    """What each judge adds to it, of shape (units, judges - 1)."""
     kept: int
     """The least number of judges whose majority is no less right than that of all, on held-out items."""
-    smaller: Floats
+    smaller: CrossFitted
     """How right the majority is of as many judges as the other items say are enough."""
+    agreed: float
+    """The share of the choices on a part of the items that keep the same judges as all items do."""
 
 
-def folds(clusters: Clusters, seed: int) -> Ints:
-    """Return the fold of each unit: units of one claim stay together, or with 10 runs or more those of one run.
+def partitions(answers: PanelAnswers, seed: int) -> Ints:
+    """Return the part of each unit in each partition, of shape (partitions, units).
 
-    Where claims repeat over runs, those of one claim do.
+    Units of one claim are in one part; with 10 runs or more whose claims differ, those of one run.
     """
+    clusters = answers.clusters
     by_claim = clusters.repeated or clusters.n_runs < MIN_RUNS_TO_SPLIT
     code, n = (clusters.claim, clusters.n_claims) if by_claim else (clusters.run, clusters.n_runs)
-    return np.asarray(np.random.default_rng(seed).permutation(n)[code] % min(N_FOLDS, n), dtype=np.int64)
+    n_units, n_judges = answers.answer.shape
+    n_patterns = min(n_units, (answers.n_codes + 1) ** min(n_judges, 30))
+    products = 15 * answers.n_codes * n_patterns * n_judges**2 + 100 * n_units * n_judges
+    number = min(max(MAX_PRODUCTS // products, MIN_PARTITIONS), N_PARTITIONS)
+    draws, parts = np.random.default_rng(seed), np.arange(n) % min(N_FOLDS, n)
+    return np.stack([draws.permutation(parts)[code] for _ in range(number)])
 
 
-def best_judge(answers: PanelAnswers, fold: Ints) -> BestJudge:
+def best_judge(answers: PanelAnswers, parts: Ints) -> BestJudge:
     """Return the judge that is most accurate on the same items as others; of equal ones the first by name.
 
     Judges are ranked by how much more often they are right than the others on the items that they answered, on
@@ -64,88 +135,109 @@ def best_judge(answers: PanelAnswers, fold: Ints) -> BestJudge:
     ranks by accuracy.
     """
     correct, voted, claim = answers.correct, answers.voted, answers.clusters.claim
-    chosen = np.zeros(len(fold), dtype=np.int64)
-    best = _most_accurate(correct, voted, claim)
-    numbers = np.unique(fold)
-    agreed = 0
-    for number in numbers:
-        here = fold == number
-        judge = _most_accurate(correct[~here], voted[~here], claim[~here]) if len(numbers) > 1 else best
-        chosen[here] = judge
-        agreed += judge == best
-    units = np.arange(len(fold))
-    right, has_vote = correct[units, chosen].astype(np.float64), voted[units, chosen].astype(np.float64)
-    return BestJudge(best, right, has_vote, agreed / len(numbers))
-
-
-def _most_accurate(correct: Bools, voted: Bools, claim: Ints) -> int:
-    """Return the judge that most exceeds the others on the same items; by accuracy where none has items in common."""
+    units = np.arange(len(claim))
     n_votes = voted.sum(axis=1, keepdims=True)
     compared = voted & (n_votes > 1) if n_votes.max() > 1 else voted
     others = (correct.sum(axis=1, keepdims=True) - correct) / np.maximum(n_votes - 1, 1)
-    gap = ((correct - others) * compared).sum(axis=0) / np.maximum(compared.sum(axis=0), 1)
-    n = n_items(compared, claim)
-    gap = np.where(n >= min(MIN_ITEMS_OF_BEST, n.max()), gap, -np.inf)
-    return int((gap >= gap.max() - 1e-12).argmax())
+    gap = (correct - others) * compared
 
-
-def judge_order(answers: PanelAnswers, fold: Ints) -> JudgeOrder:
-    """Return the judges ordered by forward selection, on all items and on all but those of each fold.
-
-    How many judges are enough is decided on held-out items, too: for the items of a fold on those of the others,
-    each ordered without both folds.
-    """
-    votes = answers.one_hot
-    order, accuracy = forward_selection(votes)
-    parts = range(int(fold.max()) + 1)
-    held_out = np.tile(accuracy, (len(fold), 1))
-    curves = np.zeros((len(parts), len(parts), len(order)))  # sums over the items of a fold, ordered without another
+    order = np.argsort(claim, kind="stable")
+    starts = np.flatnonzero(np.diff(claim[order], prepend=-1))
+    there = np.logical_or.reduceat(compared[order], starts, axis=0)
+    by_claim = (np.add.reduceat(each[order], starts, axis=0, dtype=np.float64) for each in (gap, compared))
+    sums = np.hstack([*by_claim, there])  # of each claim: gap, votes and items of each judge
+    best = int(_most_accurate(sums.sum(axis=0)[None])[0])
+    held_out, agreed = CrossFitted(answers), 0.0
     for part in parts:
-        for other in range(part if len(parts) > 2 else 0):
-            own, _ = forward_selection(votes[:, (fold != part) & (fold != other)])
-            for scored, left_out in ((part, other), (other, part)):
-                curves[left_out, scored] = _held_out(votes, own, fold == scored).sum(axis=0)
-        if len(parts) > 1:
-            own, _ = forward_selection(votes[:, fold != part])
-            held_out[fold == part] = _held_out(votes, own, fold == part)
-    smaller = held_out[:, -1].copy()
-    if len(parts) > 2:
-        enough = np.array([_enough(curve) for curve in curves.sum(axis=1)])
-        smaller = held_out[np.arange(len(fold)), enough[fold] - 1]
-    return JudgeOrder(order, accuracy, held_out, _enough(held_out.mean(axis=0)), smaller)
+        n_parts = int(part.max()) + 1
+        without = (part[order[starts]] != np.arange(n_parts)[:, None]).astype(np.float64) @ sums
+        chosen = _most_accurate(without) if n_parts > 1 else np.array([best])
+        judge = chosen[part]
+        held_out.add(correct[units, judge].astype(np.float64), voted[units, judge].astype(np.float64))
+        agreed += float((chosen == best).mean())
+    return BestJudge(best, held_out, agreed / len(parts))
 
 
-def _held_out(votes: Counts, order: Ints, here: Bools) -> Floats:
-    """Return how right the majority of the first k judges is on some units, of shape (units, judges)."""
-    return share_right(votes[:, here][:, :, order].cumsum(axis=2, dtype=np.int16))
+def _most_accurate(sums: Floats) -> Ints:
+    """Return the judge that most exceeds the others on the same items, by row of sums of this, votes and items."""
+    total, n_votes, n = np.split(sums, 3, axis=1)
+    gap = np.round(total / np.maximum(n_votes, 1), 12)
+    gap = np.where(n >= np.minimum(MIN_ITEMS_OF_BEST, n.max(axis=1, keepdims=True)), gap, -np.inf)
+    return np.asarray(gap.argmax(axis=1))
 
 
-def _enough(accuracy: Floats) -> int:
-    """Return the least number of judges who are no less right than all."""
-    return int((accuracy >= accuracy[-1] - 1e-12).argmax()) + 1
+def judge_order(answers: PanelAnswers, parts: Ints) -> JudgeOrder:
+    """Return the judges ordered by forward selection, on all items and on all but those of each part.
 
-
-def forward_selection(votes: Counts) -> tuple[Ints, Floats]:
-    """Return the order of judges, and how right the majority of the first k is; votes by code, unit and judge.
-
-    Each step adds the judge with whom the majority is right most often; of equal ones the more accurate, then the
-    first by name.
+    How many judges are enough is decided on held-out items, too: for the items of a part on those of the others,
+    each ordered without both parts. Items with the same votes are ordered as one with a weight.
     """
-    judges = np.argsort(-votes[0].mean(axis=0), kind="stable")
-    votes = votes[:, :, judges]
-    counts = np.zeros(votes.shape[:2], dtype=np.int16)
-    order, accuracy, left = np.empty_like(judges), np.empty(len(judges)), np.ones(len(judges), dtype=bool)
-    for step in range(len(judges)):
-        right, gains = _right_with_one_more(counts)
-        reached = np.full(len(judges), right.sum())
-        for gain, cast in zip(gains, votes, strict=True):
-            moved = np.flatnonzero(gain)  # the more votes a unit has, the fewer hang on the next
-            reached += gain[moved] @ cast[moved]
-        reached = np.where(left, reached / max(len(right), 1), -np.inf)
-        best = int((reached >= reached.max() - 1e-12).argmax())
-        order[step], accuracy[step], left[best] = judges[best], reached[best], False
-        counts += votes[:, :, best]
-    return order, accuracy
+    patterns, pattern = np.unique(answers.answer, axis=0, return_inverse=True)
+    pattern, n = pattern.ravel(), len(patterns)
+    votes = (patterns == np.arange(answers.n_codes)[:, None, None]).astype(np.int8)
+    order, right = (each[0] for each in forward_selection(votes, np.bincount(pattern, minlength=n)[None]))
+    right = right[pattern]
+    held_out, gains, smaller = CrossFitted(answers), CrossFitted(answers), CrossFitted(answers)
+    members = []
+    at_once = max(1, MAX_ENTRIES // (15 * votes.size))
+    for some in np.array_split(parts, -(-len(parts) // at_once)):
+        weight = np.stack([np.bincount(part * n + pattern, minlength=n * N_FOLDS).reshape(-1, n) for part in some])
+        orders, reached, enough = _cross_fit(votes, weight)
+        for k, part in enumerate(some):
+            now = reached[k][part, pattern]
+            held_out.add(now)
+            gains.add(np.diff(now, axis=1))
+            smaller.add(now[np.arange(len(part)), enough[k][part] - 1])
+        rank = np.argsort(orders, axis=2)
+        members.append((rank < enough[:, :, None]).reshape(-1, len(order)))
+    kept = int(_enough(held_out.right.mean(axis=0)))
+    alike = (np.concatenate(members) == np.isin(np.arange(len(order)), order[:kept])).all(axis=1)
+    return JudgeOrder(order, right.mean(axis=0), right, held_out, gains, kept, smaller, float(alike.mean()))
+
+
+def _cross_fit(votes: Counts, weight: Ints) -> tuple[Ints, Floats, Ints]:
+    """Return, by partition and part, the order without the part, how right its majorities are, and how many are enough.
+
+    `weight` counts patterns of votes, of shape (partitions, parts, patterns).
+    """
+    n_parts, every = weight.shape[1], weight.sum(axis=1)
+    curves = np.zeros((len(weight), n_parts, votes.shape[2]))
+    for first in range(n_parts):
+        for second in range(first):
+            _, right = forward_selection(votes, every - weight[:, first] - weight[:, second])
+            curves[:, first] += np.einsum("bp,bpk->bk", weight[:, second], right)
+            curves[:, second] += np.einsum("bp,bpk->bk", weight[:, first], right)
+    found = [forward_selection(votes, every - weight[:, number]) for number in range(n_parts)]
+    orders, right = (np.stack(each, axis=1) for each in zip(*found, strict=True))
+    return orders, right, np.asarray(_enough(curves))
+
+
+def _enough(accuracy: Floats) -> Ints:
+    """Return the least number of judges who are no less right than all."""
+    return np.asarray((accuracy >= accuracy[..., -1:] - 1e-9).argmax(axis=-1) + 1)
+
+
+def forward_selection(votes: Counts, weight: Ints) -> tuple[Ints, Floats]:
+    """Return the order of judges for each row of weights, and how right the majority of the first k is by pattern.
+
+    `votes` are by code, pattern and judge, `weight` counts patterns, of shape (samples, patterns). Each step adds the
+    judge with whom the majority is right most often; of equal ones the more accurate, then the first by name.
+    """
+    n_codes, n_patterns, n_judges = votes.shape
+    sample, cast = np.arange(len(weight)), votes.reshape(-1, n_judges).astype(np.float64)
+    rank = np.argsort(np.argsort(-(weight @ votes[0].astype(np.int64)), axis=1, kind="stable"), axis=1)
+    counts = np.zeros((n_codes, len(weight), n_patterns), dtype=np.int16)
+    order, right = np.empty(rank.shape, dtype=np.int64), np.empty((*weight.shape, n_judges))
+    left = np.ones(rank.shape, dtype=bool)
+    for step in range(n_judges):
+        now, gains = _right_with_one_more(counts)
+        gained = (gains * weight).swapaxes(0, 1).reshape(len(weight), -1) @ cast
+        reached = np.where(left, (now * weight).sum(axis=1, keepdims=True) + gained, -np.inf)
+        best = np.where(reached >= reached.max(axis=1, keepdims=True) - 1e-9, rank, n_judges).argmin(axis=1)
+        order[:, step], left[sample, best] = best, False
+        counts += votes[:, :, best].swapaxes(1, 2)
+        right[:, :, step] = share_right(counts)
+    return order, right
 
 
 def _right_with_one_more(counts: Counts) -> tuple[Floats, Floats]:

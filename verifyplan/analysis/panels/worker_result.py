@@ -1,4 +1,4 @@
-"""The result of `workers`: the table, and in words who is unreliable, redundant or decisive (rule F3)."""
+"""The result of `workers`: the table, and in words who is unreliable, redundant or influential (rule F3)."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class Workers:
     """The number of votes that the labels are of, lost ones left out."""
     synthetic: bool
     """True where votes or items were generated, not observed."""
+    modes: tuple[str, ...] = ()
+    """The modes of the runs, whose rules give the `class`; empty of a table of labels."""
     notes: tuple[str, ...] = ()
     """What a reader must know: lost votes, few items, which round counts, workers with one label alone."""
 
@@ -54,9 +56,12 @@ class Workers:
         return self._named("redundant", "influence", ascending=True)
 
     @property
-    def decisive(self) -> tuple[str, ...]:
-        """The workers without whom clearly more decisions change than without the others; the most decisive first."""
-        return self._named("decisive", "influence", ascending=False)
+    def influential(self) -> tuple[str, ...]:
+        """The workers without whom clearly more decisions change than without the others, for better or worse.
+
+        The one without whom most change is first. Of runs this holds under the rules of their modes alone.
+        """
+        return self._named("influential", "influence", ascending=False)
 
     def _named(self, column: str, by: str, *, ascending: bool) -> tuple[str, ...]:
         chosen = self.table[self.table[column].to_numpy(dtype=bool)]
@@ -85,17 +90,24 @@ class Workers:
         return f"{size}{made}: {between}{panel}"
 
     def standing_out(self) -> str:
-        """Return who is unreliable, redundant or decisive, with figures; or that nobody is or can be."""
+        """Return who is unreliable, redundant or changes most decisions, with figures; or that nobody is or can be."""
         parts = [
             self._who("unreliable", self.unreliable, self._why_unreliable),
             self._who("redundant, left out alone", self.redundant, self._why_redundant),
-            self._who("decisive", self.decisive, self._why_decisive),
+            self._who(f"changes the {self.decides} most often{self._under}", self.influential, self._why_influential),
         ]
         if len(self.table) == 1:
             return "there is one worker, and nobody to compare with"
         if not any(parts):
-            return "nobody stands out: no worker is clearly unreliable, redundant or decisive"
+            return (
+                "nobody stands out: no worker is clearly unreliable or redundant, or changes clearly more "
+                f"{'classes' if self.decides == 'class' else 'majorities'} than the others{self._under}"
+            )
         return "; ".join(part for part in parts if part)
+
+    @property
+    def _under(self) -> str:
+        return f" under {listed(self.modes)} rules" if self.modes else ""
 
     def _who(self, kind: str, names: tuple[str, ...], why: Any) -> str:
         rows = self.table.set_index("worker")
@@ -115,7 +127,7 @@ class Workers:
             return f"without it {self._changes(row)}"
         return f"errs as {row['closest']} does, r = {row['closest_correlation']:.2f}, n = {row['closest_n']:,}"
 
-    def _why_decisive(self, row: Any) -> str:
+    def _why_influential(self, row: Any) -> str:
         return f"without it {self._changes(row)}"
 
     def _changes(self, row: Any) -> str:

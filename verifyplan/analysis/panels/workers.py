@@ -53,7 +53,7 @@ def workers(
     cost: str | None = None,
     explanation: str | None = None,
 ) -> Workers:
-    """Return what each worker of a panel is worth, and say who is unreliable, redundant or decisive.
+    """Return what each worker of a panel is worth, and say who is unreliable, redundant or influential.
 
     `data` is a long table of labels with one row a vote, whose columns the arguments from `item` to `explanation`
     name as in `from_table`, or runs. Labels may be of any number of classes; those that count are chosen by `at`: each
@@ -69,10 +69,10 @@ def workers(
     run and claim (rule F1). A figure with n = 0 is NaN.
 
     A worker is **unreliable** if its accuracy (without truth: its agreement) is clearly below that of the others on
-    the same items (by more than 5 points, Holm's procedure over all workers: rule F3); **decisive** if clearly more
-    decisions change without it than without the others; **redundant** if next to nothing changes without it, or it
-    errs as another does. Of workers with fewer than 20 items nothing is said. A false alarm costs more than a miss,
-    so what is not clear is not named.
+    the same items (by more than 5 points, Holm's procedure over all workers: rule F3); **influential** if clearly more
+    decisions change without it than without the others, for better or worse, and of runs under the rules of their
+    modes alone; **redundant** if next to nothing changes without it, or it errs as another does. Of workers with fewer
+    than 20 items nothing is said. A false alarm costs more than a miss, so what is not clear is not named.
 
     Raises TableError and SettingsError as `from_table` does, and where all votes are empty. Source: rule F3.
 
@@ -107,12 +107,13 @@ def workers(
         n_items=int(cast.decided.sum()),
         n_votes=len(cast.votes),
         synthetic=votes.synthetic,
+        modes=() if runs is None else tuple(sorted(runs.runs["mode"].dropna().astype(str).unique())),
         notes=tuple(notes_on_workers(votes, cast, table, measure, code, at)),
     )
 
 
 def _standing_out(figures: Figures, votes: LeaveOneOut, changes: Changes, measure: str) -> Figures:
-    """Return how far each worker is from the others, and whether it is unreliable, redundant, decisive."""
+    """Return how far each worker is from the others, and whether it is unreliable, redundant, influential."""
     cast, n = votes.votes, len(votes.votes.workers)
     value = votes.right if measure == "accuracy" else votes.agreement
     known = np.isfinite(value)
@@ -127,7 +128,7 @@ def _standing_out(figures: Figures, votes: LeaveOneOut, changes: Changes, measur
         "gap_n": [each.n for each in apart.gaps],
         "unreliable": unreliable,
         "redundant": redundant(figures, votes) & ~unreliable,
-        "decisive": np.isin(np.arange(n), change.above),
+        "influential": np.isin(np.arange(n), change.above),
     }
 
 
