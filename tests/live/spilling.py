@@ -137,11 +137,12 @@ def plan_run(spill: Spill, root: Path, notes: Path) -> None:
             vp.verify(plan, root, sink=breaking("turn-replied", 6), **given)
         log = next(folder.glob("*.jsonl"))
         assert str(log) in caught.value.__notes__[0]
-        waiting = vp.resume(log, progress=False)
+        waiting = vp.resume(log, base_url=server.url, progress=False)
         spill.show("a run that waits", waiting)
         assert waiting.waiting
-        spill.cli("resume", log, "--answer", "context", "--note", "the old table is gone")
-        spill.cli("resume", log, "--answer", "acknowledge:C2", "--report", folder / "report.html")
+        there = ("--base-url", server.url)  # the key of the environment goes there once it is confirmed
+        spill.cli("resume", log, *there, "--answer", "context", "--note", "the old table is gone")
+        spill.cli("resume", log, *there, "--answer", "acknowledge:C2", "--report", folder / "report.html")
     run = vp.read_run(log)
     run.report(folder / "report.md")
     spill.show("a plan run", run)

@@ -235,9 +235,10 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
 
 def _note_on_settled(runs: RunSet, table: pd.DataFrame) -> Iterator[str]:
     """Yield why today's rules cost fewer votes than were recorded: they do not ask about what is settled."""
-    cast = int((~runs.votes["is_origin"].fillna(False).astype(bool)).sum())
+    parts = list(runs.votes_by_part(["is_origin", "round"]))
+    cast = sum(int((~part["is_origin"].fillna(False).astype(bool)).sum()) for part in parts)
     today = table.loc[table["is_today"], "votes"]
-    if len(today) and runs.votes["round"].max() > 1 and today.iloc[0] < cast:
+    if len(today) and any(part["round"].max() > 1 for part in parts) and today.iloc[0] < cast:
         yield (
             f"{cast:,} votes are recorded, and today's rules ask for {today.iloc[0]:,.0f} of these: a finding that an "
             "earlier round settled is not asked about again; pruning='none' asks about every finding in every round"
