@@ -85,6 +85,7 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.hidden_votes
 	$(BIN)/python -m benchmarks.rule_choice
 	$(BIN)/python -m benchmarks.settle
+	$(BIN)/python -m benchmarks.added_votes
 
 interface: setup      ## write the sentences of docs/interface.md as the code has them
 	$(BIN)/python -m tests.interface_page

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from benchmarks import added_votes
 from benchmarks.settle import VOTE, hidden_votes, measured, recorded_debates, reveal, space
 from tests.analysis.treatments.test_search_rules import good_and_bad, runs_of
 from verifyplan.analysis.result_columns import RESULT_TABLES
@@ -115,3 +116,10 @@ def test_an_empty_plan_says_why():
     assert plan.attrs["reason"] in plan._repr_html_()
     closed = vp.search_rules(good_and_bad(), ["majority"], cost="dollars").settle(5)
     assert "no vote to plan" in repr(closed)
+
+
+def test_bounds_hold_whatever_part_of_a_plan_is_added_and_close_with_it():
+    for share in (0, 0.5, 1):
+        made = [added_votes.trial(seed, share, n=60) for seed in range(2)]
+        assert all(each.is_bounded for each in made)
+    assert [each.width for each in made] == [0, 0]
