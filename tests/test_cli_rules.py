@@ -9,6 +9,7 @@ import pytest
 
 import verifyplan as vp
 from tests.runs.plan.planning import PLAN
+from verifyplan.protocol.rules_value import read_rules
 
 MODEL = "claude-haiku-4-5"
 VOTING = vp.VotingRules(mode="adversarial", max_rounds=1, workers=("window", "search"), aggregate="unanimous")
@@ -24,6 +25,14 @@ def folder(tmp_path: Path) -> Path:
     VOTING.save(tmp_path / "voting.json")
     OF_PLAN.save(tmp_path / "plan-rules.json")
     return tmp_path
+
+
+def test_rules_are_read_from_json_text(cli):
+    done = cli("replay", "stdlib-claims/adversarial", "--rules", '{"workers": ["search"], "max_rounds": 1}')
+    assert (done.code, done.err) == (0, "")
+    done = cli("replay", "stdlib-claims/adversarial", "--rules", '{"workers"')
+    assert (done.code, "rules: is no JSON" in done.err) == (2, True)
+    assert vp.VotingRules(quorum=2) == read_rules(vp.VotingRules, '{"quorum": 2}')
 
 
 def test_a_cross_run_is_decided_by_a_preset_or_a_file(cli, folder):

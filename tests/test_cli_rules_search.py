@@ -133,7 +133,10 @@ def test_what_is_wrong_is_said_before_anything_is_read(search, tmp_path):
         (("--quality", "f2"), "quality: 'f2' is unknown. Fix: use 'precision', 'recall', 'f1'"),
         (("--cost", "call"), "cost: 'call' is unknown (did you mean 'calls'?). Fix: use 'votes', 'calls'"),
         (("--cost", "dollars"), "cost: is not known in dollars for any rule"),
-        (("--max-cost", "0"), "max_cost: no rule costs at most 0 votes. Fix: the cheapest costs 24 votes"),
+        (
+            ("--max-cost", "0"),
+            "max_cost: no rule costs at most 0 votes on all 24 findings. Fix: the cheapest costs 24 votes on all 24",
+        ),
         (("--rules", "stiky-refutes"), "'stiky-refutes' is neither rules nor the name of a preset (did you mean"),
         (("--calls", "calls.csv"), "--calls: goes with --settle. Fix: say how many votes to plan: --settle N."),
         (("--settle", "0"), "Invalid value for '--settle'"),

@@ -81,10 +81,11 @@ _RECOMMENDED: Columns = (
             "choosing-over-today",
             "choosing-over-cheapest",
         ),
-        "recommended: the quality of the recommended rules on all findings; held-out: of the best rules of at most "
-        "their cost, and choosing: of the best of all, each chosen on one half of the findings and measured on the "
-        "other; loss: choosing minus held-out; gain: held-out minus today's rules; choosing minus today's rules, and "
-        "minus the cheapest",
+        "recommended: the quality of the recommended rules on all findings; held-out, the figure to report: of the "
+        "best rules of at most their cost, and choosing: of the best of all that were compared, each chosen on one "
+        "half of the findings and measured on the other; loss: that of the best of at most the dearest cost of the "
+        "frontier, chosen likewise, minus held-out; gain: held-out minus today's rules; choosing minus today's rules, "
+        "and minus the cheapest; where votes were never cast, all but the first suppose the worst of these",
         key=True,
     ),
     Column(

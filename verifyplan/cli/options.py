@@ -55,7 +55,7 @@ ByRevisedVerdict = Annotated[bool, typer.Option("--exit-code", help="Exit with 1
 PlanRulesSource = Annotated[
     str | None,
     typer.Option(
-        "--rules", metavar="FILE|PRESET", help="The rules: a JSON file, or a preset (`verifyplan rules show`)."
+        "--rules", metavar="FILE|PRESET|JSON", help="The rules: a file, a preset (`verifyplan rules show`), or JSON."
     ),
 ]
 Policy = Annotated[
@@ -142,8 +142,8 @@ VotingRulesSource = Annotated[
     str | None,
     typer.Option(
         "--rules",
-        metavar="FILE|PRESET",
-        help="What decides, and who is asked when: a JSON file, or a preset (`verifyplan rules show`).",
+        metavar="FILE|PRESET|JSON",
+        help="What decides, and who is asked when: a file, a preset (`verifyplan rules show`), or JSON.",
     ),
 ]
 OnlyCalls = Annotated[
@@ -167,9 +167,9 @@ RulesSource = Annotated[
     str | None,
     typer.Option(
         "--rules",
-        metavar="FILE|PRESET",
-        help="The rules that judge: a JSON file, or a preset (`verifyplan rules show`); of votes voting rules, of a "
-        "plan run plan rules.",
+        metavar="FILE|PRESET|JSON",
+        help="The rules that judge: a file, a preset (`verifyplan rules show`), or JSON, such as "
+        """'{"quorum": 2}'; of votes voting rules, of a plan run plan rules.""",
     ),
 ]
 NamedRules = Annotated[

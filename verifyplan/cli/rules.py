@@ -11,16 +11,11 @@ from verifyplan.cli.listed_commands import ListedCommand, ListedGroup
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.rules_value import RulesValue, read_rules
-from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.protocol.voting_rules import MODE_NOTE, VotingRules
 from verifyplan.text import did_you_mean
 
 KINDS: dict[str, type[RulesValue]] = {"voting": VotingRules, "plan": PlanRules}
 """The kinds of rules, by the word for them."""
-
-MODE_NOTE = (
-    "note: in a replay the mode changes only how votes count; "
-    "a live run in another mode asks its workers by other prompts, too"
-)
 
 
 class RulesCommands(ListedGroup):
@@ -95,7 +90,7 @@ def diff(
     other = _read(second, type(one))
     typer.echo(one.diff(other) or "the same rules")
     if isinstance(one, VotingRules) and isinstance(other, VotingRules) and one.mode != other.mode:
-        typer.echo(MODE_NOTE)
+        typer.echo(f"note: {MODE_NOTE}")
 
 
 def _read(name: str, kind: type[RulesValue] | None = None) -> RulesValue:

@@ -192,7 +192,7 @@ RulesValueT = TypeVar("RulesValueT", bound=RulesValue)
 
 
 def read_rules(kind: type[RulesValueT], rules: object, name: str = "rules") -> RulesValueT:
-    """Return rules from a value, the name of a preset, a mapping of fields, or the path of a JSON file.
+    """Return rules from a value, the name of a preset, a mapping of fields or its JSON, or the path of a JSON file.
 
     Raises SettingsError for anything else, listing all that is wrong; `name` is the argument that they were given by.
     """
@@ -208,6 +208,8 @@ def read_rules(kind: type[RulesValueT], rules: object, name: str = "rules") -> R
             raise SettingsError(Problem(f"{name}.{p.place}", p.message, p.fix) for p in error.problems) from None
     if isinstance(rules, str) and rules in kind.PRESETS:
         return kind.preset(rules)
+    if isinstance(rules, str) and rules.lstrip().startswith("{"):
+        return kind.from_json(rules)
     if isinstance(rules, Path) or (isinstance(rules, str) and (rules.endswith(".json") or Path(rules).is_file())):
         return kind.load(rules)
     near = did_you_mean(rules, kind.PRESETS) if isinstance(rules, str) else ""

@@ -13,6 +13,12 @@ from verifyplan.protocol.base import Model
 from verifyplan.protocol.rules_value import Count, Exact, RulesValue, exact_fraction, plain_integer
 from verifyplan.protocol.vote import MissingBasis, Mode, Name
 
+MODE_NOTE = (
+    "in a replay the mode changes only how votes count; "
+    "a live run in another mode asks its workers by other prompts, too"
+)
+"""What a reader must know of rules that differ in their modes."""
+
 Aggregate = Literal["rules", "majority", "unanimous", "any-refute", "first-round", "dawid-skene"]
 Refutes = Literal["round", "sticky"]
 LostVotes = Literal["leave-out", "last-vote", "as-disagree", "as-agree"]

@@ -143,8 +143,9 @@ def test_a_rule_that_is_better_is_recommended():
     assert made.figures.set_index("figure")["p_value"]["choosing-over-today"] < 0.01
     assert words.startswith("recommended of 4 rules (synthetic): max_rounds: 4 -> 3")
     assert "cost: 3 calls instead of 4 calls under today's rules (25 % saved)" in words
-    assert "the best rule of at most 3 calls, chosen on one half of the findings and measured on the other: " in words
-    assert "of the whole procedure of choosing the best of 4 rules and not of the recommended one" in words
+    assert "(n = 600), of the best rule of at most 3 calls, chosen on one half of the findings and measured" in words
+    assert "\nis any of the 4 rules better than today's at all? p = 0.00" in words
+    assert "it is of choosing, not of the recommended rules" in words
     assert "not shown to be below it" in words
     assert "points are lost" not in words.partition("against today's rules (those")[2]
     assert "at worst" in words.partition("against today's rules (those")[2]
@@ -171,7 +172,8 @@ def test_rules_within_a_cost_are_recommended():
     assert cheap.n_rules < search.recommend().n_rules == len(search.rules)
     assert search.recommend(max_cost=np.int64(490)).rules == cheap.rules
     with pytest.raises(
-        SettingsError, match=r"max_cost: no rule costs at most 3 votes\. Fix: .* cheapest costs [\d,]+ votes"
+        SettingsError,
+        match=r"max_cost: no rule costs at most 3 votes on all 720 findings\. Fix: .* cheapest costs [\d,]+ votes",
     ):
         search.recommend(max_cost=3)
     with pytest.raises(SettingsError, match=r"max_cost: must be a number of votes of at least 0.*, got 'few'"):

@@ -112,7 +112,7 @@ def test_an_empty_plan_says_why():
     plan = vp.search_rules(good_and_bad(), ["majority"], cost="votes").settle(5)
     assert plan.empty
     assert list(plan) == [column.name for column in RESULT_TABLES["search_rules.settle"]]
-    assert str(plan).startswith("no vote to plan: no rule has a bound that votes never cast leave open and is")
+    assert str(plan).startswith("no vote to plan: votes that were never cast leave no bound of the frontier open")
     assert plan.attrs["reason"] in plan._repr_html_()
     closed = vp.search_rules(good_and_bad(), ["majority"], cost="dollars").settle(5)
     assert "no vote to plan" in repr(closed)

@@ -126,7 +126,7 @@ def test_it_says_what_is_saved_and_lost() -> None:
         runs_of(votes), {"margin 2": {"margin": 2}, "right 0.9": {"accuracy": 0.9}, "never": {"margin": 9}}
     )
     lines = str(found).splitlines()
-    assert lines[0] == "2 findings of 1 run, 10 votes in 5 calls; saved, and lost against these:"
+    assert lines[0] == "2 findings of 1 run, 10 votes; saved, and lost against these:"
     assert lines[1].startswith("margin 2 = right 0.9: 40.0 % [")
     assert (
         "of votes saved; 0 of 2 findings in another class, 0 held or not instead; share held +0.0 points [" in lines[1]
@@ -174,7 +174,7 @@ def test_runs_that_asked_in_another_order_stop_in_their_own() -> None:
 def test_no_findings_are_said_to_be_none() -> None:
     found = stopping(RunSet(runs=runs_of(table(1)).runs))
     assert found.notes == ("There are no findings: nothing was judged.",)
-    assert str(found).startswith("0 findings of 0 runs, 0 votes in 0 calls")
+    assert str(found).startswith("0 findings of 0 runs, 0 votes; saved")
 
 
 def test_what_is_wrong_with_stops_is_said_at_once() -> None:

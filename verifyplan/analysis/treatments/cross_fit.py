@@ -20,6 +20,7 @@ from verifyplan.analysis.clustered_tests import MIN_CLUSTERS
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, RuleOutcomes
 from verifyplan.analysis.treatments.rule_quality import Floats, QualityCells, quality_cells
+from verifyplan.analysis.treatments.worst_outcomes import WorstOutcomes
 from verifyplan.rules.vote_codes import Bools, Ints
 
 N_SPLITS = 5
@@ -81,12 +82,14 @@ Choice = Ints
 class CrossFit:
     """Rules in order of their costs, and halves of the findings: chosen on one half, they are measured on the other."""
 
-    outcomes: RuleOutcomes
+    outcomes: RuleOutcomes | WorstOutcomes
     """What each rule makes of every finding."""
+    n_findings: int
+    """The findings that were judged."""
     cells: QualityCells
     """The metric that is chosen by."""
     order: Ints
-    """The rules, by position, from cheap to dear; of equally good ones the first is chosen."""
+    """The rules to choose from, by position, from cheap to dear; of equally good ones the first is chosen."""
     clusters: Clusters
     """The clusters of the findings."""
     units: Units
@@ -161,10 +164,10 @@ class CrossFit:
         likely as their opposites in each unit. (Shuffling which rule has which classes would suppose that rules are
         exchangeable; subsets of the same workers are not, and would look more different than they are.) Differences
         of a ratio such as F1 are linearised at the value of the rule `over`. NaN with fewer than 6 units that differ,
-        and where units have something in common, as claims of several runs have. Source: Phipson and Smyth 2010 for
-        the observed as one of the draws.
+        where units have something in common, as claims of several runs have, and where `over` is not in `order`.
+        Source: Phipson and Smyth 2010 for the observed as one of the draws.
         """
-        if not self.units.independent:
+        if not self.units.independent or over not in self.order:
             return float("nan")
         part, whole = self.sums
         base = int(np.flatnonzero(self.order == over)[0])
@@ -200,11 +203,18 @@ class CrossFit:
         return self._classes[rule]
 
 
-def cross_fit(outcomes: RuleOutcomes, quality: str, cost: npt.ArrayLike, seed: int = 0) -> CrossFit:
-    """Return the cross-fitting of some rules by their costs, one number a rule; rules of unknown cost come last."""
+def cross_fit(
+    outcomes: RuleOutcomes, quality: str, cost: npt.ArrayLike, seed: int = 0, *, worst: bool = False
+) -> CrossFit:
+    """Return the cross-fitting of some rules by their costs, one number a rule; rules of unknown cost come last.
+
+    `worst`: votes that were never cast are taken to be the worst for each rule.
+    """
     clusters = clusters_of_findings(outcomes.findings)
     order = np.argsort(np.asarray(cost, dtype=np.float64), kind="stable")
-    return CrossFit(outcomes, quality_cells(quality), order, clusters, halved_units(clusters, seed))
+    judged = WorstOutcomes(outcomes) if worst else outcomes
+    units = halved_units(clusters, seed)
+    return CrossFit(judged, len(outcomes.findings), quality_cells(quality), order, clusters, units)
 
 
 def _median(intervals: list[Interval]) -> Interval:

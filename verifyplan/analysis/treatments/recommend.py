@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.treatments.cross_fit import MIN_RUNS, Choice, CrossFit
+from verifyplan.analysis.treatments.frontier import min_measured, n_changed, on_frontier
 from verifyplan.analysis.treatments.recommendation import Recommendation
 from verifyplan.analysis.treatments.rule_costs import cost_words
 from verifyplan.analysis.treatments.rule_quality import Floats
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.rules.vote_codes import Ints
+from verifyplan.rules.vote_codes import Bools, Ints
 from verifyplan.text import counted, short_repr
 
 MIN_UNITS = 20
@@ -31,61 +34,85 @@ def recommend(
     measure: str,
     max_cost: float | None = None,
     synthetic: bool = False,
+    mode: Mode | None = None,
 ) -> Recommendation:
     """Return the cheapest rules whose quality is not shown to be below that of the best rules within `max_cost`.
 
-    The frontier is gone through from cheap to dear. At each of its costs, the best rule of at most this cost and the
-    best of all are chosen on one half of the findings and compared on the other. The first cost is taken at which the
-    95 % interval of the paired difference reaches 0, and so does that from today's rules, if these are within
-    `max_cost`. Recommended is the rule of the frontier at that cost. See `CrossFit` for halves and intervals.
+    Compared are rules whose quality rests on enough findings (`min_measured`), by what it is if every vote that was
+    never cast is the worst for it. Their frontier is gone through from cheap to dear. At each of its costs, the best
+    rule of at most this cost is chosen on one half of the findings and compared, on the other, with the best of at most
+    each dearer cost of the frontier within `max_cost`, chosen likewise, and with today's rules, if these are within
+    `max_cost`. The first cost is taken at which the 95 % interval of no paired difference is above 0. Recommended is
+    the rule of the frontier at that cost: never cheaper, nor of a lower quality, with a larger `max_cost`. See
+    `CrossFit` for halves and intervals. `mode` is the one that all runs were recorded in.
 
     Raises SettingsError where no rule costs as little as `max_cost`.
     """
     costs = table[measure].to_numpy(dtype=np.float64)
-    allowed = costs <= _checked(max_cost, costs, measure)
+    allowed = costs <= _checked(max_cost, costs, measure, fit.n_findings)
+    enough = min_measured(table["n"])
+    measured = table["n"].to_numpy() >= enough
+    fit = replace(fit, order=fit.order[measured[fit.order]])
     is_today = np.flatnonzero(table["is_today"].to_numpy(dtype=bool))
     today = int(is_today[0]) if len(is_today) else None
-    best = fit.best_of(int(allowed.sum()))
-    rivals = [best] if today is None or not allowed[today] else [best, fit.always(today)]
-    on_frontier = np.flatnonzero(table["on_frontier"].to_numpy(dtype=bool) & allowed)
-    position, choice = _cheapest(fit, costs, on_frontier[np.argsort(costs[on_frontier], kind="stable")], rivals)
-    row = table.iloc[position]
-    figures = _figures(fit, row, choice, best, today, int(allowed.sum()))
+    base = VotingRules() if today is None else rules[today]
+    worst = fit.cells.sign * table["low_bound" if fit.cells.sign > 0 else "high_bound"]
+    distance = [n_changed(each, base, mode) for each in rules]
+    frontier = np.flatnonzero(on_frontier(worst.where(measured & allowed), costs, distance))
+    _check_frontier(frontier, allowed, measured & worst.notna().to_numpy(), enough, max_cost, quality, measure)
+    frontier = frontier[np.argsort(costs[frontier], kind="stable")]
+    rivals = [] if today is None or not (allowed & measured)[today] else [fit.always(today)]
+    best = [fit.best_of(int((costs[fit.order] <= costs[position]).sum())) for position in frontier]
+    place = _cheapest(fit, best, rivals)
+    row, n_rules = table.iloc[frontier[place]], int((allowed & measured).sum())
     return Recommendation(
-        rules[position],
+        rules[frontier[place]],
         None if today is None else rules[today],
         quality,
         measure,
-        float(costs[position]),
+        float(costs[frontier[place]]),
         math.nan if today is None else float(costs[today]),
-        int(allowed.sum()),
+        n_rules,
         int(row["censored"]),
         float(row["low_bound"]),
         float(row["high_bound"]),
-        figures,
+        _figures(fit, row, best[place], best[-1], today, n_rules),
         synthetic,
-        tuple(_notes(fit, table, quality, measure)),
+        tuple(_notes(fit, table[allowed | np.isnan(costs)], quality, measure, enough)),
         None if max_cost is None else float(max_cost),
-        len(fit.outcomes.findings),
+        fit.n_findings,
+        mode,
     )
 
 
-def _cheapest(fit: CrossFit, costs: Floats, on_frontier: Ints, rivals: list[Choice]) -> tuple[int, Choice]:
-    """Return the first rule of the frontier at whose cost the best rule is not shown to be below any rival.
+def _cheapest(fit: CrossFit, best: list[Choice], rivals: list[Choice]) -> int:
+    """Return the first of the best rules by cost that is not shown to be below any later one, or any rival.
 
-    Else the last; with it, the best rule of at most its cost for each half. SettingsError where there is no frontier.
+    Else the last. With more rules at the end, it is never an earlier one.
     """
-    if not len(on_frontier):
-        message = "is not defined for any rule within the cost: nothing is held, or nothing is true"
-        raise SettingsError(Problem("quality", message, "search by another quality, such as accuracy"))
-    for position in on_frontier:
-        choice = fit.best_of(int((costs <= costs[position]).sum()))
-        if not any(fit.gain(rival, choice).low > 0 for rival in rivals):
-            break
-    return int(position), choice
+    for place, choice in enumerate(best):
+        if not any(fit.gain(rival, choice).low > 0 for rival in (*rivals, *best[:place:-1])):
+            return place
+    return len(best) - 1
 
 
-def _checked(max_cost: float | None, costs: Floats, measure: str) -> float:
+def _check_frontier(
+    frontier: Ints, allowed: Bools, measured: Bools, enough: float, max_cost: float | None, quality: str, measure: str
+) -> None:
+    """Raise SettingsError where no rule within the cost has a quality that rests on enough findings."""
+    if len(frontier):
+        return
+    if measured.any() and max_cost is not None and not (measured & allowed).any():
+        message = (
+            f"of rules of at most {cost_words(float(max_cost), measure)} the {quality} rests on fewer than "
+            f"{enough:,.0f} findings"
+        )
+        raise SettingsError(Problem("max_cost", message, "give more"))
+    message = "is not defined for any rule within the cost: nothing is held, or nothing is true"
+    raise SettingsError(Problem("quality", message, "search by another quality, such as accuracy"))
+
+
+def _checked(max_cost: float | None, costs: Floats, measure: str, n_findings: int) -> float:
     """Return the most that rules may cost; SettingsError where none costs as little, or no cost is known."""
     if np.isnan(costs).all():
         message = f"is not known in {measure} for any rule, so that none is cheaper than another"
@@ -96,9 +123,10 @@ def _checked(max_cost: float | None, costs: Floats, measure: str) -> float:
         message = f"must be a number of {measure} of at least 0, or None for any, got {short_repr(max_cost)}"
         raise SettingsError(Problem("max_cost", message, f"give {measure} such as those of the table"))
     if not (costs <= max_cost).any():
-        message = f"no rule costs at most {cost_words(float(max_cost), measure)}"
+        findings = f"on all {counted(n_findings, 'finding')}"
+        message = f"no rule costs at most {cost_words(float(max_cost), measure)} {findings}"
         cheapest = cost_words(float(np.nanmin(costs)), measure)
-        raise SettingsError(Problem("max_cost", message, f"the cheapest costs {cheapest}; give more"))
+        raise SettingsError(Problem("max_cost", message, f"the cheapest costs {cheapest} {findings}; give more"))
     return float(max_cost)
 
 
@@ -121,7 +149,8 @@ def _figures(fit: CrossFit, row: Any, choice: Choice, best: Choice, today: int |
     return pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "p_value"]).astype({"n": "int64"})
 
 
-def _notes(fit: CrossFit, table: pd.DataFrame, quality: str, measure: str) -> Iterator[str]:
+def _notes(fit: CrossFit, table: pd.DataFrame, quality: str, measure: str, enough: float) -> Iterator[str]:
+    """Yield what a reader must know, from the rules within the cost."""
     n_runs, units = fit.clusters.n_runs, fit.units
     if n_runs < MIN_RUNS:
         yield (
@@ -130,11 +159,19 @@ def _notes(fit: CrossFit, table: pd.DataFrame, quality: str, measure: str) -> It
         )
     if units.n_units < MIN_UNITS:
         yield f"halves of {units.n_units} {units.of} choose almost at random"
-    n_open = int(table.loc[table["on_frontier"], "censored"].gt(0).sum())
-    if n_open:
+    few = table["n"] < enough
+    if few.any():
         yield (
-            f"of {counted(n_open, 'rule')} of the frontier the {quality} depends on votes that were never "
-            "cast, so that others may be better: .settle(n) plans the votes that tell most"
+            f"of {counted(int(few.sum()), 'rule')} the {quality} rests on fewer than {math.ceil(enough):,} findings: "
+            "they were not compared, as beside an interval so wide no rule is shown to be worse"
+        )
+    is_open = table["censored"].gt(0) & ~few
+    if is_open.any():
+        with_today = ", today's rules among them" if (is_open & table["is_today"]).any() else ""
+        yield (
+            f"of {counted(int(is_open.sum()), 'rule')}{with_today}, the {quality} depends on votes that were never "
+            "cast: they were compared by the worst that these could be, so that others may be better; .settle(n) plans "
+            "the votes that tell most"
         )
     unknown = int(table[measure].isna().sum())
     if unknown:

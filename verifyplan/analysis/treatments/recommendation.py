@@ -10,10 +10,12 @@ import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.result_words import share_words, words_and_tables
+from verifyplan.analysis.treatments.frontier import changes_mode
 from verifyplan.analysis.treatments.rule_costs import cost_words
 from verifyplan.analysis.treatments.rule_space import order_words
 from verifyplan.field_docs import with_field_docs
-from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.protocol.vote import Mode
+from verifyplan.protocol.voting_rules import MODE_NOTE, VotingRules
 from verifyplan.text import counted
 
 
@@ -38,7 +40,7 @@ class Recommendation:
     cost_today: float
     """What today's rules would have cost; NaN where that is not known."""
     n_rules: int
-    """The rules that were compared, those within `max_cost`."""
+    """The rules that were compared: those within `max_cost` whose quality rests on enough findings."""
     n_censored: int
     """The findings whose class under the recommended rules depends on votes that were never cast."""
     lowest: float
@@ -55,6 +57,8 @@ class Recommendation:
     """What rules were allowed to cost on all findings, in `measure`; None for any cost."""
     n_findings: int = 0
     """The findings that costs are of."""
+    mode: Mode | None = None
+    """The mode that all runs were recorded in; None where they differ."""
 
     def figure(self, name: str) -> Interval:
         """Return one of the figures with its interval and n."""
@@ -93,18 +97,23 @@ class Recommendation:
         if self.rules.stop != "round" and self.rules.order:
             yield f"within a round it {order_words(self.rules.order)}, until one side leads; another order can differ"
         yield f"cost: {self._cost()}"
-        yield f"{self.quality}: {share_words(*self.figure('recommended'))}{self._bounds()}"
+        yield f"{self.quality}: {share_words(*self.figure('recommended'))}{self._bounds()}; chosen on these findings"
         best = f"the best rule of at most {self._per_finding(self.cost)}"
         how = "chosen on one half of the findings and measured on the other"
-        yield f"{best}, {how}: {share_words(*self.figure('held-out'))}"
+        yield f"the figure to report: {share_words(*self.figure('held-out'))}, of {best}, {how}"
         yield from self._against_best()
         yield from self._against_today()
+        if changes_mode(self.rules, self.mode):
+            yield f"note: {MODE_NOTE}: what was measured may not hold there"
         yield from (f"note: {note}" for note in self.notes)
 
     def _changes(self) -> str:
         if self.today is None:
             return str(self.rules)
-        base = self.today if self.rules.order is None else self.today.model_copy(update={"order": self.rules.order})
+        kept: dict[str, object] = {"order": self.rules.order} if self.rules.order is not None else {}
+        if self.rules.mode == self.mode and self.today.mode is None:
+            kept["mode"] = self.mode
+        base = self.today.model_copy(update=kept)
         return "; ".join(base.diff(self.rules).splitlines()) or "today's rules"
 
     def _per_finding(self, cost: float) -> str:
@@ -129,13 +138,13 @@ class Recommendation:
 
     def _against_best(self) -> Iterator[str]:
         """Yield what is lost against the best of all rules, which is chosen and measured in the same way."""
-        loss = self.figure("loss")
+        loss, against = self.figure("loss"), "against the best of all compared rules, chosen likewise"
         if math.isnan(loss.value):
-            yield "against the best of all rules, chosen likewise: not known, as a half does not define the quality"
+            yield f"{against}: not known, as a half does not define the quality"
             return
         gain = -loss.value, -loss.high, -loss.low
         shown = "shown to be below it" if loss.low > 0 else "not shown to be below it"
-        yield f"against the best of all rules, chosen likewise: {points_words(*gain)}, {shown}; {loss_words(*gain[1:])}"
+        yield f"{against}: {points_words(*gain)}, {shown}; {loss_words(*gain[1:])}"
 
     def _against_today(self) -> Iterator[str]:
         gain = self.figure("gain")
@@ -145,11 +154,10 @@ class Recommendation:
         yield f"against {today}: {points_words(*gain[:3])}; {loss_words(gain.low, gain.high)}"
         p_value = float(self.figures.set_index("figure")["p_value"]["choosing-over-today"])
         if not math.isnan(p_value):
-            among = counted(self.n_rules, "rule")
             yield (
-                f"p = {p_value:.3f}, of the whole procedure of choosing the best of {among} and "
-                f"not of the recommended one: were none better or worse than today's, choosing would gain as much in "
-                f"{100 * p_value:.1f} % of cases"
+                f"is any of the {counted(self.n_rules, 'rule')} better than today's at all? p = {p_value:.3f}: if none "
+                f"were better or worse, choosing the best would gain as much in {100 * p_value:.1f} % of cases; it is "
+                "of choosing, not of the recommended rules"
             )
 
 

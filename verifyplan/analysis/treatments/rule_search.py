@@ -22,6 +22,7 @@ from verifyplan.analysis.treatments.settle import settle
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
 from verifyplan.lazy_names import public_value
+from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.vote_codes import Ints
 from verifyplan.text import counted
@@ -57,6 +58,8 @@ class RuleSearch:
     """True where findings or votes were generated, not observed."""
     n_added: int = 0
     """The votes among these that supplementary runs added, on findings that somebody chose."""
+    mode: Mode | None = None
+    """The mode that all runs were recorded in; None where they differ."""
     _outcomes: RuleOutcomes | None = field(default=None, repr=False, compare=False)
     """What each rule made of every finding."""
 
@@ -68,9 +71,11 @@ class RuleSearch:
     def recommend(self, max_cost: float | None = None) -> Recommendation:
         """Return the cheapest rules whose quality is not shown to be below that of the best, in words with figures.
 
-        At each cost of the frontier, the best rule of at most this cost and the best of all are chosen on one half of
-        the findings and compared on the other half. The first cost is taken at which the 95 % interval of the paired
-        difference reaches 0, and so does that from today's rules (docs/statistics.md, "Choosing rules").
+        At each cost of the frontier, the best rule of at most this cost and the best of dearer ones are chosen on one
+        half of the findings and compared on the other half. The first cost is taken at which the 95 % interval of no
+        paired difference is above 0, nor of that from today's rules (docs/statistics.md, "Choosing rules"). Votes that
+        were never cast are taken to be the worst for a rule, and rules whose quality rests on few findings are left
+        out. A larger `max_cost` never gives rules of a lower quality.
 
         Args:
             max_cost: what rules may cost at most on all findings of the search together, in what `.cost` names (votes,
@@ -78,7 +83,9 @@ class RuleSearch:
 
         Raises SettingsError where no rule costs as little, or no cost is known.
         """
-        made = recommend(self._fit, self.table, self.rules, self.quality, self.cost, max_cost, self.synthetic)
+        made = recommend(
+            self._fit, self.table, self.rules, self.quality, self.cost, max_cost, self.synthetic, self.mode
+        )
         return replace(made, notes=(*made.notes, *self._note_on_added()))
 
     def settle(self, n: int) -> pd.DataFrame:
@@ -134,7 +141,8 @@ class RuleSearch:
 
     @cached_property
     def _fit(self) -> CrossFit:
-        return cross_fit(self._judged, self.quality, self.table[self.cost])
+        is_open = bool(self.table["censored"].gt(0).any())
+        return cross_fit(self._judged, self.quality, self.table[self.cost], worst=is_open)
 
     def __str__(self) -> str:
         """Return today's rules and the frontier with intervals and costs, and the notes: about a dozen lines."""

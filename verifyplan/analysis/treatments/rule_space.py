@@ -15,6 +15,7 @@ from verifyplan.analysis.voters import order_of_runs, roster_of, voters_of
 from verifyplan.errors import Problem, Problems, SettingsError
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.rules_value import read_rules
+from verifyplan.protocol.vote import MODES, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 
 MAX_RULES = 10_000
@@ -107,6 +108,16 @@ def todays_rules(runs: RunSet) -> VotingRules:
     """
     recorded = recorded_rules(runs).unique()
     return VotingRules.from_json(recorded[0]) if len(recorded) == 1 and recorded[0] else VotingRules()
+
+
+def recorded_mode(runs: RunSet) -> Mode | None:
+    """Return the mode that all runs were recorded in; None where they differ. Runs that name none are collaborative.
+
+    >>> print(recorded_mode(RunSet()))
+    None
+    """
+    modes = set(runs.runs["mode"].astype("object").fillna(MODES[0]))
+    return next((mode for mode in MODES if modes == {mode}), None)
 
 
 def _combinations(space: Mapping[Any, Any]) -> list[VotingRules]:

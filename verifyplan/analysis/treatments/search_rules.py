@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.clusters import clusters_of_findings
 from verifyplan.analysis.out_of_core.map_parts import map_parts
+from verifyplan.analysis.treatments.frontier import changes_mode, min_measured, n_changed, on_frontier
 from verifyplan.analysis.treatments.rule_costs import COSTS, CostRange, RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
 from verifyplan.analysis.treatments.rule_quality import Figure, QualityMeasure, check_quality, quality_cells
@@ -20,6 +22,7 @@ from verifyplan.analysis.treatments.rule_space import (
     field_text,
     order_words,
     read_space,
+    recorded_mode,
     todays_rules,
 )
 from verifyplan.analysis.voters import voters_of
@@ -28,7 +31,8 @@ from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.run_notes import note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.progress import progress
-from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.protocol.vote import Mode
+from verifyplan.protocol.voting_rules import MODE_NOTE, VotingRules
 from verifyplan.text import counted, did_you_mean, listed, short_repr
 
 OUTCOMES_WITHOUT_PROGRESS = 50_000_000
@@ -49,8 +53,8 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
 
     No call is made: every rule judges the votes that were cast. Where it would have asked for votes that never were,
     the quality has bounds. The best of many rules looks better than it is, since it was chosen on the same findings.
-    Rules that judge every finding like others, at the same cost, are merged into the first of them, if the space is the
-    default one. Source: rule R5.
+    Rules that judge every finding like others, at the same cost, are merged into that which differs from the runs'
+    own in the fewest fields, if the space is the default one. Source: rule R5.
 
     Args:
         runs: a RunSet, a run, or a path; findings need `truth`.
@@ -84,11 +88,13 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     _check_cost(cost)
     outcomes = rule_outcomes(runs, read_space(space, runs))
     check_quality(quality, outcomes.truth)
-    judged = list(_judged(runs, outcomes, quality, merged=space is None))
+    today, mode = todays_rules(runs), recorded_mode(runs)
+    distance = [n_changed(each, today, mode) for each in outcomes.rules]
+    judged = list(_judged(runs, outcomes, quality, distance, merged=space is None))
     kept = [each.position for each in judged]
     rules = tuple(outcomes.rules[k] for k in kept)
-    table = _table(rules, judged, cost, quality_cells(quality).sign)
-    table["is_today"] = [each == todays_rules(runs) for each in rules]
+    table = _table(rules, judged, cost, quality_cells(quality).sign, [distance[k] for k in kept])
+    table["is_today"] = [each == today for each in rules]
     n_added = int(runs.runs["added_votes"].fillna(0).sum())
     return RuleSearch(
         table=table,
@@ -98,8 +104,9 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
         n_findings=int((outcomes.truth < 2).sum()),
         n_runs=int(outcomes.findings["run_id"].nunique()),
         n_added=n_added,
-        notes=(*notes, *_notes(runs, rules, table, len(outcomes.rules), cost)),
+        notes=(*notes, *_notes(runs, rules, table, len(outcomes.rules), cost), *_notes_on_frontier(rules, table, mode)),
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
+        mode=mode,
         _outcomes=outcomes.take(kept),
     )
 
@@ -129,8 +136,10 @@ class _Judge(NamedTuple):
         return digest, _Judged(k, self.figures[digest], cost, 1)
 
 
-def _judged(runs: RunSet, outcomes: RuleOutcomes, quality: str, *, merged: bool) -> Iterator[_Judged]:
-    """Yield what each rule made of the findings; of those that are alike the first, if they are to be merged."""
+def _judged(
+    runs: RunSet, outcomes: RuleOutcomes, quality: str, distance: list[int], *, merged: bool
+) -> Iterator[_Judged]:
+    """Yield what each rule made of the findings; of those that are alike that of the least distance, if merged."""
     clusters = clusters_of_findings(outcomes.findings)
     measure, costs = QualityMeasure(outcomes, quality_cells(quality), clusters), RuleCosts(runs, outcomes)
     judge, positions = _Judge(outcomes, measure, costs, {}).judge, range(len(outcomes.rules))
@@ -139,12 +148,16 @@ def _judged(runs: RunSet, outcomes: RuleOutcomes, quality: str, *, merged: bool)
     with progress("Judging rules", len(outcomes.rules), shown) as step:
         for k, (digest, each) in enumerate(map_parts(judge, positions)):
             key = (digest, str(each.cost)) if merged else k
-            found[key] = found[key]._replace(n_same=found[key].n_same + 1) if key in found else each
+            same = found.get(key, each._replace(n_same=0))
+            nearest = min(same.position, k, key=distance.__getitem__)
+            found[key] = same._replace(position=nearest, n_same=same.n_same + 1)
             step()
     yield from found.values()
 
 
-def _table(rules: tuple[VotingRules, ...], judged: list[_Judged], cost: str, sign: int) -> pd.DataFrame:
+def _table(
+    rules: tuple[VotingRules, ...], judged: list[_Judged], cost: str, sign: int, distance: list[int]
+) -> pd.DataFrame:
     """Return a row a rule: the fields that vary, the figure, the costs, and whether the frontier has it."""
     fields = [{name: field_text(value) for name, value in each.model_dump(mode="json").items()} for each in rules]
     texts = pd.DataFrame(fields, dtype="str")
@@ -164,19 +177,8 @@ def _table(rules: tuple[VotingRules, ...], judged: list[_Judged], cost: str, sig
     )
     return table.assign(
         n_same=[each.n_same for each in judged],
-        on_frontier=_on_frontier(sign * table["value"], table[cost]),
+        on_frontier=on_frontier(sign * table["value"], table[cost], distance),
     )
-
-
-def _on_frontier(value: pd.Series[Any], cost: pd.Series[Any]) -> list[bool]:
-    """Return whether no other rule is at least as good and cheaper, or as cheap and better; the first of equals."""
-    order = np.lexsort((-value.to_numpy(), cost.to_numpy()))
-    known = (value.notna() & cost.notna()).to_numpy()
-    best, on_frontier = -np.inf, [False] * len(value)
-    for row in order[known[order]]:
-        if value.iloc[row] > best + 1e-12:
-            best, on_frontier[row] = value.iloc[row], True
-    return on_frontier
 
 
 def _note_on_order(runs: RunSet, rules: tuple[VotingRules, ...]) -> Iterator[str]:
@@ -231,6 +233,18 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
     if len(table) > 1:
         best = f"the best of {counted(len(table), 'rule')}"
         yield f"{best} looks better than it is, since it was chosen on these findings"
+
+
+def _notes_on_frontier(rules: tuple[VotingRules, ...], table: pd.DataFrame, mode: Mode | None) -> Iterator[str]:
+    """Yield that rules of the frontier rest on few findings, or are of a mode that no worker was asked in."""
+    is_few = table["on_frontier"] & (table["n"] < min_measured(table["n"]))
+    if is_few.any():
+        yield (
+            f"of {counted(int(is_few.sum()), 'rule')} of the frontier the quality rests on fewer than "
+            f"{math.ceil(min_measured(table['n'])):,} findings: .recommend() leaves them out"
+        )
+    if any(changes_mode(rules[k], mode) for k in np.flatnonzero(table["on_frontier"])):
+        yield f"rules of the frontier change the mode: {MODE_NOTE}"
 
 
 def _note_on_settled(runs: RunSet, table: pd.DataFrame) -> Iterator[str]:

@@ -53,7 +53,7 @@ def settle(outcomes: RuleOutcomes, frontier: Sequence[int], cells: QualityCells,
         message = f"must be a number of votes, an integer of at least 1, got {short_repr(n)}"
         raise SettingsError(Problem("n", message, "give how many votes you would ask for"))
     if not frontier or not outcomes.parts:
-        return _no_plan("no rule has a bound that votes never cast leave open and is on the frontier, or could be")
+        return _no_plan("votes that were never cast leave no bound of the frontier open")
     moves = [_moves(outcomes, position, cells) / len(frontier) for position in frontier]
     rules = [outcomes.rules[position] for position in frontier]
     planned = [_planned_votes(part, rules, [each[part.rows] for each in moves]) for part in outcomes.parts]

@@ -90,6 +90,7 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
         n_findings=int(known.sum()),
         n_runs=outcomes.findings["run_id"][known].nunique(),
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
+        has_calls=not runs.dispatches.empty,
         notes=tuple(_notes(runs, table, base)),
     )
 

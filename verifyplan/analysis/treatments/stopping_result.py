@@ -33,6 +33,8 @@ class Stopping:
     """Their runs."""
     synthetic: bool
     """True where findings or votes were generated, not observed."""
+    has_calls: bool = False
+    """True where runs recorded their calls; a table of votes has none, and one is counted a run, round and worker."""
     notes: tuple[str, ...] = ()
     """What a reader must know: asking one worker after the other, classes that votes never cast leave open."""
 
@@ -41,7 +43,8 @@ class Stopping:
         made = " (synthetic)" if self.synthetic else ""
         votes, calls = (int(self.table[column].iloc[0]) for column in ("votes", "calls"))
         size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
-        head = f"{size}, {counted(votes, 'vote')} in {counted(calls, 'call')}; saved, and lost against these:"
+        in_calls = f" in {counted(calls, 'call')}" if self.has_calls else ""
+        head = f"{size}, {counted(votes, 'vote')}{in_calls}; saved, and lost against these:"
         return "\n".join([head, *self._lines(), *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__  # a console shows the words, not every table
