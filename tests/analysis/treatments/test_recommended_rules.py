@@ -84,7 +84,7 @@ def test_a_cost_at_which_too_few_findings_are_measured_is_refused():
 
 def test_a_rule_whose_votes_are_missing_does_not_win_over_a_settled_one():
     runs = votes_of(300, {"gpt": 0.9, "claude": 0.97}, {"claude": 0.3}, 3)
-    search = vp.search_rules(runs, {"workers": [["gpt"], ["claude"]], "aggregate": ["majority"]}, quality="accuracy")
+    search = vp.search_rules(runs, {"workers": [["gpt"], ["claude"]], "aggregate": ["majority"]}, quality="precision")
     table = search.table.set_index("workers")
     assert table.loc["claude", "low_bound"] < 0.5 < table.loc["gpt", "value"]
     made = search.recommend()
