@@ -58,3 +58,14 @@ def test_counts_are_the_same_on_a_cluster(dataset, client):
 def test_a_client_that_is_none_is_refused(dataset, client):
     with pytest.raises(InputError, match=r"client: .* cannot be given parts"):
         list(map_parts(len, dataset.parts, client))
+
+
+def test_notes_say_with_how_many_rounds_findings_are_censored(dataset):
+    allowed = ("3 rounds, whatever its run allowed; `replay_dataset` takes each run's own number", "4 rounds, whatever")
+    for found, words in zip(
+        (classify_dataset(dataset, "adversarial"), replay_dataset(dataset, "adversarial", max_rounds=4)),
+        allowed,
+        strict=True,
+    ):
+        n = int(found.counts.loc[found.counts["censored"], "n"].sum())
+        assert f"note: {n:,} of {found.n_findings:,} findings are censored: each is judged with {words}" in str(found)

@@ -250,7 +250,9 @@ def test_missing_votes_are_compared_over_common_items():
     assert worth.pairs["n"].tolist() == [60, 60, 80]
     common = vp.panel(votes)
     assert (common.n_items, worth.n_items) == (60, 80)
-    assert "20 of 80 items lack a vote of some judge and are left out (items='all' counts them)" in common.notes
+    assert (
+        "20 of 80 items lack a vote of some judge and are left out (in Python, items='all' counts them)" in common.notes
+    )
 
 
 @pytest.mark.parametrize(("n", "k", "r", "rate"), [(100, 5, 0.25, 0.3), (60, 3, 0.6, 0.2)])
@@ -687,7 +689,9 @@ def test_one_judge_is_no_panel():
     ):
         vp.panel(table(planted(20, 1, 0)))
     apart = pd.DataFrame({"item": range(6), "worker": list("aabbcc"), "label": "x", "truth": "x"})
-    with pytest.raises(TableError, match=r"no item has the votes of all 3 judges\. Fix: leave items= out, or take"):
+    with pytest.raises(
+        TableError, match=r"no item has the votes of all 3 judges\. Fix: in Python, leave items= out, or take"
+    ):
         vp.panel(apart, items="common")
     known = apart.assign(truth=["x", "x", None, None, None, None])
     with pytest.raises(TableError, match=r"only one worker voted on items whose truth is known \('a'\)"):

@@ -310,7 +310,7 @@ def test_at_chooses_the_round():
         expected = part["says"].eq(part["true"]).groupby(part["judge"]).mean()
         assert rows(result)["accuracy"].tolist() == pytest.approx(expected.tolist())
     pd.testing.assert_frame_equal(rows(vp.workers(frame, at=2, **COLUMNS)), rows(last))
-    note = "There are several rounds: labels are each worker's first on an item; at='last' takes the last."
+    note = "Of several rounds, labels are each worker's first on an item (Python: at='last' takes the last)."
     assert note in first.notes
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.chosen_rules import chosen_rules
-from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, classify
+from verifyplan.analysis.classify import CLASS_TYPE, DEFAULT_ROUNDS, RULE_TYPE, classify
 from verifyplan.analysis.named_rules import rules_by_name
 from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.parts_to_judge import needs_texts, parts_to_judge
@@ -27,7 +27,7 @@ from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.protocol.vote import CLASSIFICATIONS, MissingBasis, Mode
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.text import counted
+from verifyplan.text import counted, is_or_are
 
 _COUNTED_BY = ["classification", "rule", "decided_round", "censored"]
 _VOTES = ["run_id", "iteration", "finding_id", "round", "worker", "verdict", "disagree_basis", "is_origin"]
@@ -148,7 +148,13 @@ def classify_dataset(
     """
     opened = as_dataset(dataset)
     named = _named(rules, mode, max_rounds, missing_basis)
-    found = _counts_of(opened, partial(_classified, rules=named), opened.parts, client, folder, tuple(named))
+    allowed = {
+        name: f"{counted(each.max_rounds, 'round')}, whatever its run allowed"
+        if each.max_rounds
+        else f"{DEFAULT_ROUNDS} rounds, whatever its run allowed; `replay_dataset` takes each run's own number"
+        for name, each in named.items()
+    }
+    found = _counts_of(opened, partial(_classified, rules=named), opened.parts, client, folder, allowed)
     return found if _are_several(rules, mode) else found[_ALONE]
 
 
@@ -200,13 +206,19 @@ def replay_dataset(
      partial-consensus: 14 (n = 27)
              contested: 6 (n = 27)
          worker-unique: 7 (n = 27)
-    note: 4 of 27 findings are censored.
+    note: 4 of 27 findings are censored: each is judged with as many rounds as its run allowed.
     note: Findings or votes were generated, not observed.
     """
     opened = as_dataset(dataset)
     named = _named(rules, mode, max_rounds, missing_basis)
     parts: tuple[Any, ...] = parts_to_judge(opened, *named.values())
-    found = _counts_of(opened, partial(_replayed, rules=named), parts, client, folder, tuple(named))
+    allowed = {
+        name: f"{counted(each.max_rounds, 'round')}, whatever its run allowed"
+        if each.max_rounds
+        else "as many rounds as its run allowed"
+        for name, each in named.items()
+    }
+    found = _counts_of(opened, partial(_replayed, rules=named), parts, client, folder, allowed)
     return found if _are_several(rules, mode) else found[_ALONE]
 
 
@@ -262,27 +274,31 @@ def _counts_of(
     parts: tuple[Any, ...],
     client: Any,
     folder: Address | None,
-    names: tuple[str, ...],
+    allowed: Mapping[str, str],
 ) -> dict[str, ClassCounts]:
-    """Return the counts of the tables of all parts, added up, by name; those of a single name go to `folder`."""
+    """Return the counts of the tables of all parts, added up, by name; those of a single name go to `folder`.
+
+    `allowed` says in words how many rounds a finding is judged with, by the name of the rules.
+    """
     storage = None if folder is None else Storage.at(folder)
-    if storage is not None and len(names) > 1:
+    if storage is not None and len(allowed) > 1:
         raise InputError(
-            Problem("folder", f"takes the findings under one set of rules, got {len(names)}", "leave it out")
+            Problem("folder", f"takes the findings under one set of rules, got {len(allowed)}", "leave it out")
         )
     if storage is not None and storage.names():
         raise InputError(Problem(storage.address, "holds files already", "name a folder that is new or empty"))
     threads = min(os.cpu_count() or 1, MAX_THREADS)
     count = partial(_count_part, tables_of=tables_of, storage=storage)
     found = zip(*map_parts(count, parts, client, threads=threads), strict=True)
-    return {name: _added(list(counted), dataset) for name, counted in zip(names, found, strict=True)}
+    return {name: _added(list(each), dataset, allowed[name]) for name, each in zip(allowed, found, strict=True)}
 
 
-def _added(parts: list[_PartCounts], dataset: Dataset) -> ClassCounts:
+def _added(parts: list[_PartCounts], dataset: Dataset, allowed: str) -> ClassCounts:
     together = pd.concat([part.counts for part in parts], ignore_index=True)
     counts = together.groupby(_COUNTED_BY, observed=True, sort=True)[["n"]].sum().reset_index()
     n_findings, n_censored = int(counts["n"].sum()), int(counts.loc[counts["censored"], "n"].sum())
-    notes = [f"{n_censored:,} of {counted(n_findings, 'finding')} are censored."] if n_censored else []
+    censored = f"{n_censored:,} of {counted(n_findings, 'finding')} {is_or_are(n_censored)} censored"
+    notes = [f"{censored}: each is judged with {allowed}."] if n_censored else []
     if any(part.synthetic for part in dataset.statistics):
         notes.append("Findings or votes were generated, not observed.")
     return ClassCounts(

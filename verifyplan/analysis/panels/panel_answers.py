@@ -125,7 +125,7 @@ def _no_panel(votes: PanelVotes, voters: Bools, known: Bools) -> Problem:
     where = " on items whose truth is known" if known.any() and not known.all() else ""
     if voters.sum() > 1:
         message = f"no item has the votes of all {counted(int(voters.sum()), 'judge')}"
-        return Problem("panel: votes", message, "leave items= out, or take items='all'")
+        return Problem("panel: votes", message, "in Python, leave items= out, or take items='all'")
     names = [name for name, voter in zip(votes.workers, voters, strict=True) if voter]
     message = f"only one worker voted{where} ({names[0]!r})" if names else f"nobody voted{where}"
     fix = "a panel has at least 2 judges: give the votes of others, too, or name the column of the worker (worker=)"
@@ -140,7 +140,7 @@ def _left_out(votes: PanelVotes, known: Bools, used: Bools, counts: Bools, voter
         yield f"{int((~known).sum()):,} of {counted(len(known), 'item')} have no known truth and are left out"
     if used.sum() > counts.sum():
         n = f"{int(used.sum() - counts.sum()):,} of {counted(int(used.sum()), 'item')}"
-        yield f"{n} lack a vote of some judge and are left out (items='all' counts them)"
+        yield f"{n} lack a vote of some judge and are left out (in Python, items='all' counts them)"
 
 
 def _coded(table: Ints, truth: Ints, n_labels: int) -> tuple[Ints, int]:

@@ -103,7 +103,7 @@ def _rounds_error(rounds: Ints) -> TableError:
         fix = "number the rounds 0, 1, 2, in place of times or ids"
         return TableError(Problem("votes: round", f"has {len(rounds):,} values, at most {MAX_ROUNDS:,} are read", fix))
     only = f"is a single round, {rounds[0]}" if len(rounds) else "are no votes"
-    fix = "give votes of two rounds or more; of a table, name their column: round='round'"
+    fix = "give votes of two rounds or more; of a table, name their column: round='round' (shell: in --columns)"
     return TableError(Problem("votes: round", f"there {only}: no answer could change", fix))
 
 

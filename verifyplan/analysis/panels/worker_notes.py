@@ -29,7 +29,7 @@ def notes_on_workers(
     yield from _notes_on_runs(votes)
     if len(np.unique(votes.round)) > 1 and at in ("first", "last"):
         other = "last" if at == "first" else "first"
-        yield f"There are several rounds: labels are each worker's {at} on an item; at={other!r} takes the {other}."
+        yield f"Of several rounds, labels are each worker's {at} on an item (Python: at={other!r} takes the {other})."
     if lost := int((votes.label < 0).sum()):
         counts = "was lost and counts" if lost == 1 else "were lost and count"
         yield f"{counted(lost, 'vote')} of {len(votes):,} {counts} nowhere else."
