@@ -249,3 +249,10 @@ def test_more_pairs_than_200_workers_have_are_left_out_and_said():
     assert found["note"].str.endswith(left_out).all()
     few = votes[votes["worker"] < 4]
     assert (vp.agreement(few)["measure"] == "cohen-kappa").sum() == 6
+
+
+def test_a_printed_table_hides_no_column():
+    votes = pd.DataFrame({"item": list("FFGGHH"), "worker": ["a" * 30, "b" * 30] * 3, "label": list("ynyynn")})
+    text = str(vp.agreement(votes))
+    assert "..." not in text
+    assert text.splitlines()[0].split() == ["measure", "worker_a", "worker_b", "value", "low", "high", "n", "note"]

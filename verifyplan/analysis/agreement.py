@@ -40,6 +40,14 @@ AGREEMENT_COLUMNS = ["measure", "worker_a", "worker_b", "value", "low", "high", 
 """The columns of a table of agreement."""
 
 
+class AgreementTable(pd.DataFrame):
+    """A table of agreement, which prints every column; what is taken of it is an ordinary table."""
+
+    def __repr__(self) -> str:
+        """Return the table as text, no column hidden; the rows in the middle are, where there are very many."""
+        return self.to_string(max_rows=pd.get_option("display.max_rows"))
+
+
 def agreement(
     data: pd.DataFrame | PanelVotes | Runs,
     *,
@@ -110,7 +118,8 @@ def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
         rows += _of_pairs(matrix, votes, clusters, shared)
     else:
         rows = [(*row[:-1], "; ".join(filter(None, (row[-1], _too_many(n_pairs))))) for row in rows]
-    table = pd.DataFrame(rows, columns=AGREEMENT_COLUMNS).astype({"worker_a": "str", "worker_b": "str", "note": "str"})
+    columns_of_text = dict.fromkeys(("worker_a", "worker_b", "note"), "str")
+    table = AgreementTable(pd.DataFrame(rows, columns=AGREEMENT_COLUMNS).astype(columns_of_text))
     table.attrs["synthetic"] = votes.synthetic
     return table
 
