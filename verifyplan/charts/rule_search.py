@@ -293,7 +293,7 @@ def _caption(search: RuleSearch, recommended: Recommendation, rows: pd.DataFrame
     n = count(search.n_findings, "finding")
     return plain(
         sentences(
-            f"Dots: {count(len(search.rules), 'rule')} judged on the same recorded votes (n = {n:,}).",
+            f"Dots: {count(len(search.rules), 'rule')} judged on the same recorded votes (n = {n}).",
             "The frontier is of rules that no other beats at the same cost or less; it is chosen on these findings, so"
             " that its height is flattered.",
             _shared_words(search, recommended, rows),
