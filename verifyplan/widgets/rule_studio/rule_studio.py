@@ -48,7 +48,7 @@ class RuleStudio(Panel):
     >>> studio = RuleStudio("stdlib-claims/adversarial", right="unanimous")
     >>> studio.right = {"mode": "adversarial", "refutes": "sticky"}
     >>> print(studio.left.diff(studio.right))
-    mode: none -> adversarial
+    mode: as recorded -> adversarial
     refutes: round -> sticky
     """
 
