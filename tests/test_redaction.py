@@ -314,13 +314,13 @@ SLOW = {
 def test_a_text_of_five_megabytes_takes_no_longer_than_its_length(name):
     remember("hunter2-hunter2")
     text = SLOW[name] * (5 * MILLION // len(SLOW[name]))
-    start = time.perf_counter()
+    start = time.process_time()
     redact(text)
-    assert time.perf_counter() - start < 10  # 0.05 to 0.8 s; what is quadratic takes hours
+    assert time.process_time() - start < 10  # 0.05 to 0.8 s; what is quadratic takes hours
 
 
 def test_long_runs_of_one_kind_are_fast():
-    start = time.perf_counter()
+    start = time.process_time()
     for text in ("sk-" + "a" * MILLION, "bearer " + "=" * MILLION, "x-api-key:" + " " * MILLION, "eyJ" * MILLION + "."):
         redact(text)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -92,7 +92,7 @@ def test_any_text_is_read_or_not_but_never_raises(text):
     "piece", ["`", "`a", "`a` ", "a.", "(", "a b ", "..", "line 1 ", "`f` raises ", "*", "/", "x/y:"]
 )
 def test_long_texts_take_no_long_time(piece):
-    start = time.perf_counter()
+    start = time.process_time()
     read_claim(piece * (1990 // len(piece)))
     read_claim(piece * 500_000)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

@@ -40,9 +40,9 @@ def test_any_text_is_read_without_an_error(text):
 
 @pytest.mark.parametrize("piece", ["a.", "`", "a:", "> ", "```\n", "a.py:1 ", ".a:", "x"])
 def test_long_texts_take_no_long_time_and_give_few_places(piece):
-    start = time.perf_counter()
+    start = time.process_time()
     evidence = read_evidence(piece * 400_000)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert len(evidence.places) <= 5
     assert len(evidence.quotes) <= 60
 

@@ -128,6 +128,6 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_parse_in_reasonable_time(name):
     """Each takes some seconds at most; what grew with the square of the length would take minutes."""
-    began = time.perf_counter()
+    began = time.process_time()
     assess(parse_plan(HOSTILE[name]))
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 30

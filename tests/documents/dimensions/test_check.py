@@ -196,9 +196,9 @@ def test_any_plans_are_checked(documents, parts):
 def test_a_plan_of_five_megabytes_takes_no_time(documents, text):
     links = "".join(f"    - src/a{n}.py imports src/b{n}.py\n" for n in range(300))
     (plan,) = documents(f"---\nplan: 1\nmust_haves:\n  key_links:\n{links}---\n{text}")
-    started = time.perf_counter()
+    started = time.process_time()
     plan_check(plan)
-    assert time.perf_counter() - started < 4  # 1 s here; machines differ
+    assert time.process_time() - started < 4  # 1 s here; machines differ
 
 
 def test_the_graph_of_a_plan_check_is_drawn_from_the_check_itself_and_of_a_plan_not():

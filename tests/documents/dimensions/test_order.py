@@ -45,10 +45,10 @@ def test_a_wave_is_one_more_than_the_highest_that_is_needed(needs):
 
 
 def test_a_chain_of_twenty_thousand_takes_no_time_and_no_stack():
-    started = time.perf_counter()
+    started = time.process_time()
     ordered = execution_order([[], *([at] for at in range(20_000))])
     ring = execution_order([[(at + 1) % 20_000] for at in range(20_000)])
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     assert ordered.waves[-1] == 20_001
     assert len(ring.cycles[0]) == 20_000
 
