@@ -66,7 +66,8 @@ COMMANDS = {
         "recorded", "Say in words why a finding ended in its class: the rule, the tally, the votes."
     ),
     "workers": ListedCommand(
-        "panels", "Say what each worker of a panel is worth: who is unreliable, redundant, or changes most decisions."
+        "panels",
+        "Say what each worker of a panel is worth: who is unreliable, redundant, or changes classes most often.",
     ),
     "panel": ListedCommand("panels", "Say how many independent votes a panel is worth, and whom to drop."),
     "flips": ListedCommand(

@@ -71,7 +71,7 @@ def test_functions_take_it_as_they_take_runs(dataset, runs, folder):
 def test_few_runs_are_read_from_their_parts(dataset, runs, read):
     few = dataset.select("y")
     assert len(few.parts) == 1
-    assert repr(few).startswith("Dataset(1 selected runs in 1 part of ")
+    assert repr(few).startswith("Dataset(1 selected run in 1 part of ")
     read.clear()
     pd.testing.assert_frame_equal(few.votes, runs.select("y").votes)
     assert len(read) == 2  # with the explanations
