@@ -69,7 +69,9 @@ COMMANDS = {
         "panels",
         "Say what each worker of a panel is worth: who is unreliable, redundant, or changes classes most often.",
     ),
-    "panel": ListedCommand("panels", "Say how many independent votes a panel is worth, and whom to drop."),
+    "panel": ListedCommand(
+        "panels", "Say how many independent votes a panel is worth, whom to drop, and what fewer judges lose."
+    ),
     "flips": ListedCommand(
         "panels", "Say what later rounds change, for better or worse, and who takes the majority's side."
     ),
