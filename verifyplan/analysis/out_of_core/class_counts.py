@@ -148,12 +148,9 @@ def classify_dataset(
     """
     opened = as_dataset(dataset)
     named = _named(rules, mode, max_rounds, missing_basis)
-    allowed = {
-        name: f"{counted(each.max_rounds, 'round')}, whatever its run allowed"
-        if each.max_rounds
-        else f"{DEFAULT_ROUNDS} rounds, whatever its run allowed; `replay_dataset` takes each run's own number"
-        for name, each in named.items()
-    }
+    allowed = _rounds_in_words(
+        named, f"{DEFAULT_ROUNDS} rounds, whatever its run allowed; `replay_dataset` takes each run's own number"
+    )
     found = _counts_of(opened, partial(_classified, rules=named), opened.parts, client, folder, allowed)
     return found if _are_several(rules, mode) else found[_ALONE]
 
@@ -212,12 +209,7 @@ def replay_dataset(
     opened = as_dataset(dataset)
     named = _named(rules, mode, max_rounds, missing_basis)
     parts: tuple[Any, ...] = parts_to_judge(opened, *named.values())
-    allowed = {
-        name: f"{counted(each.max_rounds, 'round')}, whatever its run allowed"
-        if each.max_rounds
-        else "as many rounds as its run allowed"
-        for name, each in named.items()
-    }
+    allowed = _rounds_in_words(named, "as many rounds as its run allowed")
     found = _counts_of(opened, partial(_replayed, rules=named), parts, client, folder, allowed)
     return found if _are_several(rules, mode) else found[_ALONE]
 
@@ -242,6 +234,14 @@ def _named(
         return {_ALONE: chosen_rules(rules, cast(Any, mode), max_rounds, missing_basis)}
     named = rules_by_name(rules, max_rounds, missing_basis)
     return {name: chosen_rules(each, cast(Any, mode), None, each.missing_basis) for name, each in named.items()}
+
+
+def _rounds_in_words(named: Mapping[str, VotingRules], default: str) -> dict[str, str]:
+    """Return with how many rounds each of some rules judges a finding; `default` for rules that name no number."""
+    return {
+        name: f"{counted(each.max_rounds, 'round')}, whatever its run allowed" if each.max_rounds else default
+        for name, each in named.items()
+    }
 
 
 def as_dataset(value: Runs) -> Dataset:
