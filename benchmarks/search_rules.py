@@ -51,6 +51,7 @@ def make_runs(n_findings: int) -> RunSet:
             "verdict": pd.Categorical.from_codes(verdict, categories=VERDICTS),
             "disagree_basis": pd.Categorical.from_codes(basis, categories=BASES),
             "is_origin": False,
+            "basis_filled": False,
         }
     )
     findings = pd.DataFrame(
