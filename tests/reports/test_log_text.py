@@ -14,6 +14,7 @@ from verifyplan.protocol import event_cross, event_run
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.message import Message
+from verifyplan.protocol.settings import Limits
 from verifyplan.protocol.vote import Finding, PlanItem
 from verifyplan.reports.log import event_text, log_text
 from verifyplan.runlog.chain import Record
@@ -33,6 +34,9 @@ def cross(say: Say = str) -> list[Event]:
     return [
         event_run.RunStarted(task_key=say("leaks"), inputs=inputs, versions={}, backend={}, synthetic=False),
         event_run.RunResumed(dropped_bytes=7, repeated=("r1/b",), versions={}),
+        event_run.RunReopened(
+            retried=(say("r1/b"),), superseded_from=9, limits=Limits(max_cost=Decimal(2)), timeout=60, versions={}
+        ),
         event_cross.FindingGrouped(
             **where, summary=say("It leaks."), evidence=say("a.py:3"), category=say("bug"), discoverers=(say("a"),),
             merged_ids=("F2",), wordings=2,
@@ -149,6 +153,8 @@ def test_every_event_has_its_own_line_and_words():
         ("finding-grouped", "F1 (findings) found by a, merged with F2: It leaks."),
         ("message-published", "Turn 1: builder implements (diff of 1 line): Written.; 1 risk"),
         ("run-resumed", "Run taken up by another process; 7 bytes of a torn line were dropped; asked again: r1/b"),
+        ("run-reopened", "Run reopened; asked again: r1/b; what line 9 began is decided anew; from here on max_cost 2, "
+                         "timeout 60.0"),
         ("run-ended", "Run ends by ruling, CONVERGED: REVISE (strong)"),
     ],
 )  # fmt: skip

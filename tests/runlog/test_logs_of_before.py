@@ -1,9 +1,9 @@
 """Logs of verifyplans that were: they load, give their events again, are resumed, and give their artifacts.
 
-`logs/` holds them: those of versions 1 and 2, and of version 3 what `record_logs.py` recorded. `figures.json` says what
-is in each. Only public names are used, so that the code may be moved about: what a run recorded is its backend here.
-Where logs are broken off is said here, and not kept: each is cut at several places. Logs are resumed as long as the
-version of the event model and of the rules is theirs; when one of them changes, they go to `OLD`.
+`logs/` holds them: those of versions 1 and 2, and of versions 3 and 4 what `record_logs.py` recorded. `figures.json`
+says what is in each. Only public names are used, so that the code may be moved about: what a run recorded is its
+backend here. Where logs are broken off is said here, and not kept: each is cut at several places. Logs are resumed as
+long as the version of the event model and of the rules is theirs; when one of them changes, they go to `OLD`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ from tests.live.scripted_server import ScriptedServer
 LOGS = Path(__file__).parent / "logs"
 OLD = sorted(LOGS.glob("v[12]-*.jsonl"))
 TODAYS = sorted(LOGS.glob("v3-*.jsonl")) + sorted(LOGS.glob("v3-*/*.jsonl"))
-ALL = [*OLD, *TODAYS]
+LATER = sorted(LOGS.glob("v4-*.jsonl"))
+"""Logs of version 4, of which few are kept: what they add to those of version 3 is how rules are written down."""
+ALL = [*OLD, *TODAYS, *LATER]
 FIGURES: dict[str, dict[str, Any]] = json.loads((LOGS / "figures.json").read_text())
-CROSS = [path for path in TODAYS if path.with_suffix(".json").exists()]
+CROSS = [path for path in (*TODAYS, *LATER) if path.with_suffix(".json").exists()]
 LIVE = [LOGS / "v3-plan-live.jsonl", *sorted(LOGS.glob("v3-batch/*.jsonl"))]
 CUTS = [(0.2, False), (0.4, True), (0.6, False), (0.75, True), (0.95, False)]
 """How much of a log is left where it was broken off, and whether half of the next line is, too."""
 FACTS = (
-    *("run-started", "run-resumed", "call-requested", "call-replied", "call-failed"),
+    *("run-started", "run-resumed", "run-reopened", "call-requested", "call-replied", "call-failed"),
     *("turn-sent", "turn-replied", "answer-given"),
 )
 """What comes from outside; all other events are derived."""
@@ -221,7 +223,7 @@ def test_the_tables_of_plan_runs_say_by_which_rules_they_were_decided():
     assert runs.loc[~runs["kind"].eq("plan"), ["plan_rules", "plan_rules_digest"]].isna().all(axis=None)
 
 
-@pytest.mark.parametrize("path", **named(TODAYS))
+@pytest.mark.parametrize("path", **named([*TODAYS, *LATER]))
 def test_driven_again_from_its_replies_it_gives_its_events(path, cli):
     again = vp.replay_run(path)
     assert again.same
@@ -258,7 +260,7 @@ def test_its_artifact_is_written_again_as_it_was(path, tmp_path):
 
 
 def whole_ones() -> list[Path]:
-    return [path for path in TODAYS if path not in LIVE and lines_of(path)[-1]["type"] == "run-ended"]
+    return [path for path in (*TODAYS, *LATER) if path not in LIVE and lines_of(path)[-1]["type"] == "run-ended"]
 
 
 @pytest.mark.parametrize(("share", "torn"), CUTS)

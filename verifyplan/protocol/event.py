@@ -16,6 +16,7 @@ from verifyplan.protocol import event_cross, event_plan, event_run
 ExternalEvent = (
     event_run.RunStarted
     | event_run.RunResumed
+    | event_run.RunReopened
     | event_run.CallRequested
     | event_run.CallReplied
     | event_run.CallFailed

@@ -72,7 +72,7 @@ def _is_turn(name: str) -> bool:
     return name.startswith("t") and name[1:].isdigit()
 
 
-LOG_VERSION = 4
+LOG_VERSION = 5
 """The version of the event model; logs of older ones are read through `runlog.migrate`."""
 
 
@@ -195,6 +195,35 @@ class RunResumed(Model):
     type: Literal["run-resumed"] = "run-resumed"
     dropped_bytes: int = Field(description="Bytes of a torn last line that were dropped; 0 if it was whole.")
     repeated: tuple[str, ...] = Field(description="Calls or turns that were asked and had no reply; made again.")
+    versions: dict[str, str] = Field(description="Versions of verifyplan and Python that go on.")
+    backend: dict[str, Any] = Field(default={}, description="What the backend that goes on says of itself.")
+    limits: Limits | None = Field(default=None, description="The limits from here on; null where they stay.")
+    timeout: float | None = Field(
+        default=None, description="Seconds that one call may take from here on; null where it stays."
+    )
+    max_retries: int | None = Field(
+        default=None, description="How often one request is sent again from here on; null where it stays."
+    )
+
+
+class RunReopened(Model):
+    """A process asks calls again that had failed; what was decided from their failure is decided anew (rule E6)."""
+
+    type: Literal["run-reopened"] = "run-reopened"
+    retried: tuple[str, ...] = Field(description="Calls that had failed and are asked again, in the order of the log.")
+    superseded_from: int = Field(
+        ge=1,
+        description="Derived events from this number on, up to this event, count no more: the first result that is "
+        "asked for again, or the first event that follows from a limit.",
+    )
+    dropped_bytes: int = Field(default=0, description="Bytes of a torn last line that were dropped; 0 if it was whole.")
+    limits: Limits | None = Field(default=None, description="The limits from here on; null where they stay.")
+    timeout: float | None = Field(
+        default=None, description="Seconds that one call may take from here on; null where it stays."
+    )
+    max_retries: int | None = Field(
+        default=None, description="How often one request is sent again from here on; null where it stays."
+    )
     versions: dict[str, str] = Field(description="Versions of verifyplan and Python that go on.")
     backend: dict[str, Any] = Field(default={}, description="What the backend that goes on says of itself.")
 

@@ -19,7 +19,10 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.migrate import rules_changed
 from verifyplan.text import counted
 
-_OUTER = (event_run.RunStarted, event_run.RunResumed, event_run.RunEnded, IterationStarted, IterationClosed)
+_OUTER = (
+    *(event_run.RunStarted, event_run.RunResumed, event_run.RunReopened, event_run.RunEnded),
+    *(IterationStarted, IterationClosed),
+)
 """Events at the margin: how a run and its iterations begin and end."""
 _INNER = (event_cross.DispatchClosed, event_cross.FindingClassified, event_cross.VoteCast, event_cross.VoteRefused)
 """Events of a round of votes; those of a call's turns are as deep."""
@@ -80,7 +83,10 @@ def _run_event(event: Event) -> str:
             dropped = counted(event.dropped_bytes, "byte") if event.dropped_bytes else ""
             torn = f"; {dropped} of a torn line were dropped" if dropped else ""
             again = f"; asked again: {_names(event.repeated)}" if event.repeated else ""
-            return f"Run taken up by another process{torn}{again}"
+            return f"Run taken up by another process{torn}{again}{_terms(event)}"
+        case event_run.RunReopened():
+            asked = f"asked again: {_names(event.retried)}" if event.retried else "what a limit kept back is asked"
+            return f"Run reopened; {asked}; what line {event.superseded_from} began is decided anew{_terms(event)}"
         case event_run.CallRequested():
             about = f" about {_names(event.items)}" if event.items else ""
             return f"{quoted(event.call_id)}: {quoted(event.worker)} is asked{about}"
@@ -102,6 +108,14 @@ def _run_event(event: Event) -> str:
         case event_run.RunEnded():
             return _ended(event.outcome)
     return ""
+
+
+def _terms(event: event_run.RunResumed | event_run.RunReopened) -> str:
+    """Return what holds from a resumption on, where it says so."""
+    limits = event.limits.model_dump(exclude_none=True) if event.limits else {}
+    terms = limits | {"timeout": event.timeout, "max_retries": event.max_retries}
+    stated = ", ".join(f"{name} {value}" for name, value in terms.items() if value is not None)
+    return f"; from here on {stated}" if stated else ""
 
 
 def _started(event: event_run.RunStarted) -> str:

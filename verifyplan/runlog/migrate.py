@@ -16,7 +16,11 @@ Step = Callable[[Values], Values | None]
 
 
 def _same(values: Values) -> Values:
-    """Version 2 only adds: turns of a call, what a call cost, limits, repetitions; all have defaults."""
+    """Return the values as they are: versions 2 and 5 only add.
+
+    Version 2: turns of a call, what a call cost, limits, repetitions; all have defaults. Version 5: `run-reopened`, and
+    the limits of `run-resumed`, which have defaults.
+    """
     return values
 
 
@@ -47,13 +51,13 @@ def _with_rules_as_a_value(values: Values) -> Values:
     return values | {"inputs": {"rules": rules, **kept}}
 
 
-STEPS: Mapping[int, Step] = {1: _same, 2: _by_the_first_rules, 3: _with_rules_as_a_value}
+STEPS: Mapping[int, Step] = {1: _same, 2: _by_the_first_rules, 3: _with_rules_as_a_value, 4: _same}
 """From each version to the next. To change the model, raise `LOG_VERSION`, add a step here, and keep a small log of
 the version that was, in `tests/runlog/logs`."""
 
 OLDEST_RESUMED = 3
-"""Logs from this version on can be gone on with: later steps change `run-started` alone, so that the events of today
-may follow theirs."""
+"""Logs from this version on can be gone on with: later steps change `run-started` alone, or only add, so that the
+events of today may follow theirs."""
 
 
 def steps_from(version: object, place: str, steps: Mapping[int, Step] = STEPS, now: int = LOG_VERSION) -> list[Step]:
