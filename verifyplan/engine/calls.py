@@ -10,21 +10,20 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
 from verifyplan.agents.base import Backend, ConversingBackend, LimitError, Request, Send
+from verifyplan.engine.emitter import Emitter
+from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, ToolUse, Usage, WorkerRequest
-from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure, TurnReplied, TurnSent
 from verifyplan.protocol.role_call import AGENT_OF_ROLE, DebateRequest
-from verifyplan.protocol.settings import Limits
 from verifyplan.redaction import redact, redacted
-from verifyplan.runlog.recorder import Past, Recorder, Result
+from verifyplan.runlog.recorder import Past, Result
 from verifyplan.text import truncate
 
 REASON_LENGTH = 500
@@ -220,102 +219,6 @@ class CallTurns:
             duration_ms=_ms_since(began),
             batch=reply.batch,
         )
-
-
-class Emitter:
-    """Takes the events of a run: records each and hands it to the folds, such as the run's state and its usage.
-
-    Calls that are under way at once (`with emitter`) emit by `emit_unsynced` and share the waits for the disk. Once
-    that fails, none of them emits any more.
-    """
-
-    def __init__(self, recorder: Recorder, *folds: Sink) -> None:
-        self.recorder = recorder
-        self.error: BaseException | None = None
-        """The error of the log or of the sink: it ends the run, and is no failure of an agent."""
-        self._folds = folds
-        self._emitted = self._on_disk = 0
-        self._syncing = asyncio.Lock()
-        self._disk: ThreadPoolExecutor | None = None  # its own thread: tools may fill the pool that all share
-
-    def __enter__(self) -> Self:
-        self._disk = ThreadPoolExecutor(1, "disk")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._disk is not None:
-            self._disk.shutdown()
-        self._disk = None
-
-    def emit(self, event: Event, *, sync: bool = True) -> None:
-        """Record an event, on disk when this returns unless `sync` is False, and fold it."""
-        self.recorder.emit(event, *self._folds, sync=sync)
-
-    def emit_unsynced(self, event: Event) -> None:
-        """Emit an event that is on disk once `synced` has returned."""
-        if self.error is not None:
-            raise self.error
-        try:
-            self.emit(event, sync=False)
-        except BaseException as error:
-            self.error = error
-            raise
-        self._emitted += 1
-
-    async def synced(self) -> None:
-        """Return when all that was emitted so far is on disk; calls that wait at once share one wait."""
-        own = self._emitted
-        async with self._syncing:
-            if self._on_disk >= own:
-                return
-            emitted = self._emitted
-            try:
-                await asyncio.get_running_loop().run_in_executor(self._disk, self.recorder.sync)
-            except OSError as error:
-                self.error = error
-                raise
-            self._on_disk = emitted
-
-
-class UsageLimit:
-    """Adds up the usage of a run, turns at once and calls without turns when they end, and says when it is used up.
-
-    Calls under way are not counted yet: calls that are made at once may together go beyond a limit by what they use.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        self.limits, self.spent = limits, Usage()
-        self._calls_in_turns: set[str] = set()
-        self._uncounted = self._unpriced = False
-
-    def add(self, event: Event) -> None:
-        """Add the usage of an event, if it has any."""
-        if isinstance(event, TurnReplied):
-            self._calls_in_turns.add(event.of_call)
-            self.spent += event.usage
-            self._uncounted |= not event.usage.total
-            self._unpriced |= event.usage.cost is None
-        elif isinstance(event, CallReplied | CallFailed):
-            if event.call_id in self._calls_in_turns:
-                self._calls_in_turns.remove(event.call_id)  # no other event of it follows
-            else:
-                self.spent += event.usage
-
-    def refusal(self, next_call: str) -> str:
-        """Return why nothing more may be sent; empty if it may (rule A12).
-
-        A limit that cannot be kept, as a model's reply came without counts or has no price, is as good as used up.
-        """
-        tokens, cost = self.limits.max_tokens, self.limits.max_cost
-        if tokens is not None and self.spent.total >= tokens:
-            return f"max_tokens: {self.spent.total:,} tokens of {tokens:,} were used before {next_call} was called"
-        if tokens is not None and self._uncounted:
-            return f"max_tokens cannot be kept: the endpoint counts no tokens; {next_call} was not called"
-        if cost is not None and self._unpriced:
-            return f"max_cost cannot be kept: a reply has no price, or no count; {next_call} was not called"
-        if cost is not None and self.spent.cost is not None and self.spent.cost >= cost:
-            return f"max_cost: {self.spent.cost:.4f} dollars of {cost} were spent before {next_call} was called"
-        return ""
 
 
 def _ms_since(began: float) -> int:

@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller, Emitter, UsageLimit
+from verifyplan.engine.calls import Caller
+from verifyplan.engine.emitter import Emitter
 from verifyplan.engine.queue import ListedCalls, QueueItem, QueueLoop, QueueResult
 from verifyplan.engine.run_async import run_async
+from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.artifact import Round2SkippedReason
 from verifyplan.protocol.event_cross import PLAN_BODY, FindingClassified, FindingGrouped

@@ -8,8 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller, Emitter, UsageLimit
+from verifyplan.engine.calls import Caller
+from verifyplan.engine.emitter import Emitter
 from verifyplan.engine.run_async import run_async
+from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.errors import InputError, MessageError, Problems
 from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Sink

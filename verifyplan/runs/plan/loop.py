@@ -10,9 +10,11 @@ from verifyplan.documents.bridges.blocker_challenges import challenges
 from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
-from verifyplan.engine.calls import Caller, Emitter, UsageLimit
+from verifyplan.engine.calls import Caller
+from verifyplan.engine.emitter import Emitter
 from verifyplan.engine.queue import QueueItem, QueueLoop
 from verifyplan.engine.run_async import run_async
+from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.plans.assessment import Assessment, assess
 from verifyplan.plans.plan import parse_plan
 from verifyplan.progress import progress as progress_bar

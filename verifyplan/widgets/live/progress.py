@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from html import escape
 
-from verifyplan.engine.calls import UsageLimit
+from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import (
     DispatchClosed,
