@@ -8,6 +8,7 @@ import json
 import socket
 import struct
 import threading
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -32,6 +33,11 @@ class Reply(NamedTuple):
     headers: dict[str, str] = {"content-type": "application/json"}  # noqa: RUF012 - never changed
     sent: int | None = None  # bytes of the body before a reset; -1: a reset before the head
     silence: float | None = None  # seconds without a word, then the connection is closed
+    closes: bool = False  # whether the connection ends in order, and not by a reset, after what is `sent`
+    piece: int | None = None  # bytes of the body that go out at a time
+    pause: float = 0.0  # seconds between them
+    times: int = 1  # how often the body goes out, in chunks where that is more than once
+    bare: bool = False  # whether the body goes out without a head, as whatever it is
 
 
 def json_reply(value: Any, status: int = 200, **headers: str) -> Reply:
@@ -49,6 +55,9 @@ class LoopbackServer:
 
     async def answer(self, request: Request) -> Reply:
         raise NotImplementedError
+
+    def note(self, request: Request, reply: Reply | None, whole: bool) -> None:
+        """Hear what a request was answered, None while that was being made, and whether all of it went out."""
 
     def __enter__(self) -> Self:
         ready = threading.Event()
@@ -87,16 +96,18 @@ class LoopbackServer:
     async def _exchange(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
+        reply, whole = None, False
         try:
             reply = await self.answer(request)
             if reply.silence is None:
-                await _send(reply, writer)
+                whole = await _send(reply, writer)
             else:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(reader.read(1), reply.silence)  # ends early when the client leaves
                 writer.close()
         finally:
             self._at_once -= 1
+            self.note(request, reply, whole)
 
 
 async def _read(reader: asyncio.StreamReader) -> Request:
@@ -112,13 +123,42 @@ async def _read(reader: asyncio.StreamReader) -> Request:
     return Request(method, unquote(url.path), query, headers, body)
 
 
-async def _send(reply: Reply, writer: asyncio.StreamWriter) -> None:
-    fields = [f"{name}: {value}" for name, value in (reply.headers | {"content-length": str(len(reply.body))}).items()]
-    head = "\r\n".join([f"HTTP/1.1 {reply.status} {REASONS.get(reply.status, '-')}", *fields, "", ""])
+async def _send(reply: Reply, writer: asyncio.StreamWriter) -> bool:
+    """Send a reply; return whether all of it went out."""
     if reply.sent != -1:
-        writer.write(head.encode("latin-1") + reply.body[: reply.sent])
+        unsent = b"" if reply.bare else _head(reply)
+        for piece in _pieces(reply):
+            writer.write(unsent + piece)
+            unsent = b""
+            await writer.drain()
+            if reply.pause:
+                await asyncio.sleep(reply.pause)
+        writer.write(unsent)
         await writer.drain()
-    if reply.sent is not None:  # closed by RST, as a server that crashes does, not by FIN
+    if reply.closes or reply.bare:
+        writer.close()
+    elif reply.sent is not None:  # closed by RST, as a server that crashes does, not by FIN
         own: socket.socket = writer.get_extra_info("socket")
         own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()
+    return reply.sent is None and not reply.bare
+
+
+def _head(reply: Reply) -> bytes:
+    length = {"transfer-encoding": "chunked"} if reply.times > 1 else {"content-length": str(len(reply.body))}
+    fields = [f"{name}: {value}" for name, value in (reply.headers | length).items()]
+    head = [f"HTTP/1.1 {reply.status} {REASONS.get(reply.status, '-')}", *fields, "", ""]
+    return "\r\n".join(head).encode("latin-1")
+
+
+def _pieces(reply: Reply) -> Iterator[bytes]:
+    """What goes out of a body, a piece after the other."""
+    body = reply.body[: reply.sent]
+    step = reply.piece or len(body) or 1
+    chunked = reply.times > 1 and not reply.bare
+    for _ in range(reply.times):
+        for start in range(0, len(body), step):
+            piece = body[start : start + step]
+            yield b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece
+    if chunked:
+        yield b"0\r\n\r\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +34,7 @@ class Answer:
     truncated: bool = False
     sent: int | None = None  # bytes of the body that go out before a reset
     outcome: str = ""  # in a batch, in place of a message: expired or canceled
+    way: dict[str, Any] = field(default_factory=dict)  # how the reply goes out: more of `Reply`
     reply: Reply | None = None  # in place of a message
 
     def using(self, **usage: Any) -> Answer:
@@ -145,6 +147,37 @@ def error_in_200() -> Answer:
 def resets(sent: int = 40) -> Answer:
     """A connection that is reset when so many bytes of the body are out; -1: before any."""
     return replace(says("never read to its end"), sent=sent)
+
+
+def closes(sent: int = 40) -> Answer:
+    """A connection that is closed in order when so many bytes of the body are out, of more that were announced."""
+    return replace(resets(sent), way={"closes": True})
+
+
+def drips(answer: Answer, pause: float, piece: int = 40) -> Answer:
+    """An answer of which so many bytes come at a time."""
+    way: dict[str, Any] = {"piece": piece, "pause": pause}
+    return replace(answer, way=way) if answer.reply is None else replace(answer, reply=answer.reply._replace(**way))
+
+
+def chatter(words: str = "SSH-2.0-OpenSSH_9.6\r\n") -> Answer:
+    """What a server says that speaks no HTTP."""
+    return Answer(reply=Reply(words.encode(), bare=True))
+
+
+def endless(piece: bytes = b" " * 65_536, **more: Any) -> Answer:
+    """A body without end, piece after piece, until the client has enough."""
+    return Answer(reply=Reply(piece, times=1 << 20, **more))
+
+
+def bomb(megabytes: int = 1_000) -> Answer:
+    """A message of some kilobytes that is so many megabytes when it is unpacked."""
+    packer = zlib.compressobj(9, wbits=31)
+    head = packer.compress(b'{"content": [{"type": "text", "text": "') + packer.flush(zlib.Z_FULL_FLUSH)
+    megabyte = packer.compress(b"x" * 1_000_000) + packer.flush(zlib.Z_FULL_FLUSH)
+    tail = packer.compress(b'"}], "stop_reason": "end_turn"}') + packer.flush()
+    body = head + megabyte * megabytes + tail  # but for the sums at its end, as if it was packed in one go
+    return Answer(reply=Reply(body, headers={"content-type": "application/json", "content-encoding": "gzip"}))
 
 
 def truncates() -> Answer:

@@ -15,7 +15,8 @@ serves concurrent clients; a list serves whoever asks first.
 
     says("text"), says_json({...}), cut("text"), refuses(), calls("Read", path="a.py") + calls("Grep", pattern="x"),
     searches("query", ("https://a.example", "A"), text="found"), fetches("https://a.example", "the page")
-    status(429, retry_after=1), resets(), truncates(), hangs(), empty(), html(), error_in_200(), raw("body")
+    status(429, retry_after=1), resets(), truncates(), hangs(), empty(), html(), error_in_200(), raw("body"), closes(),
+    drips(says("slowly"), 0.1), chatter(), endless(), bomb()
     of batched requests: status(500) is the outcome errored, expires() and cancels() are those of their names
     any of them: .using(input_tokens=7), .after(seconds), .stopping("pause_turn")
 
@@ -157,7 +158,7 @@ class ScriptedServer(LoopbackServer):
             return answer.reply
         self._cache.keep(spent)
         text = json.dumps(answer.message(asked, spent)).encode()
-        return Reply(text[: len(text) // 2] if answer.truncated else text, sent=answer.sent)
+        return Reply(text[: len(text) // 2] if answer.truncated else text, sent=answer.sent, **answer.way)
 
     async def _scripted(self, asked: Asked) -> Answer:
         given = self._script(asked)

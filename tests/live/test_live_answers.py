@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.live.fault_list import BAD_ARGUMENTS, DAMAGED_BLOCKS, OUTSIDE, UNFINISHED, USAGES
 from tests.live.live_faults import FIRST, SECOND, challenged, crossed, failed, message, skipped
 from tests.live.live_runs import Played, facts, speaking_to, times, turn_of, turns
-from tests.live.scripted_replies import calls, cut, refuses, says, says_json, status
+from tests.live.scripted_replies import calls, cut, says, says_json, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import finding
 from tests.runs.plan.planning import challenge, run_of
@@ -25,21 +26,7 @@ def request(server, turn):
     return asked
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        (cut('{"challenges": ['), "the answer was cut off at 16,000 tokens; give the model a larger max_tokens"),
-        (refuses(), "the model refused to answer"),
-        (says("wait").stopping("pause_turn"), "the model paused its turn and gave no answer"),
-        (says("full").stopping("model_context_window_exceeded"), "the answer was cut off: the model's context is full"),
-        (says("and th").stopping(None), "the reply broke off before its end"),
-        (
-            calls("Read", path="a.py").stopping("max_tokens"),
-            "the answer was cut off at 16,000 tokens; give the model a",
-        ),
-    ],
-    ids=["max_tokens", "refusal", "pause_turn", "context", "none", "a call that was cut off"],
-)
+@pytest.mark.parametrize(("answer", "reason"), UNFINISHED.values(), ids=UNFINISHED)
 def test_a_message_that_did_not_come_to_its_end_fails_the_call_and_is_paid_for(answer, reason, tmp_path):
     run, server = challenged({FIRST: answer.using(input_tokens=70, output_tokens=30)}, log_dir=tmp_path)
     assert (times(server)[FIRST], times(server)[SECOND]) == (1, 0)
@@ -53,14 +40,9 @@ def test_a_message_that_did_not_come_to_its_end_fails_the_call_and_is_paid_for(a
 
 
 WRONG = {
-    "no JSON": says("I think the plan is fine."),
-    "blank": says("  "),
-    "nothing": says(""),
-    "a list": says_json([]),
+    **OUTSIDE,
     "another key": says_json({"challenges": [], "more": 1}),
     "a challenge without its parts": says_json({"challenges": [{"claim": 1}]}),
-    "half of it": says('{"challenges": [{"claim": "a"'),
-    "the answer of another role": says_json({"answers": []}),
 }
 
 
@@ -123,11 +105,7 @@ def test_an_unknown_tool_is_answered_by_the_names_of_those_there_are():
     assert list(run.state.admitted) == ["C1"]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [{}, {"path": 3}, {"path": "a", "first": 0}, {"path": "a", "mode": "w"}, {"path": "x" * 9999}, {"path": None}],
-    ids=["none", "a number", "line 0", "one too many", "long", "null"],
-)
+@pytest.mark.parametrize("arguments", BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS)
 def test_arguments_outside_the_schema_are_told_and_recorded_as_refused(arguments):
     run, server = challenged({FIRST: calls("Read", **arguments), SECOND: FINE})
     [block] = request(server, SECOND).body["messages"][-1]["content"]
@@ -249,34 +227,16 @@ def test_votes_that_a_repair_did_not_mend_cost_no_other():
 # Damaged messages
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        "x",
-        None,
-        {},
-        {"type": 3},
-        {"type": "text"},
-        {"type": "text", "text": None},
-        {"type": "tool_use", "name": "Read"},
-        {"type": "tool_use", "id": 7, "name": "Read", "input": {}},
-        {"type": "tool_use", "id": "t", "name": ["Read"], "input": {}},
-    ],
-    ids=range(9),
-)
-def test_a_message_whose_parts_are_none_fails_the_call_and_is_paid_for(block):
-    run, server = challenged({FIRST: [message({"type": "text", "text": "so"}, block)] * 3}, backend={"max_retries": 2})
+@pytest.mark.parametrize(("answer", "reason"), DAMAGED_BLOCKS.values(), ids=DAMAGED_BLOCKS)
+def test_a_message_whose_parts_are_none_fails_the_call_and_is_paid_for(answer, reason):
+    run, server = challenged({FIRST: [answer] * 3}, backend={"max_retries": 2})
     assert times(server)[FIRST] == 1
-    assert failed(run).reason == "AgentError: the endpoint's message is damaged: part 2 of its content is none"
+    assert failed(run).reason == f"AgentError: {reason}"
     assert failed(run).usage.total == 5
     skipped(run)
 
 
-@pytest.mark.parametrize(
-    "usage",
-    [None, [1], {}, {"input_tokens": "7", "output_tokens": -3}, {"input_tokens": 10**30, "output_tokens": True}],
-    ids=range(5),
-)
+@pytest.mark.parametrize("usage", USAGES, ids=range(5))
 def test_a_usage_that_is_none_counts_nothing_and_breaks_no_table(usage, tmp_path):
     text = {"type": "text", "text": '{"challenges": [], "unknowns": []}'}
     run, _ = challenged({FIRST: message(text, usage=usage)}, log_dir=tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import zlib
 from typing import Any
 
 import anthropic
@@ -14,9 +15,14 @@ from anthropic import AsyncAnthropic
 
 from tests.live.asking import MODEL, READ, asked_once, asks, through, user
 from tests.live.scripted_replies import (
+    bomb,
     calls,
+    chatter,
+    closes,
     cut,
+    drips,
     empty,
+    endless,
     error_in_200,
     expires,
     fetches,
@@ -189,6 +195,36 @@ def test_the_page_of_a_proxy():
 def test_an_error_under_status_200_has_no_content():
     with ScriptedServer([error_in_200(), raw('{"type": "message"}')]) as server:
         assert [asked_once(server).content for _ in range(2)] == [None, None]
+
+
+@pytest.mark.parametrize("answer", [closes(), closes(-1), chatter()], ids=["in the body", "before the head", "no HTTP"])
+def test_a_connection_that_is_closed_in_order_or_speaks_no_http(answer):
+    with ScriptedServer([answer]) as server, pytest.raises(anthropic.APIConnectionError) as told:
+        asked_once(server)
+    assert isinstance(told.value.__cause__, httpx2.RemoteProtocolError)
+
+
+def test_a_body_may_drip():
+    with ScriptedServer([drips(says("slowly"), 0.02, 100)]) as server:
+        began = time.monotonic()
+        assert asked_once(server).content[0].text == "slowly"
+    assert time.monotonic() - began >= 0.06
+
+
+def test_a_body_may_be_without_end_and_the_server_ends_nevertheless():
+    with (
+        ScriptedServer([endless()]) as server,
+        httpx2.stream("POST", f"{server.url}/v1/messages", json=asks(), headers={"anthropic-version": "x"}) as reply,
+    ):
+        pieces = reply.iter_raw()
+        assert sum(len(next(pieces)) for _ in range(100)) > 1_000_000
+
+
+def test_a_bomb_is_small_and_unpacks_to_a_message_of_megabytes():
+    packed = bomb(30).reply.body
+    assert len(packed) < 100_000
+    unpacked = zlib.decompressobj(31).decompress(packed, 29_000_000)
+    assert (len(unpacked), unpacked[:13]) == (29_000_000, b'{"content": [')
 
 
 def test_a_client_that_gives_up_on_a_hanging_reply_ends_it():
