@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+import string
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -22,6 +24,8 @@ MAX_NAME_CHARACTERS, MAX_LINE_CHARACTERS = 60, 200
 """Characters before a literal that are looked at: as its name, and as its line."""
 MAX_VALUE_CHARACTERS, MAX_TESTED_CHARACTERS = 400, 100
 """Characters of a value that decide whether it is a secret, and whether it is a placeholder."""
+MAX_DECISIONS = 1024
+"""Names with their values that are remembered within a text, as most of a long one come again."""
 
 HINTS: dict[str, Kind] = {
     **dict.fromkeys(("pass", "pwd", "psk", "pswd", "_pw", "bindpw", "rootpw", "masterauth"), "password"),
@@ -42,7 +46,7 @@ _NO_SECRET_KEY = re.compile(
     r"shortcut|index|idempotency|registry|publishable|entity|item|hot|config|host|known|fingerprint)[_. -]?$"
 )
 _NO_PASS = re.compile(r"(?i)(?:com|by|tres|sur|im|over|under|tres|en|multi|single|one|two|first|last)$")
-_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.$-]*$")
+_NAME_CHARACTERS = f"{string.ascii_letters}{string.digits}_.$-"
 
 _SUFFIX = (
     r"(?:(?<=[Pp]ass|PASS)(?i:words?|wd|phrase|code|wort))?(?:(?<=credential)s)?"
@@ -106,43 +110,57 @@ def assigned_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
 
     Placeholders, variables, calls, types, paths and plain words are none: `password=os.environ["P"]`, `token: str`.
     """
+    kind_of_secret = None
     for hint, kind in HINTS.items():
         at = lower.find(hint)
         while at >= 0:
             behind = at + len(hint)
             match = _VALUE.match(text, behind)
-            span = _secret_span(text, at, hint, kind, match) if match is not None else None
-            if span is not None:
-                yield span
-                behind = span[1]
-            elif match is not None and len(match["bare"] or "") > MAX_TESTED_CHARACTERS:
-                behind = match.end()  # else texts of such names in a row would be read over and over
+            if match is not None:
+                kind_of_secret = kind_of_secret or lru_cache(MAX_DECISIONS)(_kind_of_secret)
+                span = _secret_span(text, at, hint, kind, match, kind_of_secret)
+                if span is not None:
+                    yield span
+                    behind = span[1]
+                elif len(match["bare"] or "") > MAX_TESTED_CHARACTERS:
+                    behind = match.end()  # else texts of such names in a row would be read over and over
             at = lower.find(hint, behind)
 
 
-def _secret_span(text: str, at: int, hint: str, kind: Kind, match: re.Match[str]) -> tuple[int, int] | None:
+def _secret_span(
+    text: str, at: int, hint: str, kind: Kind, match: re.Match[str], kind_of_secret: Callable[..., Kind | None]
+) -> tuple[int, int] | None:
     """Return where the value is, if name and value are those of a secret."""
-    group = next(name for name in ("quoted", "escaped", "inner", "bare") if match[name] is not None)
-    value = match[group]
-    if len(value) < MIN_PASSWORD_CHARACTERS or _PLACEHOLDER.fullmatch(value[:MAX_TESTED_CHARACTERS]):
+    group = next(name for name in ("bare", "quoted", "escaped", "inner") if match[name] is not None)
+    value, link = match[group], match["link"]
+    if len(value) < MIN_PASSWORD_CHARACTERS:
         return None
-    before = _NAME_BEFORE.search(text, max(0, at - MAX_NAME_CHARACTERS), at)
-    stem = before[0] if before else ""
-    named = _kind_of_name(stem, hint, kind, text[at : match.start("link")])
+    before = text[max(0, at - MAX_NAME_CHARACTERS) : at].removesuffix("\n")
+    stem = before[len(before.rstrip(_NAME_CHARACTERS)) :]
+    words = stem, hint, kind, text[at : match.start("link")], link.strip("\"'`)] \t")
+    named = kind_of_secret(*words, value, quoted=group != "bare", whole=_is_whole_line(text, match))
     if named is None:
         return None
-    if group == "bare" and match["link"].strip("\"'`)] \t") in (",", "("):
-        return None
-    spaced = not match["link"].strip()
+    spaced = not link.strip()
     if spaced and not _may_be_spaced(text, at, stem, named, value, quoted=group in ("quoted", "escaped")):
         return None
-    listed = match["link"].strip("\"'`)] \t") == ","
-    is_secret = {"password": _is_password, "secret": _is_secret, "key": _is_key}[named]
-    if not is_secret(Value(value, group != "bare", _is_whole_line(text, match) and not listed, listed)):
-        return None
     start, end = match.span(group)
-    whole = _REST.match(text, end) if end - start > MAX_VALUE_CHARACTERS else None
-    return start, whole.end() if whole else end
+    rest = _REST.match(text, end) if end - start > MAX_VALUE_CHARACTERS else None
+    return start, rest.end() if rest else end
+
+
+def _kind_of_secret(
+    stem: str, hint: str, kind: Kind, rest: str, link: str, value: str, *, quoted: bool, whole: bool
+) -> Kind | None:
+    """Return the kind of a name, `stem` and `rest`, if the value that the link leads to is a secret of this kind."""
+    if _PLACEHOLDER.fullmatch(value[:MAX_TESTED_CHARACTERS]) or (not quoted and link in (",", "(")):
+        return None
+    named = _kind_of_name(stem, hint, kind, rest)
+    if named is None:
+        return None
+    listed = link == ","
+    is_secret = {"password": _is_password, "secret": _is_secret, "key": _is_key}[named]
+    return named if is_secret(Value(value, quoted, whole and not listed, listed)) else None
 
 
 def _kind_of_name(stem: str, hint: str, kind: Kind, rest: str) -> Kind | None:

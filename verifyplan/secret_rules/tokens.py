@@ -57,7 +57,8 @@ def token_formats() -> tuple[TokenFormat, ...]:
 
 def token_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where tokens are in a text, and every repetition of these; placeholders such as `ghp_xxxx` are none."""
-    long_words = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN_CHARACTERS)
+    words = dict.fromkeys(word for word in text.split() if len(word) >= MIN_TOKEN_CHARACTERS)
+    long_words = "\n".join(words)
     if not long_words:
         return
     tokens = {
