@@ -21,6 +21,7 @@ from verifyplan.charts.labels import plain
 from verifyplan.charts.theme import FONT, INK, PAPER
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.files import replacing, try_to_write
+from verifyplan.frames.csv_tables import safe_table
 
 PPI = 144
 """Dots per inch of PNG files: sharp in print at one column's width."""
@@ -131,14 +132,17 @@ figcaption {{{{ max-width: 52em; padding: 0 14px; }}}}
 """
 
 
-def export_set(figure: Figure, path: str | Path, formats: Iterable[str] = ("png", "svg")) -> list[Path]:
+def export_set(
+    figure: Figure, path: str | Path, formats: Iterable[str] = ("png", "svg"), *, raw: bool = False
+) -> list[Path]:
     """Write a figure in each of the formats beside its data and its caption; return the paths, in this order.
 
     `path` is a name without a suffix: `out/scores` writes `out/scores.png`, `out/scores.svg`,
     `out/scores.csv` (the figure's data; lists joined by semicolons, missing values empty) and `out/scores.txt` (title,
-    caption, and the description as alt text). Formats are those of `export`: png, svg, pdf, html, json; without any,
-    data and caption are written alone. Missing folders are made. InputError lists all that is wrong before anything is
-    written; the files are replaced only when all of them are whole.
+    caption, and the description as alt text). In the CSV, texts that a spreadsheet would run as formulas get an
+    apostrophe in front, and escape codes are spelled out, unless `raw`. Formats are those of `export`: png, svg, pdf,
+    html, json; without any, data and caption are written alone. Missing folders are made. InputError lists all that is
+    wrong before anything is written; the files are replaced only when all of them are whole.
 
     >>> import tempfile, verifyplan as vp
     >>> figure = vp.charts.queue("contract")
@@ -153,7 +157,7 @@ def export_set(figure: Figure, path: str | Path, formats: Iterable[str] = ("png"
         raise InputError(problems)
     words = f"{title_of(spec(figure.chart))}\n\n{figure.caption}\n\nAlt text: {figure.description}\n"
     files = {name: _rendered(figure, name) for name in chosen}
-    files |= {"csv": _csv(figure.data).encode("utf-8", "replace"), "txt": words.encode("utf-8", "replace")}
+    files |= {"csv": _csv(figure.data, raw=raw).encode("utf-8", "replace"), "txt": words.encode("utf-8", "replace")}
     with ExitStack() as stack:  # all are written beside their targets, then all take their places
         for name, data in files.items():
             stack.enter_context(replacing(_with_suffix(target, name))).write_bytes(data)
@@ -193,13 +197,14 @@ def _with_suffix(target: Path, name: str) -> Path:
     return target.with_name(f"{target.name}.{name}")
 
 
-def _csv(data: pd.DataFrame) -> str:
+def _csv(data: pd.DataFrame, *, raw: bool) -> str:
     """Return the rows as CSV; an index that is not just row numbers is a column of its own."""
     rows = data if isinstance(data.index, pd.RangeIndex) else data.reset_index()
     columns = [rows.iloc[:, number] for number in range(rows.shape[1])]
     cells = [column.map(_cell).astype("object") if column.dtype == "object" else column for column in columns]
     table = pd.concat(cells, axis=1, keys=range(len(cells))) if cells else rows
-    text: str = table.to_csv(index=False, header=[str(name) for name in rows.columns], lineterminator="\n")
+    table.columns = pd.Index([str(name) for name in rows.columns])
+    text: str = (table if raw else safe_table(table)).to_csv(index=False, lineterminator="\n")
     return text
 
 

@@ -13,6 +13,7 @@ import typer
 
 import verifyplan as vp
 from verifyplan.cli.exit_codes import NEGATIVE
+from verifyplan.csv_cells import safe_cell
 from verifyplan.documents.bridges.gap_plan import gap_plan as close_gaps
 from verifyplan.documents.bridges.must_haves import PLANNER, document_of, must_have_findings, plans_of
 from verifyplan.documents.bridges.run_verification import verification as verified
@@ -161,5 +162,6 @@ def _csv(rows: list[dict[str, Any]]) -> str:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, FIELDS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**row, "ticket_ids": ";".join(row["ticket_ids"])} for row in rows)
+    cells = ({**row, "ticket_ids": ";".join(row["ticket_ids"])} for row in rows)
+    writer.writerows({name: cell and safe_cell(cell) for name, cell in row.items()} for row in cells)
     return text.getvalue()

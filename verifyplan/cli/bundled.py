@@ -13,8 +13,8 @@ from verifyplan.cli.agents import backend_of_options
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import replacing, write_text
 from verifyplan.frames import bundled
+from verifyplan.frames.csv_tables import write_csv
 
 bench = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Score a backend on labelled data."
@@ -41,7 +41,7 @@ def datasets(
                 Problem("--out", f"{str(out)!r} is not a .csv file", "claims are written as CSV: name a .csv file")
             )
         table = stdlib_claims(claims, seed=seed)
-        write_text(out, table.to_csv(index=False))
+        write_csv(table, out)
         typer.echo(f"{claims} claims, {int(table.groupby('finding_id')['truth'].first().sum())} true: {out}")
     elif stdlib:
         typer.echo(stdlib_root())
@@ -110,6 +110,5 @@ def plans(
     typer.echo(str(result))
     if out is not None:
         for name in ("defects", "by_kind", "alarms", "on_sound", "verdicts", "cost"):
-            with replacing(out / f"{name}.csv") as temporary:
-                getattr(tables, name).to_csv(temporary, index=False)
+            write_csv(getattr(tables, name), out / f"{name}.csv")
         typer.echo(f"tables: {out}")

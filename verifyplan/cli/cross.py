@@ -16,6 +16,7 @@ from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
 from verifyplan.cli.inputs import model_roster
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.csv_tables import safe_table
 from verifyplan.frames.table_files import read_table
 from verifyplan.runs.merges import DEFAULT_MATCHER
 
@@ -63,7 +64,7 @@ def crossverify(
     roster = _roster(workers) if backend == "static" else model_roster(workers)
     if show_merges:
         merges = vp.group_findings(findings, roster, matcher=votes.matcher or DEFAULT_MATCHER)
-        typer.echo(merges.to_csv(index=False), nl=False)
+        typer.echo(safe_table(merges).to_csv(index=False), nl=False)
         return
 
     parts = _calls_by_run(votes.only)

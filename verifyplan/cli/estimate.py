@@ -15,7 +15,7 @@ from verifyplan.cli.choices import ModeName, PolicyName, TeamName
 from verifyplan.cli.inputs import model_roster, names_of
 from verifyplan.cli.option_groups import option_of, with_groups
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import replacing
+from verifyplan.frames.csv_tables import write_csv
 from verifyplan.protocol.settings import PanelSettings
 
 if TYPE_CHECKING:
@@ -82,8 +82,7 @@ def estimate(
     )
     typer.echo(json.dumps(_as_json(result), indent=2, ensure_ascii=False) if as_json else _as_text(result))
     if out is not None:
-        with replacing(out) as temporary:
-            result.table.to_csv(temporary, index=False)
+        write_csv(result.table, out)
 
 
 def _panel(panel: bool | None, mode: ModeName | None, workers: str | None) -> dict[str, Any]:

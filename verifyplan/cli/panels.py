@@ -15,7 +15,7 @@ from verifyplan.cli import options
 from verifyplan.cli.inputs import is_vote_table, read_pairs, read_runs
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import replacing
+from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.vote_tables import VOTE_TABLES
 
@@ -71,8 +71,7 @@ class PanelOptions:
         if self.out is None:
             return
         for name, table in tables.items():
-            with replacing(self.out / f"{name}.csv") as temporary:
-                table.to_csv(temporary, index=False)
+            write_csv(table, self.out / f"{name}.csv")
         typer.echo(f"tables: {', '.join(f'{name}.csv' for name in tables)} in {self.out}")
 
 

@@ -16,6 +16,7 @@ from verifyplan.cli.choices import MissingBasisName, PolicyName, ReplayModeName
 from verifyplan.cli.inputs import read_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import replacing
+from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.run_notes import note_unnamed_mode
 from verifyplan.runlog.reader import SUFFIX
 from verifyplan.runs.debate.run import Debate
@@ -146,8 +147,10 @@ def _class_lines(table: pd.DataFrame) -> Iterator[str]:
 
 
 def _write(table: pd.DataFrame, out: Path) -> Path:
+    if out.suffix == ".csv":
+        return write_csv(table, out)
     with replacing(out) as temporary:
-        (table.to_csv if out.suffix == ".csv" else table.to_parquet)(temporary, index=False)
+        table.to_parquet(temporary, index=False)
     return out
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from verifyplan.analysis.voters import roster_of
 from verifyplan.files import replacing
 from verifyplan.frames.bundled import is_bundled, path
+from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
 from verifyplan.protocol.vote import MODES
@@ -84,14 +85,13 @@ def _command(*words: str) -> str:
 
 def write_table(table: pd.DataFrame, path: Path) -> Path:
     """Write a table in the format that the suffix of the path names, and return the path."""
+    if suffix_of(path) not in ("parquet", "json"):
+        return write_csv(table, path)
     with replacing(path) as temporary:
-        match suffix_of(path):
-            case "parquet":
-                table.to_parquet(temporary, index=False)
-            case "json":
-                table.to_json(temporary, orient="records", indent=2, force_ascii=False)
-            case _:
-                table.to_csv(temporary, index=False)
+        if suffix_of(path) == "parquet":
+            table.to_parquet(temporary, index=False)
+        else:
+            table.to_json(temporary, orient="records", indent=2, force_ascii=False)
     return path
 
 

@@ -17,8 +17,8 @@ import pandas as pd
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
-from verifyplan.files import replacing
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
+from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.saved_tables import write_tables
 from verifyplan.frames.table_files import TRUTH_COLUMNS, Truth, truth_table
@@ -254,14 +254,18 @@ class RunSet:
         write_tables({name: getattr(self, name) for name in TABLE_NAMES}, Path(folder))
         return Path(folder)
 
-    def save_csv(self, folder: str | Path) -> Path:
-        """Write the tables as CSV into a folder, one file each; lists are joined by semicolons."""
+    def save_csv(self, folder: str | Path, *, raw: bool = False) -> Path:
+        """Write the tables as CSV into a folder, one file each; lists are joined by semicolons.
+
+        Texts that a spreadsheet would run as formulas (`=`, `+`, `-`, `@`) get an apostrophe in front, and escape codes
+        are spelled out; the command line, `with_truth` and `crossverify` undo both where they read a CSV file. With
+        `raw`, texts are written as they are.
+        """
         for name in TABLE_NAMES:
             frame: pd.DataFrame = getattr(self, name)
             lists = [column.name for column in TABLES[name] if column.kind == "names"]
             joined = {column: frame[column].map("; ".join, na_action="ignore") for column in lists}
-            with replacing(Path(folder) / f"{name}.csv") as temporary:
-                frame.assign(**joined).to_csv(temporary, index=False)
+            write_csv(frame.assign(**joined), Path(folder) / f"{name}.csv", raw=raw)
         return Path(folder)
 
 

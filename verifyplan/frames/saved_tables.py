@@ -24,6 +24,7 @@ from verifyplan.files import replacing
 from verifyplan.frames.addresses import SavedTables
 from verifyplan.frames.columns import FIRST_TABLES, KEYS, LONG_TEXTS, TABLES, empty, typed
 from verifyplan.frames.late_texts import LateTexts, TextFile
+from verifyplan.frames.table_limits import refuse_large
 from verifyplan.garbage import no_garbage_collection
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id", "origin_worker", "category")
@@ -89,6 +90,7 @@ def _read_table(saved: SavedTables, name: str, problems: list[Problem]) -> pd.Da
     try:
         with saved.system.open(path, "rb") as stream:
             file = pq.ParquetFile(stream)
+            refuse_large(file.metadata, path)
             table = file.read() if file.metadata.num_rows else file.schema_arrow.empty_table()
         attrs = json.loads((table.schema.metadata or {}).get(_ATTRS, b"{}"))
         frame = _frame(table, name)
@@ -149,7 +151,9 @@ def _texts(saved: SavedTables, path: str, column: str, rows: int) -> pa.ChunkedA
     """Return the texts of a column; TableError where they are gone, or not those of the table's rows."""
     try:
         with saved.system.open(path, "rb") as stream:
-            texts = pq.ParquetFile(stream).read([column])[column].cast(pa.large_string())
+            file = pq.ParquetFile(stream)
+            refuse_large(file.metadata, path)
+            texts = file.read([column])[column].cast(pa.large_string())
     except (OSError, pa.ArrowException, KeyError) as error:
         message = f"cannot be read any more ({error})"
         raise TableError(Problem(path, message, "load the folder again: it was saved anew, or removed")) from None

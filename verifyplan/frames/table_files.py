@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path, PurePath
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, TableError
+from verifyplan.frames.csv_tables import plain_table
+from verifyplan.frames.table_limits import COMPRESSED, refuse_large, refuse_repeated_texts, text_table
 
 TRUTH_COLUMNS = ["finding_id", "truth"]
 
@@ -24,7 +29,9 @@ Truth = Mapping[str, bool] | pd.Series | pd.DataFrame | str | os.PathLike[str]
 def read_table(path: Path) -> pd.DataFrame:
     """Read a CSV, Parquet or JSON file; InputError if it is none of these, or damaged.
 
-    JSON holds a list of rows, or truth by finding id.
+    JSON holds a list of rows, or truth by finding id. CSV, TSV and JSON may be compressed (.gz, .bz2, .xz, .zip), and
+    texts that `save_csv` and the like made safe for spreadsheets are read as they were. A table that would fill the
+    memory is refused by its size, before it is read (see `table_limits`).
     """
     try:
         return table_of(path, str(path))
@@ -35,18 +42,30 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
     """Return the table in a file, or in its bytes, whose `name` says the format; InputError where it is none."""
+    path = PurePath(name)
+    suffix = (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
     source = BytesIO(content) if isinstance(content, bytes) else content
     try:
-        match PurePath(name).suffix.lower():
-            case ".parquet":
-                return pd.read_parquet(source)
-            case ".json":
-                rows = json.loads(content if isinstance(content, bytes) else content.read_bytes())
-                return truth_table(rows) if isinstance(rows, dict) else pd.DataFrame(rows)
+        if suffix == ".parquet":
+            return _read_parquet(source, name)
+        text = text_table(source) if isinstance(source, Path) else source
+        if suffix == ".json":
+            rows = json.loads(text.read_bytes() if isinstance(text, Path) else text.read())
+            return truth_table(rows) if isinstance(rows, dict) else pd.DataFrame(rows)
         # 01 is not 1, NA is a name
-        return pd.read_csv(source, dtype="str", keep_default_na=False, na_values=[""])
-    except (ValueError, TypeError, pd.errors.ParserError) as error:
+        tabs = "\t" if suffix == ".tsv" else ","
+        return plain_table(pd.read_csv(text, sep=tabs, dtype="str", keep_default_na=False, na_values=[""]))
+    except TableError:
+        raise
+    except (ValueError, TypeError, pd.errors.ParserError, pa.ArrowException) as error:
         raise InputError(Problem(name, f"is not a table ({error})", "give a CSV or Parquet file")) from None
+
+
+def _read_parquet(source: Path | BytesIO, name: str) -> pd.DataFrame:
+    with source.open("rb") if isinstance(source, Path) else nullcontext(source) as stream:
+        refuse_large(pq.read_metadata(stream), name)
+        refuse_repeated_texts(stream, name)
+        return pd.read_parquet(stream)
 
 
 def truth_table(truth: Truth) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from verifyplan.charts import class_mix, transitions, truth_metrics
 from verifyplan.charts.export import export
 from verifyplan.charts.figure import Figure
 from verifyplan.files import write_text
+from verifyplan.frames.csv_tables import write_csv
 from verifyplan.reports.pages import render
 from verifyplan.text import counted
 from verifyplan.version import VERSION
@@ -47,7 +48,7 @@ def report(
             export(figure, target / f"{name}.{suffix}")
     for name in ("findings", "summary"):
         frame: pd.DataFrame = getattr(comparison, name)
-        write_text(target / f"{name}.csv", frame.to_csv(index=False))
+        write_csv(frame, target / f"{name}.csv")
     changed = comparison.findings[comparison.findings["changed"]]
     names = " against ".join(comparison.conditions)
     columns = {"run_id": "run", "finding_id": "finding", "summary": "claim"}

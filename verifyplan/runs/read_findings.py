@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
+from verifyplan.csv_cells import plain_cell
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.protocol.base import Model
@@ -208,10 +209,15 @@ def _csv_rows(text: str, path: Path, required: Sequence[str]) -> list[Any]:
         problems += [Problem(str(path), f"has the column {name!r} twice", "keep one of them") for name in twice]
         if problems:
             raise InputError(problems)
-        return list(reader)
+        return [{name: _plain(cell) for name, cell in row.items()} for row in reader]
     except csv.Error as error:
         fix = "mend the quotes of that line, or give the findings as JSON"
         raise InputError(Problem(f"{path}: line {reader.reader.line_num}", f"is not CSV ({error})", fix)) from None
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell as it was before `safe_cell`; cells behind the last column come as a list."""
+    return plain_cell(cell) if isinstance(cell, str) else cell
 
 
 def _json_rows(text: str, path: Path) -> list[Any]:

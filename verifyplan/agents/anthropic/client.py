@@ -18,6 +18,7 @@ import anthropic
 import httpx2
 from pydantic_core import from_json
 
+from verifyplan.agents.anthropic.bounded_transport import BoundedClient
 from verifyplan.agents.anthropic.key import OFFLINE_VARIABLE, Key, custom_headers, is_forbidden
 from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.redaction import redact
@@ -70,8 +71,9 @@ class Endpoint:
             timeout=anthropic.Timeout(timeout, connect=min(timeout, 10.0)),
             max_retries=max_retries,
             default_headers={} if first else dict.fromkeys(headers, anthropic.Omit()),  # type: ignore[arg-type]
-            http_client=anthropic.DefaultAsyncHttpxClient(
-                event_hooks={"request": [self._check_origin, pause.before], "response": [pause.after]},
+            http_client=BoundedClient(
+                before=[self._check_origin, pause.before],
+                after=[pause.after],
                 follow_redirects=False,
                 verify=trusted_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
             ),

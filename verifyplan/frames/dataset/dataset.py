@@ -21,10 +21,8 @@ from verifyplan.frames.dataset.stored_codes import joined_codes, read_codes
 from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors, table_sizes
 from verifyplan.frames.table_files import Truth, truth_table
+from verifyplan.frames.table_limits import MAX_TABLE_BYTES
 from verifyplan.text import counted
-
-MAX_TABLE_BYTES = 4 * 2**30
-"""A table that would be larger in memory is not read as a whole."""
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.columns import LONG_TEXTS, TABLES, empty
 from verifyplan.frames.dataset.manifest import PARTS, Part
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
+from verifyplan.frames.table_limits import refuse_large
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id")
 _SMALL = ("iteration", "round")
@@ -167,6 +168,7 @@ def _write(storage: Storage, name: str, table: pa.Table, **options: Any) -> None
 
 def _read(storage: Storage, name: str) -> pd.DataFrame:
     with reading(storage, name) as stream:
+        refuse_large(pq.read_metadata(stream), storage.path(name))
         return pd.read_parquet(stream)
 
 
@@ -177,6 +179,8 @@ def reading(storage: Storage, name: str) -> Iterator[Any]:
     try:
         with pa.OSFile(path, "rb") if storage.is_local else storage.system.open(path, "rb") as stream:
             yield stream
+    except TableError:
+        raise
     except FileNotFoundError:
         fix = "open it again: it was compiled anew since"
         raise InputError(Problem(path, "is no longer part of the dataset", fix)) from None

@@ -14,8 +14,9 @@ from pandas.api.types import union_categoricals
 
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.dataset.manifest import Part
-from verifyplan.frames.dataset.part_files import part_file, read_texts, reading
+from verifyplan.frames.dataset.part_files import part_file, part_path, read_texts, reading
 from verifyplan.frames.dataset.storage import Storage
+from verifyplan.frames.table_limits import refuse_large
 
 Array = npt.NDArray[Any]
 
@@ -28,6 +29,7 @@ def read_codes(storage: Storage, part: Part, table: str, columns: list[str], *, 
     """
     with reading(storage, part_file(part.name, table)) as stream:
         file = pq.ParquetFile(stream)
+        refuse_large(file.metadata, part_path(storage, part, table))
         same = {name: value for name in columns if (value := _only_value(file, name)) is not None}
         read = [name for name in columns if name not in same]
         names = [name for name in read if pa.types.is_dictionary(file.schema_arrow.field(name).type)]

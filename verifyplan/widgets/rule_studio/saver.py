@@ -10,7 +10,7 @@ import ipywidgets as ipw
 
 from verifyplan.charts.export import export_set
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import replacing
+from verifyplan.frames.csv_tables import write_csv
 from verifyplan.text import counted
 from verifyplan.widgets.html import block, paragraph
 from verifyplan.widgets.rule_studio import view
@@ -25,10 +25,7 @@ def save_rules(result: StudioResult, stem: str) -> list[Path]:
 
 def save_findings(result: StudioResult, stem: str) -> list[Path]:
     """Write the table of findings as CSV."""
-    path = Path(f"{stem}-findings.csv")
-    with replacing(path) as temporary:
-        result.findings.to_csv(temporary, index=False)
-    return [path]
+    return [write_csv(result.findings, f"{stem}-findings.csv")]
 
 
 def save_charts(result: StudioResult, stem: str) -> list[Path]:

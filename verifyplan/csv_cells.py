@@ -1,0 +1,50 @@
+r"""Write texts as cells of CSV and TSV files that no spreadsheet runs and no terminal obeys, and read them back.
+
+A cell that a spreadsheet would take for a formula gets an apostrophe in front; one with escape codes begins with `'\`
+and has these as `\x1b`. Both are undone exactly by `plain_cell`. Numbers and all other texts stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_FORMULA = re.compile(r"[\t\r\n]|[ \t\r\n]*[=+\-@＝＋－＠]")  # noqa: RUF001  (spreadsheets read the wide signs, too)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CODED = re.compile(r"(?:[^\\]|\\\\|\\x[0-9a-f]{2})*", re.DOTALL)
+_CODE = re.compile(r"\\(?:\\|x([0-9a-f]{2}))")
+
+RISKY = r"^'*[ \t\r\n]*[=+\-@＝＋－＠]|^'*[\t\r\n]|^'+\\|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # noqa: RUF001
+"""Finds every text that `safe_cell` changes, and numbers, in Python as in Arrow."""
+
+
+def safe_cell(text: str) -> str:
+    r"""Return a text as a cell: as it is, unless a spreadsheet would run it or a terminal obey it.
+
+    >>> safe_cell("=1+1"), safe_cell("-5"), safe_cell("- five"), safe_cell("a\x1b[31m")
+    ("'=1+1", '-5', "'- five", "'\\a\\x1b[31m")
+    """
+    if _CONTROL.search(text):
+        return "'\\" + _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\\", "\\\\"))
+    return f"'{text}" if _is_formula(text) or re.match(r"'+\\", text) else text
+
+
+def plain_cell(cell: str) -> str:
+    r"""Return the text that `safe_cell` made a cell of; a cell of other programs stays, unless it looks like such.
+
+    >>> plain_cell("'=1+1"), plain_cell("'-5"), plain_cell("'quoted'"), plain_cell("'\\a\\x1b[31m")
+    ('=1+1', "'-5", "'quoted'", 'a\x1b[31m')
+    """
+    if not cell.startswith("'"):
+        return cell
+    if cell.startswith("'\\"):
+        coded = cell[2:]
+        is_ours = _CODED.fullmatch(coded) and any(code[1] for code in _CODE.finditer(coded))
+        return _CODE.sub(lambda found: chr(int(found[1], 16)) if found[1] else "\\", coded) if is_ours else cell
+    return cell[1:] if _is_formula(cell) or re.match(r"''+\\", cell) else cell
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet would take a text, apostrophes in front of it aside, for a formula."""
+    core = text.lstrip("'")
+    return _FORMULA.match(core) is not None and not _NUMBER.fullmatch(core)
