@@ -1,7 +1,8 @@
 r"""Write texts as cells of CSV and TSV files that no spreadsheet runs and no terminal obeys, and read them back.
 
-A cell that a spreadsheet would take for a formula gets an apostrophe in front; one with escape codes begins with `'\`
-and has these as `\x1b`. Both are undone exactly by `plain_cell`. Numbers and all other texts stay as they are.
+A cell that a spreadsheet would take for a formula gets an apostrophe in front; one with escape codes, or carriage
+returns, which end a row for some readers, begins with `'\` and has these as `\x1b`. Both are undone exactly by
+`plain_cell`. Numbers and all other texts stay as they are.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from __future__ import annotations
 import re
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_FORMULA = re.compile(r"[\t\r\n]|[ \t\r\n]*[=+\-@＝＋－＠]")  # noqa: RUF001  (spreadsheets read the wide signs, too)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_FORMULA = re.compile(r"[\t\n]|[ \t\n]*[=+\-@＝＋－＠]")  # noqa: RUF001  (spreadsheets read the wide signs, too)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CODED = re.compile(r"(?:[^\\]|\\\\|\\x[0-9a-f]{2})*", re.DOTALL)
 _CODE = re.compile(r"\\(?:\\|x([0-9a-f]{2}))")
 
-RISKY = r"^'*[ \t\r\n]*[=+\-@＝＋－＠]|^'*[\t\r\n]|^'+\\|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # noqa: RUF001
+RISKY = r"^'*[ \t\n]*[=+\-@＝＋－＠]|^'*[\t\n]|^'+\\|[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # noqa: RUF001
 """Finds every text that `safe_cell` changes, and numbers, in Python as in Arrow."""
 
 

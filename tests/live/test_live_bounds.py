@@ -141,9 +141,8 @@ SLOW = {"body": drips, "headers": drips_headers, "early hints": says_to_go_on}
 
 @pytest.mark.parametrize("write", SLOW.values(), ids=SLOW)
 def test_the_time_of_a_request_is_that_of_the_whole_reply(write):
-    with Served(write) as server:
-        with pytest.raises(TimeoutError, match="^the endpoint gave no answer in time"):
-            sent(server, timeout=0.5)
+    with Served(write) as server, pytest.raises(TimeoutError, match=r"^the endpoint gave no answer in time"):
+        sent(server, timeout=0.5)
 
 
 def test_compressed_replies_are_read():

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from verifyplan.errors import Problem, TableError
@@ -128,14 +129,13 @@ def _expect_bytes(size: int, place: str) -> None:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind))
+    text = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_binary(text))
 
 
 def _decoded_bytes(chunk: pa.DictionaryArray) -> int:
     """Return the bytes of the texts of a chunk, each as often as it occurs."""
-    lengths = np.asarray(chunk.dictionary.cast(pa.large_binary()).binary_length()) if len(chunk.dictionary) else None
-    if lengths is None:
-        return 0
+    lengths = np.asarray(pc.binary_length(chunk.dictionary), dtype=np.int64)
     counts = np.bincount(np.asarray(chunk.indices.drop_null()), minlength=len(lengths))
     return int(counts @ lengths)
 
