@@ -6,7 +6,8 @@ import json
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 
 from verifyplan.agents.static.roles.context import RoleContext, plain
 from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, assertion
@@ -79,6 +80,8 @@ def check_commands(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
     """Look up what each command line runs: make targets, npm scripts, script files, modules of `python -m`."""
     if context.index.empty:
         return
+    # a long plan runs the same command in many steps, and each look-up goes through all of its sentences
+    make_knows, may_be_added = cache(partial(_make_knows, context)), cache(partial(_may_be_added, context))
     for line, text in context.text.commands:
         moved = False
         for part in PARTS.split(text):
@@ -86,10 +89,10 @@ def check_commands(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
             moved = moved or words[:1] == ["cd"]
             if moved or len(words) < 2:
                 continue
-            runner, name, known = _looked_up(context, words, line)
+            runner, name, known = _looked_up(context, words, line, make_knows)
             if name and not re.search(r"[<>{}$*\[\]]|\.\.\.", name):
                 yield CitedLine("", line)
-                if not known and not _may_be_added(context, runner, name):
+                if not known and not may_be_added(runner, name):
                     yield StaticIssue(
                         assertion("command-missing", f"{runner} {name}".strip()),
                         line,
@@ -117,14 +120,16 @@ def words_of(part: str) -> list[str]:
     return words
 
 
-def _looked_up(context: RoleContext, words: list[str], line: int) -> tuple[str, str, bool]:
+def _looked_up(
+    context: RoleContext, words: list[str], line: int, make_knows: Callable[[str], bool]
+) -> tuple[str, str, bool]:
     """Return what runs, the name that it runs (empty: none that is looked up), and whether that is there."""
     runner, *arguments = words
     if runner == "make":
         other = any(argument.startswith(("-C", "-f", "--")) for argument in arguments)
         targets = (argument for argument in arguments if not argument.startswith("-") and "=" not in argument)
         name = "" if other else next(targets, "")
-        return runner, name, bool(name) and _make_knows(context, name)
+        return runner, name, bool(name) and make_knows(name)
     if runner in ("npm", "pnpm", "yarn") and arguments[0] == "run" and len(arguments) > 1:
         return f"{runner} run", arguments[1], arguments[1] in _scripts(context)
     if runner in ("python", "python3") and arguments[0] == "-m" and len(arguments) > 1:
