@@ -25,6 +25,18 @@ def is_or_are(n: int) -> str:
     return "is" if n == 1 else "are"
 
 
+def span(seconds: float) -> str:
+    """Return a length of time in its largest usual unit.
+
+    >>> [span(seconds) for seconds in (0.25, 90, 3600, 90_000, 1e9)]
+    ['0.25 s', '90 s', '60 min', '25 h', '11,574 days']
+    """
+    for unit, length, limit in (("s", 1, 120), ("min", 60, 120), ("h", 3600, 48)):
+        if seconds < limit * length:
+            return f"{seconds / length:,.2f}".rstrip("0").rstrip(".") + f" {unit}"
+    return f"{seconds / 86_400:,.0f} days"
+
+
 def filled_words(filled: int, counter: int, disagreements: int) -> str:
     """Say how many disagreements had no basis, and as what they were read.
 

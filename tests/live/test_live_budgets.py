@@ -115,13 +115,13 @@ def test_a_run_that_used_less_is_not_ended(limit):
     assert replay_run(run).same
 
 
-def crossed(tokens=1000, found=6, at_once=1, **settings):
+def crossed(tokens=1000, found=6, at_once=1, backend=None, **settings):
     votes = {1: {"bob": {f"F-{n}": AGREE for n in range(1, found + 1)}}}
     with ScriptedServer(costing(Played(votes), tokens)) as server:
         run = crossverify(
             [finding(f"F-{n}") for n in range(1, found + 1)],
             ["ann", "bob"],
-            backend=speaking_to(server, prices=DEAR, max_concurrency=at_once),
+            backend=speaking_to(server, prices=DEAR, max_concurrency=at_once, **(backend or {})),
             matcher=None,
             log_dir=None,
             repo=REPO,
@@ -145,9 +145,12 @@ def test_the_calls_of_a_cross_run_that_cannot_be_paid_fail(limit):
     assert list(told) == ["completed"] * 3 + ["budget"] * 3
 
 
-def test_calls_under_way_at_once_may_go_beyond_a_budget_by_what_they_use():
-    _, server = crossed(max_tokens=1, at_once=4, settings={"maxRounds": 1})
-    assert 1 <= len(server.requests) <= 4
+@pytest.mark.parametrize("at_once", [1, 8, 32])
+def test_a_run_goes_beyond_a_budget_by_less_than_what_one_call_uses(at_once):
+    run, server = crossed(found=20, max_tokens=7_500, at_once=at_once, backend={"max_tokens": 500})
+    assert len(server.requests) == 8
+    assert run.frames.calls["status"].astype(str).value_counts().to_dict() == {"budget": 12, "completed": 8}
+    assert server.most_at_once <= at_once
 
 
 @pytest.mark.parametrize("max_cost", [1, "0.5", Decimal("0.01"), 0.25])

@@ -73,6 +73,10 @@ def turns(say: Say = str) -> list[Event]:
     second = Usage(input_tokens=4, cache_read_tokens=1000, cache_write_tokens=200, output_tokens=88)
     return [
         event_run.TurnSent(call_id=say("r1/c/t1"), model=say("big"), request_sha256="ab"),
+        event_run.Attempt(
+            call_id=say("r1/c/t1"), number=1, status=429, error=say("rate_limit_error"), started="", duration_ms=210,
+            asked_wait_s=3600, retry_in_s=3600, sent_bytes=9, received_bytes=9,
+        ),
         event_run.TurnReplied(
             call_id=say("r1/c/t1"), message={"stop_reason": say("tool_use")}, usage=first, duration_ms=1204
         ),
@@ -146,6 +150,11 @@ def test_every_event_has_its_own_line_and_words():
         ("call-replied", "i1/challenger: replied after 1.20 s, 9,000 in + 1,000 out tokens, 2 tool calls (1 refused)"),
         ("call-failed", "i1/synthesizer: timeout after 0.01 s: no answer"),
         ("turn-sent", "r1/c/t1: big is sent the request"),
+        (
+            "attempt",
+            "r1/c/t1: attempt 1: 429 rate_limit_error after 0.21 s; the endpoint asks to wait 60 min (the run can be "
+            "stopped and resumed); sent again in 60 min",
+        ),
         ("turn-replied", "r1/c/t1: replied after 1.20 s, 1,004 in (1,000 put in a cache) + 20 out tokens, under "
                          "$0.0001, tool_use"),
         ("answer-given", "A person answers i1/pause-1: context: We checked it."),
@@ -190,7 +199,7 @@ def test_a_turn_is_sent_the_request_first_with_what_was_opened_for_it(turn, word
 def test_turns_stand_one_step_within_their_call():
     asked = event_run.CallRequested(call_id="r1/c", worker="c", request_sha256="")
     indents = [len(line[19:]) - len(line[19:].lstrip()) for line in lines([asked, *turns()])]
-    assert indents == [0, 2, 2, 2, 2, 0]
+    assert indents == [0, 2, 2, 2, 2, 2, 0]
 
 
 def test_a_run_says_which_repetition_it_is():

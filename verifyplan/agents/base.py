@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from pydantic_core import to_json
 
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, Usage, WorkerRequest
-from verifyplan.protocol.event_run import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import Attempt, TurnReplied, TurnSent
 from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 
 if TYPE_CHECKING:
@@ -74,6 +75,25 @@ SendRequest = Callable[[Address, str, dict[str, Any]], Awaitable[ModelReply]]
 """Sends the body of a request to the endpoint of an address, for the turn of that id."""
 
 
+class Sending:
+    """The sending of one turn, whose HTTP requests a backend notes one by one; this one is recorded nowhere."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds that the call may still take; None for no limit."""
+        return None
+
+    async def begin(self) -> None:
+        """Prepare for the first request; LimitError where the run may not send any more."""
+
+    def note(self, attempt: Attempt) -> None:
+        """Record how a request ended; its number is counted on from those before."""
+
+    async def pause(self, seconds: float) -> None:
+        """Return when so many seconds are over and the turn may be sent again; LimitError where it may not."""
+        await asyncio.sleep(seconds)
+
+
 class Turns(Protocol):
     """The turns of one call as the run log has them: each is on disk before anything acts on it (rule E2)."""
 
@@ -85,6 +105,9 @@ class Turns(Protocol):
 
         What `send` raises comes out as it is; LimitError if the run may not send any more.
         """
+
+    def sending(self, turn: TurnSent) -> Sending:
+        """Return what notes the HTTP requests of a turn, for what is then given to `exchange` as `send`."""
 
 
 class UnrecordedTurns:
@@ -105,6 +128,10 @@ class UnrecordedTurns:
             duration_ms=round((time.monotonic() - began) * 1000),
             batch=reply.batch,
         )
+
+    def sending(self, turn: TurnSent) -> Sending:  # noqa: ARG002  (nothing is noted)
+        """Return what notes nothing."""
+        return Sending()
 
 
 class LimitError(Exception):

@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
-from verifyplan.agents.base import Backend, ConversingBackend, LimitError, Request, Send
+from verifyplan.agents.base import Backend, ConversingBackend, LimitError, Request, Send, Sending
 from verifyplan.engine.emitter import Emitter
+from verifyplan.engine.sending import CallClock, LiveSending
 from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, ToolUse, Usage, WorkerRequest
@@ -128,8 +129,11 @@ class Caller:
     async def _call(self, request: Request) -> Result:
         """Make one call when a slot is free; when this returns, what was paid for, its turns or result, is on disk."""
         async with self._slots:
-            result = await self._result(request)
-            self.emitter.emit_unsynced(result)
+            try:
+                result = await self._result(request)
+                self.emitter.emit_unsynced(result)
+            finally:
+                self.usage_limit.release(request.call_id)
         if not self._converses:
             await self.emitter.synced()
         return result
@@ -137,10 +141,11 @@ class Caller:
     async def _result(self, request: Request) -> Result:
         """Return the event that says how a call ended; the timeout begins here."""
         began = time.monotonic()
-        turns = CallTurns(self.emitter, self.past, self.usage_limit)
+        clock = CallClock(self.timeout)
+        turns = CallTurns(self.emitter, self.past, self.usage_limit, clock)
         status: Failure
         try:
-            async with asyncio.timeout(self.timeout):
+            async with clock.limit:
                 return _replied(request.call_id, await self._reply(request, turns), _ms_since(began))
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is None or task.cancelling():
@@ -172,18 +177,17 @@ class Caller:
         assert self.backend is not None  # noqa: S101  (call_all has seen to it)
         if isinstance(self.backend, ConversingBackend):
             return await self.backend.converse(request, turns)
-        if refusal := self.usage_limit.refusal(request.call_id):
-            raise LimitError(refusal)
+        await turns.reserve(request.call_id, None)
         return await self.backend.answer(request)
 
 
 class CallTurns:
     """The turns of one call, recorded or to be made; `usage` and `tools` add up those of all turns so far."""
 
-    def __init__(self, emitter: Emitter, past: Past, usage_limit: UsageLimit) -> None:
+    def __init__(self, emitter: Emitter, past: Past, usage_limit: UsageLimit, clock: CallClock) -> None:
         self.usage = Usage()
         self.tools: tuple[ToolUse, ...] = ()
-        self._emitter, self._past, self._usage_limit = emitter, past, usage_limit
+        self._emitter, self._past, self._usage_limit, self._clock = emitter, past, usage_limit, clock
 
     def sent(self, turn: str) -> TurnSent | None:
         """Return what a turn added, if it is on disk."""
@@ -197,15 +201,38 @@ class CallTurns:
         sent = redacted(sent)
         self.tools += sent.tools
         known = self._past.turn(sent.call_id)
-        if known is None and (refusal := self._usage_limit.refusal(sent.call_id)):
-            raise LimitError(refusal)
-        self._emitter.emit_unsynced(sent)
-        replied = known or await self._send(sent.call_id, send)
-        self._emitter.emit_unsynced(replied)
+        if known is None:
+            await self.reserve(sent.call_id, sent.estimate)
+        try:
+            self._emitter.emit_unsynced(sent)
+            for attempt in self._past.attempts(sent.call_id):
+                self._emitter.emit_unsynced(attempt)
+            replied = known or await self._send(sent.call_id, send)
+            self._emitter.emit_unsynced(replied)
+        finally:
+            self._usage_limit.release(sent.call_id)
         self.usage += replied.usage
         if known is None:
             await self._emitter.synced()
         return replied
+
+    async def reserve(self, name: str, estimate: Usage | None) -> None:
+        """Wait until there is room for what is about to be sent; LimitError where the run may not send any more."""
+        with self._clock.stopped():
+            refusal = await self._usage_limit.reserve(name, estimate)
+        if refusal:
+            raise LimitError(refusal)
+
+    def sending(self, turn: TurnSent) -> Sending:
+        """Return what notes the HTTP requests of a turn."""
+
+        async def reserve_again() -> None:
+            self._usage_limit.release(turn.call_id)
+            await self.reserve(turn.call_id, turn.estimate)
+
+        made, cut_off = len(self._past.attempts(turn.call_id)), self._past.was_cut_off(turn.call_id)
+        emit = self._emitter.emit_unsynced
+        return LiveSending(turn.call_id, self._clock, emit, reserve_again, made=made, cut_off=cut_off)
 
     @staticmethod
     async def _send(turn: str, send: Send) -> TurnReplied:

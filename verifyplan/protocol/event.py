@@ -21,6 +21,7 @@ ExternalEvent = (
     | event_run.CallReplied
     | event_run.CallFailed
     | event_run.TurnSent
+    | event_run.Attempt
     | event_run.TurnReplied
     | event_run.AnswerGiven
 )

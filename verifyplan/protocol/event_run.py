@@ -30,6 +30,9 @@ class TurnSent(Model):
         default=(), description="Blocks that this turn adds: results of tools, a wish for repair; none in the first."
     )
     tools: tuple[ToolUse, ...] = Field(default=(), description="The tool calls behind those blocks, in order.")
+    estimate: Usage | None = Field(
+        default=None, description="The most that it may use, as estimated before it is sent; null where nobody did."
+    )
 
     @property
     def of_call(self) -> str:
@@ -38,6 +41,38 @@ class TurnSent(Model):
         >>> TurnSent(call_id="i2/challenger/t3", model="m", request_sha256="").of_call
         'i2/challenger'
         """
+        return call_of(self.call_id)
+
+
+class Attempt(Model):
+    """One HTTP request of a turn came to its end: a turn is sent again where that may help (rule A12)."""
+
+    type: Literal["attempt"] = "attempt"
+    call_id: str = Field(description="The turn that was sent, as in i2/challenger/t3.")
+    number: Annotated[int, Field(ge=1)] = Field(description="The attempt, numbered from 1 in its turn.")
+    status: int | None = Field(default=None, description="The HTTP status; null where none came.")
+    error: str = Field(
+        default="", description="The endpoint's name of the error, or the class of the fault; blank with a message."
+    )
+    started: str = Field(description="When it began.")
+    duration_ms: Annotated[int, Field(ge=0)]
+    waited_s: Annotated[float, Field(ge=0)] = Field(default=0.0, description="Seconds of waits before it.")
+    asked_wait_s: Annotated[float, Field(ge=0)] | None = Field(
+        default=None, description="Seconds that the endpoint asks to wait."
+    )
+    retry_in_s: Annotated[float, Field(ge=0)] | None = Field(
+        default=None, description="Seconds after which the turn is sent again; null where it is not."
+    )
+    sent_bytes: Annotated[int, Field(ge=0)] = Field(description="Bytes of the body, once all are sent; 0 before.")
+    received_bytes: Annotated[int, Field(ge=0)] = Field(description="Bytes of the reply's body, as they came.")
+    request_id: str | None = Field(default=None, description="The endpoint's name of the request.")
+    perhaps_billed: bool = Field(
+        default=False, description="Whether it was sent whole and its answer is lost, so that it may be billed."
+    )
+
+    @property
+    def of_call(self) -> str:
+        """The call that this attempt belongs to."""
         return call_of(self.call_id)
 
 

@@ -17,8 +17,9 @@ from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.migrate import rules_changed
-from verifyplan.text import counted
+from verifyplan.text import counted, span
 
+_TURNS = (event_run.TurnSent, event_run.Attempt, event_run.TurnReplied)
 _OUTER = (
     *(event_run.RunStarted, event_run.RunResumed, event_run.RunReopened, event_run.RunEnded),
     *(IterationStarted, IterationClosed),
@@ -42,7 +43,7 @@ def log_text(records: Sequence[Record]) -> Iterator[str]:
     for record in records:
         if isinstance(record.event, _OUTER):
             inside = False
-        depth = inside + isinstance(record.event, (*_INNER, event_run.TurnSent, event_run.TurnReplied))
+        depth = inside + isinstance(record.event, (*_INNER, *_TURNS))
         yield f"{record.seq:>{width}} {_since(start, record.at):>12}  {'  ' * depth}{event_text(record.event)}"
         inside = inside or isinstance(record.event, IterationStarted)
 
@@ -177,12 +178,26 @@ def _turn_event(event: Event) -> str:
     """Return what a model is sent, or why it stopped and what it used; not what it said (rule G1); empty for others."""
     if isinstance(event, event_run.TurnSent):
         return f"{quoted(event.call_id)}: {quoted(event.model)} is sent {' and '.join(_sent(event))}"
+    if isinstance(event, event_run.Attempt):
+        return _attempt(event)
     if not isinstance(event, event_run.TurnReplied):
         return ""
     batch = f", in batch {quoted(event.batch)}" if event.batch else ""
     used = f"{usage_text(event.usage)}{_source(event)}{batch}"
     stopped = quoted(event.message.get("stop_reason") or "broken off")
     return f"{quoted(event.call_id)}: replied after {_seconds(event.duration_ms)}, {used}, {stopped}"
+
+
+def _attempt(event: event_run.Attempt) -> str:
+    """Return how one HTTP request ended, and what follows."""
+    status = "" if event.status is None else f" {event.status}"
+    fault = f" {quoted(event.error)}" if event.error else ""
+    wait = event.asked_wait_s
+    asks = f"; the endpoint asks to wait {span(wait)} (the run can be stopped and resumed)" if wait else ""
+    again = "" if event.retry_in_s is None else f"; sent again in {span(event.retry_in_s)}"
+    billed = "; perhaps billed" if event.perhaps_billed else ""
+    after = f"after {_seconds(event.duration_ms)}"
+    return f"{quoted(event.call_id)}: attempt {event.number}:{status}{fault} {after}{asks}{again}{billed}"
 
 
 def _sent(event: event_run.TurnSent) -> Iterator[str]:

@@ -11,6 +11,7 @@ from verifyplan.errors import LogError, Problem
 from verifyplan.protocol.event import EXTERNAL_EVENTS, Event, Sink
 from verifyplan.protocol.event_run import (
     AnswerGiven,
+    Attempt,
     CallFailed,
     CallReplied,
     CallRequested,
@@ -18,6 +19,7 @@ from verifyplan.protocol.event_run import (
     RunStarted,
     TurnReplied,
     TurnSent,
+    call_of,
 )
 from verifyplan.runlog.chain import Record, now, share_field_names
 from verifyplan.runlog.reader import MAX_RECORDS_IN_MEMORY
@@ -45,7 +47,7 @@ class Past:
                 self._external[key] = position
             if not isinstance(event, EXTERNAL_EVENTS):
                 self._derived.append(position)
-            elif isinstance(event, TurnSent | TurnReplied):
+            elif isinstance(event, TurnSent | Attempt | TurnReplied):
                 self._turns[event.of_call].append(position)
         self._may_go_unscored = may_go_unscored
         """Whether a replay may give its verdict where no scores were asked for, as changed rules can end it sooner."""
@@ -100,10 +102,25 @@ class Past:
         replied: TurnReplied | None = self._event("turn", turn)
         return replied
 
-    def turns(self, call_id: str) -> tuple[TurnSent | TurnReplied, ...]:
+    def turns(self, call_id: str) -> tuple[TurnSent | Attempt | TurnReplied, ...]:
         """Return all that the turns of a call left on disk, in order."""
         events = (self._records[position].event for position in self._turns.get(call_id, ()))
-        return tuple(event for event in events if isinstance(event, TurnSent | TurnReplied))
+        return tuple(event for event in events if isinstance(event, TurnSent | Attempt | TurnReplied))
+
+    def attempts(self, turn: str) -> tuple[Attempt, ...]:
+        """Return the HTTP requests of a turn that are on disk, in order."""
+        of_call = self.turns(call_of(turn))
+        return tuple(event for event in of_call if isinstance(event, Attempt) and event.call_id == turn)
+
+    def was_cut_off(self, turn: str) -> bool:
+        """Return whether a process ended while a turn was sent: its last request has no end on disk.
+
+        It may also have ended while it waited to send the turn again.
+        """
+        if self.sent(turn) is None or self.turn(turn) is not None or self.has_result(call_of(turn)):
+            return False
+        attempts = self.attempts(turn)
+        return not attempts or attempts[-1].retry_in_s is not None
 
     @property
     def in_flight(self) -> tuple[str, ...]:
@@ -134,6 +151,8 @@ def _key(event: Event) -> tuple[str, str] | None:
             return "result", event.call_id
         case TurnSent():
             return "sent", event.call_id
+        case Attempt():
+            return "attempt", f"{event.call_id} {event.number}"
         case TurnReplied():
             return "turn", event.call_id
         case AnswerGiven():

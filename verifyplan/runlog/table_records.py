@@ -25,7 +25,10 @@ from verifyplan.runlog.log_lines import record_of, steps_of
 from verifyplan.runlog.migrate import Step
 from verifyplan.runlog.reader import StoredRecords, parse_log
 
-_CALLS = (event_run.CallRequested, event_run.CallReplied, event_run.TurnSent, event_run.TurnReplied)
+_CALLS = (
+    *(event_run.CallRequested, event_run.CallReplied),
+    *(event_run.TurnSent, event_run.Attempt, event_run.TurnReplied),
+)
 _ROUNDS = (event_cross.FindingQueued, event_cross.DispatchClosed, event_cross.VoteCast, event_cross.RoundClosed)
 FREQUENT: Mapping[str, tuple[type[BaseModel], ...]] = {
     "cross": (*_CALLS, *_ROUNDS, event_cross.FindingGrouped, event_cross.FindingClassified),

@@ -14,6 +14,7 @@ from typing import Literal
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import (
+    Attempt,
     CallFailed,
     CallReplied,
     CallRequested,
@@ -36,7 +37,7 @@ FINAL_STATES: tuple[State, ...] = ("cancelled", "waiting", "ended", "failed")
 RunFunction = Callable[[Sink, PauseHandler], Run]
 """A run that has yet to be driven, by whom its events are told to and who answers its questions."""
 
-_OF_CALLS = CallReplied | CallFailed | TurnSent | TurnReplied
+_OF_CALLS = CallReplied | CallFailed | TurnSent | Attempt | TurnReplied
 """Events of calls under way; a run that is to stop lets them come to their end, turns and all."""
 
 _GOES_ON = re.compile(r"The run goes on by: verifyplan resume (.+)", re.DOTALL)

@@ -25,6 +25,7 @@ from verifyplan.protocol.event_plan import (
     StatusChanged,
 )
 from verifyplan.protocol.event_run import (
+    Attempt,
     CallFailed,
     CallReplied,
     CallRequested,
@@ -49,7 +50,7 @@ MAX_SHOWN_STEPS = 12
 MAX_EVIDENCE_CHARACTERS = 3000
 """Characters that are kept of what a challenge was raised on."""
 
-_COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, ScoreGiven, TurnSent, TurnReplied)
+_COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, ScoreGiven, TurnSent, Attempt, TurnReplied)
 """Events that come in hundreds: they are counted, and no step of their own."""
 
 _ROUND = re.compile(r"(?:^|/)r(\d+)/")
@@ -98,7 +99,7 @@ class LiveProgress:
                 self._classes[event.classification] += event.part != "challenges"
             case _:
                 pass
-        if not isinstance(event, _COUNTED_ONLY):
+        if not isinstance(event, _COUNTED_ONLY) or (isinstance(event, Attempt) and event.asked_wait_s):
             self.steps += 1
             self._last.append((event, self._severity.get(event.id, "") if isinstance(event, StatusChanged) else ""))
 
@@ -182,7 +183,9 @@ class LiveProgress:
         rows = [("Turns", f"{sent:,} sent, {self._counts['turn-replied']:,} replied")] if sent else []
         rows.append(("Tokens", f"{used.total_input:,} in{cached}, {used.output_tokens:,} out"))
         if used.cost is not None or used.total:
-            rows.append(("Cost", dollars(used.cost) if used.cost is not None else "unknown"))
+            lost = self._usage.perhaps.cost
+            perhaps = f", and perhaps {dollars(lost)} for lost answers" if lost else ""
+            rows.append(("Cost", f"{dollars(used.cost) if used.cost is not None else 'unknown'}{perhaps}"))
         return rows
 
     def lines(self) -> list[str]:
