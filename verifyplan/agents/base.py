@@ -164,6 +164,14 @@ class ConversingBackend(Backend, Protocol):
 
 
 @runtime_checkable
+class RepeatableBackend(Protocol):
+    """A backend whose requests name the repetition, so that a cache of replies does not answer two runs with one."""
+
+    def in_repetition(self, repetition: int) -> Self:
+        """Return the same backend for one of several runs of the same inputs."""
+
+
+@runtime_checkable
 class ModelBackend(ConversingBackend, Protocol):
     """A backend that sends bodies of requests to endpoints: its runs can go in batches, and be estimated."""
 

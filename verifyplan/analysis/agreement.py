@@ -22,6 +22,7 @@ from verifyplan.analysis.agreement_measures import (
     units_needed,
 )
 from verifyplan.analysis.clusters import Clusters, clusters_of_units
+from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
@@ -64,7 +65,7 @@ def agreement(
     Of runs the labels are verdicts, in the order agree, supplement, disagree; of other votes whatever labels they have.
     Of more than 20,000 pairs (those of 200 workers) none is given, and the notes say so.
     Later rounds hold what was disputed, so that each worker's first vote on an item counts. Lost votes and
-    discoverers' own are left out. A measure is NaN where all said the same (chance explains everything) or nothing can
+    discoverers' own are left out; replies that are repeated or copied are in the notes. A measure is NaN where all said the same (chance explains everything) or nothing can
     be compared; `documentation("agreement")` has each one's definition and source.
 
     Args:
@@ -110,7 +111,9 @@ def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
     if len(used) < len(matrix):
         matrix, clusters = matrix[used], clusters.take(used)
     lost = int((votes.label < 0).sum())
-    said = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
+    left_out = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
+    dependent = notes_on_independence(votes.runs) if votes.runs is not None else ()
+    said = "; ".join(filter(None, (left_out, *dependent)))
     rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters, said)]
     shared = _shared(matrix)
     n_pairs = int(np.count_nonzero(shared))
@@ -149,7 +152,7 @@ def _verdicts(votes: PanelVotes, runs: RunSet) -> PanelVotes:
 
 
 def _of_all(
-    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: Clusters, lost: str
+    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: Clusters, said: str
 ) -> Iterator[tuple[Any, ...]]:
     unit, worker = np.nonzero(matrix >= 0)
     n_labels = max(codes, default=0) + 1
@@ -162,7 +165,7 @@ def _of_all(
     few = _few(counts[paired], int(np.count_nonzero(np.bincount(clusters.claim[paired]))))
     for name, sums_of in measures:
         figures = measured(sums_of(counts), clusters, n)
-        notes = (_why(figures), few if name.startswith("krippendorff") and np.isfinite(figures.value) else "", lost)
+        notes = (_why(figures), few if name.startswith("krippendorff") and np.isfinite(figures.value) else "", said)
         yield name, None, None, *figures, "; ".join(filter(None, notes))
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition, ReplayedSet
+from verifyplan.analysis.independence import notes_between_sets, notes_on_independence
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
 from verifyplan.analysis.treatments.idle_fields import idle_words
@@ -147,9 +148,11 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         )
     for condition in by_set.values():
         where = f" of {condition.name}" if len(by_set) > 1 else ""
+        yield from (f"{note}." for note in notes_on_independence(condition.frames, where))
         yield from _notes_on_set(condition.replayed, where)
         if condition.frames.findings["classification"].notna().any():
             yield from _notes_on_recorded_classes(condition.replayed.replay(VotingRules()), where)
+    yield from (f"{note}." for note in notes_between_sets([each.frames for each in by_set.values()]))
     of_run = [condition for condition in conditions if condition.rules.mode is None]
     for condition in {id(condition.replayed): condition for condition in of_run}.values():
         where = f" of {condition.name}" if len(by_set) > 1 else ""

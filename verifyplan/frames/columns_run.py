@@ -13,6 +13,7 @@ from verifyplan.protocol.plan_rules import POLICIES
 from verifyplan.protocol.records import CONVERGENCE_STATUSES, PLAN_VERDICTS, PlanQuality, TeamMode
 from verifyplan.protocol.role_call import ROLES
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS, VERIFICATION_MODES
+from verifyplan.rules.failed_calls import FAILURE_KINDS
 
 RUN = Column("run_id", "text", "the run: its file's path under the loaded folder, without suffix", key=True)
 ITERATION = Column("iteration", "whole", "the iteration of a plan run; 0 in cross runs", key=True, default=0)
@@ -39,6 +40,32 @@ _USED: Columns = (
 )
 """The usage of a model; 0 for agents that are none. Of calls that failed or are in flight: what their turns used."""
 
+_FLAGS: Columns = (
+    Column(
+        "id_repeated",
+        "yesno",
+        "whether a reply has the message id of a reply to another call of the run; missing without message ids",
+    ),
+    Column(
+        "words_repeated",
+        "yesno",
+        "whether its explanations are, word for word, those of another worker on the same findings, 12 words or more "
+        "outside quotes (24 if the whole answers are alike); missing for all but votes of models",
+    ),
+    Column(
+        "run_repeated",
+        "yesno",
+        "whether a reply is a message of another run loaded with it, or its explanations are word for word those of "
+        "the same call there; missing where no other run has the call",
+    ),
+    Column(
+        "other_model",
+        "yesno",
+        "whether a reply names another model than was asked, dated snapshots aside; missing where no reply names one",
+    ),
+)
+"""The signs that a call's reply is not its own, by what models replied (rule E6)."""
+
 CALL_TABLES: dict[str, Columns] = {
     "calls": (
         RUN,
@@ -57,7 +84,9 @@ CALL_TABLES: dict[str, Columns] = {
         Column("requested_at", "time", "when it was asked"),
         Column("replied_at", "time", "when it ended"),
         Column("reason", "text", "what was wrong with the call, or with its answer"),
+        Column("failure", FAILURE_KINDS, "why it failed, told from status and reason; missing where it did not"),
         Column("n_tools", "whole", "tool calls of the call, refused ones included"),
+        *_FLAGS,
     ),
     "turns": (
         RUN,
@@ -65,6 +94,7 @@ CALL_TABLES: dict[str, Columns] = {
         Column("call_id", "text", "the call that it belongs to, as the table `calls` names it"),
         Column("turn", "whole", "the turn in its call, from 1; of a look-up on the web, that of the turn it was for"),
         Column("model", "text", "the model that was asked"),
+        Column("model_replied", "text", "the model that the reply names"),
         Column("status", TURN_STATUSES, "how it ended"),
         Column("stop_reason", "text", "why the model stopped, in the endpoint's words"),
         *_USED,
@@ -73,6 +103,7 @@ CALL_TABLES: dict[str, Columns] = {
         Column("batch", "text", "the message batch that the reply came in, if it came in one"),
         Column("request_sha256", "text", "digest of the whole request as it was sent"),
         Column("message_id", "text", "the endpoint's name of the reply"),
+        Column("reply_sha256", "text", "digest of the reply's texts and tool calls; equal digests say the same"),
         Column("requested_at", "time", "when it was sent"),
         Column("replied_at", "time", "when it came back"),
         Column("n_added", "whole", "blocks that it adds to the conversation: results of tools, a wish for repair"),
@@ -221,6 +252,11 @@ CROSS_TABLES: dict[str, Columns] = {
         Column("consensus_workers", "names", "who is for it at the end"),
         Column("dissenting_workers", "names", "who is against it at the end"),
         Column("n_rounds", "whole", "rounds in which it was (last) voted on; 0 if it was settled before"),
+        Column("votes_asked", "whole", "votes of its last round that were asked for, its discoverers' own left out"),
+        Column("votes_valid", "whole", "votes among these that are no errors"),
+        Column(
+            "below_quorum", "yesno", "whether these are fewer than the quorum of the run's rules; missing where unknown"
+        ),
         Column("lost_votes", "whole", "votes of its last round that were asked for and are errors"),
         Column("lost_refutes", "whole", "counter-evidences of earlier rounds whose author has no vote in the last"),
         Column("truth", "yesno", "whether it is true, where that is known; no worker sees it"),

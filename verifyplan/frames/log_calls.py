@@ -5,11 +5,14 @@ Agents that are models speak in turns: each is one exchange with the endpoint.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple, get_args
+
+from pydantic_core import to_json
 
 from verifyplan.frames.log_events import LogEvents, Row, instant
 from verifyplan.frames.runset import Rows
@@ -20,6 +23,7 @@ from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested
 from verifyplan.protocol.role_call import Role
 from verifyplan.rules.answers import read_votes, unread_votes
 from verifyplan.rules.debate import ROLE_OF_TYPE
+from verifyplan.rules.failed_calls import failure_kind
 from verifyplan.runlog.debate_state import fold_debate
 
 CallEnd = CallReplied | CallFailed
@@ -83,6 +87,7 @@ def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
         "call_id": call_of(turn.call_id),
         "turn": int(number[1]) if number else None,
         "model": sent.model if sent else None,
+        "model_replied": _message_text(reply, "model"),
         "status": "completed" if reply else "failed" if over else "in-flight",
         "stop_reason": _message_text(reply, "stop_reason"),
         **_usage_row(reply.usage if reply else None),
@@ -90,6 +95,7 @@ def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
         "source": reply.source if reply else None,
         "batch": reply.batch if reply else None,
         "message_id": _message_text(reply, "id"),
+        "reply_sha256": _reply_digest(reply),
         "request_sha256": sent.request_sha256 if sent else None,
         "requested_at": turn.sent_at,
         "replied_at": turn.replied_at,
@@ -102,6 +108,18 @@ def _message_text(reply: TurnReplied | None, name: str) -> str | None:
     """Return a field of the endpoint's message, which may hold anything; None for what is no text."""
     value = reply.message.get(name) if reply else None
     return value if isinstance(value, str) else None
+
+
+def _reply_digest(reply: TurnReplied | None) -> str | None:
+    """Return the digest of a reply's texts and tool calls, without their ids; None where it has none."""
+    content = reply.message.get("content") if reply else None
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    said = [
+        block.get("text") if block.get("type") == "text" else [block.get("name"), block.get("input")]
+        for block in blocks
+        if block.get("type") in ("text", "tool_use")
+    ]
+    return hashlib.sha256(to_json(said)).hexdigest() if said else None
 
 
 def _usage_row(usage: Usage | None) -> Row:
@@ -179,6 +197,7 @@ def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None) -> R
         "n_turns": len(turns),
         "source": end.source if end and end.type == "call-replied" else None,
         "reason": end.reason if end and end.type == "call-failed" else fault,
+        "failure": failure_kind(end.status, end.reason) if end and end.type == "call-failed" else None,
         "n_tools": len(tools) if tools or usage else None,
     }
 

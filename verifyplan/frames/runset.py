@@ -19,6 +19,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.frames.csv_tables import write_csv
+from verifyplan.frames.reply_flags import with_flags
 from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.saved_tables import write_tables
 from verifyplan.frames.table_files import TRUTH_COLUMNS, Truth, truth_table
@@ -283,7 +284,9 @@ def concat(sets: Iterable[RunSet]) -> RunSet:
         raise InputError(Problem("concat", "there is nothing to join", "give at least one RunSet"))
     names = [f.name for f in fields(RunSet)]
     joined = {name: pd.concat([getattr(runs, name) for runs in every], ignore_index=True) for name in names}
-    return RunSet(**{name: typed(name, joined[name]) for name in TABLE_NAMES}, errors=joined["errors"])
+    tables = {name: typed(name, joined[name]) for name in TABLE_NAMES}
+    tables["calls"] = with_flags(tables["calls"], tables["turns"], tables["votes"])
+    return RunSet(**tables, errors=joined["errors"])
 
 
 Row = Mapping[str, Any]
@@ -300,7 +303,8 @@ def assemble(parts: Iterable[Rows]) -> RunSet:
     if not gathered:
         return RunSet()
     runs = RunSet(**{name: typed(name, _columns(name, chain.from_iterable(rows))) for name, rows in gathered.items()})
-    return replace(runs, findings=with_losses(runs.runs, runs.findings, runs.votes))
+    calls = with_flags(runs.calls, runs.turns, runs.votes)
+    return replace(runs, calls=calls, findings=with_losses(runs.runs, runs.findings, runs.votes))
 
 
 def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from verifyplan.errors import InputError
 from verifyplan.frames.text_codes import first_rows, numbered, numbered_rows
 from verifyplan.frames.vote_checks import FINDING, cite_places
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS
+from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.rules.round_decisions import quorum_reached
 from verifyplan.text import counted, listed
 
 Ints = npt.NDArray[np.int64]
@@ -52,23 +56,74 @@ def lost_refutes(finding: Ints, rounds: Ints, workers: Any, valid: Bools, counte
 
 
 def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame) -> pd.DataFrame:
-    """Return the findings with `lost_votes` and `lost_refutes`, each as it was voted on last.
+    """Return the findings with the votes that were asked for and valid, and the lost ones, as each was voted on last.
 
     The round that decided is the last in which a finding has a vote. A missing basis is counter-evidence where the
     explanation cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
     """
-    votes = votes[_USED][_may_count(votes)]
     known = pd.MultiIndex.from_frame(findings[FINDING])
     finding = np.asarray(known.get_indexer(pd.MultiIndex.from_frame(votes[FINDING])), dtype=np.int64)
-    return _with_losses(runs, findings, votes[finding >= 0], finding[finding >= 0])
+    return with_losses_at(runs, findings, votes[_USED][finding >= 0], finding[finding >= 0])
 
 
 def with_losses_at(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
     """Return the same where the position of each vote's finding is known."""
+    findings = _with_votes_asked(runs, findings, votes, finding)
     used = _may_count(votes)
     if used.all():
         return _with_losses(runs, findings, votes, finding)
     return _with_losses(runs, findings, votes[_USED][used], finding[used])
+
+
+def _with_votes_asked(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
+    """Return the findings with `votes_asked`, `votes_valid` and `below_quorum` of the last round of each."""
+    width = int(votes["round"].max() or 0) + 1 if len(votes) else 1
+    at = votes["iteration"].to_numpy(dtype=np.int64) * width + votes["round"].to_numpy(dtype=np.int64)
+    last = np.full(len(findings), -1, dtype=np.int64)
+    np.maximum.at(last, finding, at)
+    asked = (at == last[finding]) & ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
+    valid = asked & votes["verdict"].ne("verification-error").to_numpy(dtype=bool)
+    n_asked, n_valid = (np.bincount(finding[which], minlength=len(findings)) for which in (asked, valid))
+    return findings.assign(
+        votes_asked=pd.array(n_asked, dtype="Int64"),
+        votes_valid=pd.array(n_valid, dtype="Int64"),
+        below_quorum=_below_quorum(runs, findings, n_asked, n_valid),
+    )
+
+
+def _below_quorum(runs: pd.DataFrame, findings: pd.DataFrame, n_asked: Ints, n_valid: Ints) -> Any:
+    """Return whether fewer votes are valid than the quorum of the run's rules; missing where that is not known."""
+    known = runs["rules"].notna().to_numpy(dtype=bool)
+    texts = runs["rules"].astype("object").to_numpy()
+    below, unknown = np.zeros(len(findings), dtype=bool), np.ones(len(findings), dtype=bool)
+    for text in dict.fromkeys(texts[known]):
+        of_rules = findings["run_id"].isin(runs.loc[known & (texts == text), "run_id"]).to_numpy(dtype=bool)
+        quorum = _quorum_of(text)
+        unknown[of_rules] = quorum is None
+        if quorum:
+            below[of_rules] = (n_asked > 0)[of_rules] & ~quorum_reached(n_valid, n_asked, quorum)[of_rules]
+    return pd.arrays.BooleanArray(below, unknown)
+
+
+def _quorum_of(rules: str) -> int | Fraction | None:
+    """Return the quorum of rules as the table `runs` has them; None for rules of another version."""
+    try:
+        return VotingRules.from_json(rules).quorum
+    except (InputError, ValueError):
+        return None
+
+
+def note_below_quorum(findings: pd.DataFrame, where: str = "") -> str | None:
+    """Say how many findings have fewer valid votes than the quorum of their run's rules, and which; None for none."""
+    short = findings.loc[findings["below_quorum"].fillna(False).to_numpy(dtype=bool)]
+    if short.empty:
+        return None
+    votes = f"{int(short['votes_valid'].sum()):,} of {counted(int(short['votes_asked'].sum()), 'vote')} asked for"
+    rest = "rests" if len(short) == 1 else "rest"
+    return (
+        f"The class of {counted(len(short), 'finding')}{where} {rest} on fewer valid votes than the quorum ({votes}): "
+        f"{listed(short['finding_id'])}."
+    )
 
 
 def _may_count(votes: pd.DataFrame) -> Bools:

@@ -36,6 +36,7 @@ from verifyplan.reports.blocks import (
 from verifyplan.reports.plan_facts import SETTLED, convergence_of, id_link
 from verifyplan.reports.usage import dollars, expected_usage, max_expected_tokens
 from verifyplan.reports.visible import one_line
+from verifyplan.rules.failed_calls import failed_words, how_to_retry
 from verifyplan.runlog.plan_state import PlanState, Refusal
 from verifyplan.text import counted
 
@@ -158,6 +159,12 @@ def failures(state: PlanState) -> PageSection:
         rows.append(((str(each.iteration),), (each.agent,), *texts))
     head = ("iteration", "agent", "call", "what happened", "consequence")
     return table_section("Agents that failed", head, rows, "Failures and consequences")
+
+
+def failed_calls(state: PlanState) -> str:
+    """Return how many calls failed, why, and how they are asked again; blank where none did."""
+    failed = failed_words(state.failure_kinds, state.calls + state.failed_calls)
+    return f"{failed}; to ask them again: {how_to_retry(budget=bool(state.unaffordable))}" if failed else ""
 
 
 def used(state: PlanState) -> str:

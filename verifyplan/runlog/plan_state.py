@@ -56,6 +56,7 @@ from verifyplan.protocol.records import (
     SurfacedContext,
     Unknown,
 )
+from verifyplan.rules.failed_calls import FailureKind, failure_kind
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.likeness import Sayings
 
@@ -114,6 +115,8 @@ class PlanState:
     calls: int = 0
     """Calls that replied."""
     failed_calls: int = 0
+    failure_kinds: Counter[FailureKind] = field(default_factory=Counter)
+    """Why calls failed."""
     ceilings_passed: list[CeilingPassed] = field(default_factory=list)
     tools: Counter[Tool] = field(default_factory=Counter)
     requested: list[str] = field(default_factory=list)
@@ -240,6 +243,7 @@ class PlanState:
                 self.partial_failures[event.call_id] = event.partial_failures
         else:
             self.failed_calls += 1
+            self.failure_kinds[failure_kind(event.status, event.reason)] += 1
             if event.status == "budget":
                 self.unaffordable[event.call_id] = event.reason
         self.tools.update(use.tool for use in event.tools if not use.refused)

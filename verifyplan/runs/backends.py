@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from verifyplan.agents.base import Backend, ConversingBackend
+from verifyplan.agents.base import Backend, ConversingBackend, RepeatableBackend
 from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.protocol.settings import Limits
 from verifyplan.runs.arguments import Workers
 
 
-def make_backend(backend: str | Backend, workers: Workers, repo: str | Path) -> Backend:
-    """Return the backend of a name, or the backend itself, for a folder; SettingsError, InputError for a bad one."""
+def make_backend(backend: str | Backend, workers: Workers, repo: str | Path, repetition: int = 1) -> Backend:
+    """Return the backend of a name, or the backend itself, for a folder and one of several runs of the same inputs.
+
+    SettingsError, InputError for a bad one.
+    """
     if not isinstance(backend, Backend) or isinstance(backend, type):
         if backend != "static":
             fix = "use 'static', or pass a backend object: agents.Anthropic(model=...), ScriptedBackend(script)"
@@ -23,16 +26,19 @@ def make_backend(backend: str | Backend, workers: Workers, repo: str | Path) -> 
     if not Path(repo).is_dir():
         raise InputError(Problem("repo", f"{str(repo)!r} is not a folder", "name the folder that evidence cites"))
     if isinstance(backend, ConversingBackend):
-        return backend.at(repo)
+        bound = backend.at(repo)
+        return bound.in_repetition(repetition) if isinstance(bound, RepeatableBackend) else bound
     return StaticBackend(repo, workers if isinstance(workers, Mapping) else None)
 
 
-def bind_backend(backend: str | Backend, workers: Workers, repo: str | Path, limits: Limits) -> Backend:
-    """Return the backend of a run: for its folder, able to play its workers and to keep its limits.
+def bind_backend(
+    backend: str | Backend, workers: Workers, repo: str | Path, limits: Limits, repetition: int = 1
+) -> Backend:
+    """Return the backend of a run: for its folder and repetition, able to play its workers and to keep its limits.
 
     SettingsError, InputError for a backend that is unknown or cannot do one of these.
     """
-    bound = make_backend(backend, workers, repo)
+    bound = make_backend(backend, workers, repo, repetition)
     check_workers(bound, list(workers))
     check_affordable(bound, limits)
     return bound

@@ -43,7 +43,7 @@ class Preview:
     """`call_id, role, model, address, characters, redactions, tools`: one row a request; characters are those of its
     system prompt and its message, redactions the marks in these."""
     bodies: tuple[dict[str, Any], ...]
-    """The requests themselves, as JSON values: model, limits, system prompt, message, tools, the answer's schema."""
+    """The requests themselves, as JSON values: model, limits, metadata, system prompt, message, tools, schema."""
     withheld: tuple[tuple[str, str], ...]
     """Files of the folder that no model may open, by their names, each with the reason; `allow_files` allows some."""
     notes: tuple[str, ...]
@@ -66,6 +66,7 @@ class Preview:
         for row, body in zip(self.requests.itertuples(), self.bodies, strict=True):
             yield f"\n== {row.call_id!s} ({row.role!s}): {row.model!s} at {row.address!s}"
             yield f"tools: {str(row.tools) or 'none'}"
+            yield from (f"metadata: {name} {value}" for name, value in body.get("metadata", {}).items())
             for title, text in _texts(body):
                 if (before := shown.setdefault(text, str(row.call_id))) != str(row.call_id):
                     yield f"-- {title}: as in {before}"

@@ -168,14 +168,16 @@ def _backend(
             roles = [_recorded_backend(recorded.get(role) or {}, base_url) for role in ("architect", "builder")]
         else:
             roles = [_recorded_backend(recorded, base_url) if backend is None else backend] * 2
-        pair = backend_of_roles(roles[0], roles[1], repo or inputs.repository["root"])
+        pair = backend_of_roles(roles[0], roles[1], repo or inputs.repository["root"], started.repetition)
         check_affordable(pair, inputs.limits)
         return pair
     backend = _recorded_backend(recorded, base_url) if backend is None else backend
     if isinstance(inputs, PlanInputs):
         panel = inputs.settings.panel.workers if inputs.settings.panel else ()
-        return bind_backend(backend, panel, repo or inputs.repository["root"], inputs.settings)
-    return bind_backend(backend, recorded.get("workers") or inputs.analysers, repo or inputs.root, inputs.limits)
+        root = repo or inputs.repository["root"]
+        return bind_backend(backend, panel, root, inputs.settings, started.repetition)
+    roster = recorded.get("workers") or inputs.analysers
+    return bind_backend(backend, roster, repo or inputs.root, inputs.limits, started.repetition)
 
 
 def _recorded_backend(description: dict[str, Any], base_url: str | None) -> str | Backend:

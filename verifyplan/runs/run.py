@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.run_notes import failed_calls
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.vote_losses import note_below_quorum
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import RunEnded, RunStarted
+from verifyplan.rules.failed_calls import how_to_retry
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.table_records import light_records
 from verifyplan.text import counted
@@ -65,6 +69,25 @@ class Run:
         first = self.records[0].event
         assert isinstance(first, RunStarted)  # noqa: S101  (a Run is made from logs, which begin so)
         return first
+
+    @property
+    def failed_calls(self) -> str:
+        """How many calls failed, why, and how they are asked again; blank where none did.
+
+        That a run is taken up again is said of one with a log alone.
+        """
+        failed = failed_calls(self.frames.calls)
+        if not failed or self.log_path is None:
+            return failed
+        again = how_to_retry(str(self.log_path), budget=bool(self.frames.calls["failure"].eq("budget").any()))
+        return f"{failed}; to ask them again: {again}"
+
+    @property
+    def call_notes(self) -> tuple[str, ...]:
+        """What a reader of its votes must know: replies that are not a call's own, classes below the quorum."""
+        frames = self.frames
+        below = note_below_quorum(frames.findings)
+        return (*(f"{note}." for note in notes_on_independence(frames)), *([below] if below else []))
 
     @cached_property
     def frames(self) -> RunSet:

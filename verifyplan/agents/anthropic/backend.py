@@ -17,6 +17,7 @@ from verifyplan.agents.anthropic.answer_schemas import answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation
 from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
 from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hide_key, misplaced_keys
+from verifyplan.agents.anthropic.metadata import request_metadata
 from verifyplan.agents.anthropic.model_config import Effort, ModelConfig, ModelConfigs, ModelSettings
 from verifyplan.agents.anthropic.rendering import prompt_versions, render
 from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
@@ -119,6 +120,7 @@ class Anthropic:
         self.memory: Path | None = Path(memory).absolute() if memory is not None else None
         self._toolkits = ToolkitFactory(Path(repo), self.memory, web=web, allow_files=tuple(allow_files))
         self._send_request: SendRequest | None = None
+        self._repetition = 1
 
     def __repr__(self) -> str:
         """Return the model, and where the key comes from; of one whose making has failed, nothing."""
@@ -133,6 +135,12 @@ class Anthropic:
         other._toolkits = ToolkitFactory(
             Path(repo), self.memory, web=self._toolkits.web, allow_files=self._toolkits.allow_files, of_run=True
         )
+        return other
+
+    def in_repetition(self, repetition: int) -> Self:
+        """Return the same backend for one of several runs of the same inputs, whose number its requests then name."""
+        other = copy.copy(self)
+        other._repetition = repetition
         return other
 
     def through(self, send: SendRequest) -> Self:
@@ -251,7 +259,7 @@ class Anthropic:
         if not isinstance(request, WorkerRequest) and (tools := tools_of(request)):
             toolkit, paid_calls = self._toolkits.toolkit(request), sum(tools.values())
         rendered = render(request, style=config.style if is_worker else None, opened=opened)
-        head = config.body()
+        head = {**config.body(), "metadata": request_metadata(request, self._repetition)}
         if self.structured:
             schema = {"type": "json_schema", "schema": answer_schema(request)}
             head["output_config"] = {**head.get("output_config", {}), "format": schema}

@@ -148,7 +148,7 @@ class Conversation:
         checked = toolkit.check_web(tool, arguments)
         if not isinstance(checked, WebCall):
             return _tool_result(call, checked, failed=True), toolkit.uses[-1]
-        lookup = await look_up(checked, web_turn, str(self.head["model"]), self.turns, self.post)
+        lookup = await look_up(checked, web_turn, self.head, self.turns, self.post)
         self.usage += lookup.usage
         use = toolkit.record_web(checked, lookup.results, lookup.refused)
         return _tool_result(call, lookup.text or lookup.refused, failed=bool(lookup.refused)), use
@@ -223,18 +223,18 @@ class WebLookup(NamedTuple):
     usage: Usage
 
 
-async def look_up(call: WebCall, turn: str, model: str, turns: Turns, post: PostTurn) -> WebLookup:
-    """Make one web call by the endpoint's own tool, as an exchange of its own.
+async def look_up(call: WebCall, turn: str, head: Mapping[str, Any], turns: Turns, post: PostTurn) -> WebLookup:
+    """Make one web call by the endpoint's own tool, as an exchange of its own, with model and metadata of its call.
 
     An endpoint that has no such tool, or refuses, is reported as a refusal.
     """
     body: dict[str, Any] = {
-        "model": model,
+        **{name: head[name] for name in ("model", "metadata") if name in head},
         "max_tokens": LOOKUP_MAX_TOKENS,
         "messages": [{"role": "user", "content": f"{_WEB_REQUESTS[call.tool]}\n\n{call.argument}"}],
         "tools": [_WEB_TOOLS[call.tool]],
     }
-    sent = TurnSent(call_id=turn, model=model, request_sha256=request_digest(body))
+    sent = TurnSent(call_id=turn, model=str(body["model"]), request_sha256=request_digest(body))
     try:
         replied = await turns.exchange(sent, lambda: post(turn, body))
     except (AgentError, TimeoutError) as error:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.comparison_notes import MIN_TRUSTED_RUNS
+from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.analysis.panels.error_correlation import (
     MAX_VOTES_PER_JUDGE,
     Correlation,
@@ -41,6 +42,8 @@ def notes_on_panel(
     if lost:
         were = "was lost and counts" if lost == 1 else "were lost and count"
         yield f"{counted(lost, 'vote')} of {len(votes):,} {were} nowhere"
+    if votes.runs is not None:
+        yield from notes_on_independence(votes.runs)
     n_runs = answers.clusters.n_runs
     if n_runs == 1 and votes.runs is not None:
         yield "there is one run: how much a figure changes from run to run cannot be known, and intervals leave it out"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.artifact_files import Failure
+from verifyplan.frames.columns import empty
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.dataset.manifest import (
     MANIFEST,
@@ -258,7 +259,7 @@ def _new_manifest(
             failures += read.failures
             foreign += read.foreign
             if not (strict and failures):  # then the other files are read for their problems alone
-                writer.add(truth.fill(read.runs))
+                writer.add(truth.fill(_each_alone(read.runs)))
     if strict:
         refuse(failures)
     writer.flush()
@@ -279,6 +280,12 @@ def _new_manifest(
         truth=truth.digest,
         errors=(*_lasting(old, found.same), *({str(k): str(v) for k, v in row.items()} for row in errors)),
     )
+
+
+def _each_alone(runs: RunSet) -> RunSet:
+    """Return runs without the flag that depends on which others were read with them: a part holds some of them."""
+    known = runs.calls["run_repeated"].notna().any()
+    return replace(runs, calls=runs.calls.assign(run_repeated=empty("calls")["run_repeated"])) if known else runs
 
 
 def _nothing(source: str, foreign: Sequence[Failure]) -> Failure:

@@ -191,7 +191,7 @@ def crossverify(
     rows: list[Finding] | None = None
     bound: Backend | None = None
     if roster is not None:
-        bound = problems.of(lambda: bind_backend(backend, workers, repo, limits or Limits()))
+        bound = problems.of(lambda: bind_backend(backend, workers, repo, limits or Limits(), repetition))
         rows = problems.of(lambda: read_findings(findings, roster))
         problems.of(lambda: check_ids(rows or (), items or ()))
         problems.of(lambda: check_workers_of_rules(effective.rules if effective else VotingRules(), roster))

@@ -83,17 +83,22 @@ class CrossRun(Run):
     def __str__(self) -> str:
         """The outcome in a few lines."""
         if self.state.outcome is None:
-            return f"broken off after {counted(len(self.records), 'event')}; resume it to get an outcome"
+            words = f"broken off after {counted(len(self.records), 'event')}; resume it to get an outcome"
+            return "\n".join(filter(None, (self.failed_calls, words)))
         counts, inputs = self.artifact.finalClassificationCounts, self.started.cross
         assert counts is not None  # noqa: S101  (the fold writes it)
         mode = "adversarial" if self.artifact.adversarial else "collaborative"
         sizes = (counted(len(self.artifact.findings), "finding"), counted(len(inputs.analysers), "worker"))
         kinds = Counter(vote.disagree_basis or vote.verdict for vote in self._votes)
         votes = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()) or "none"
+        if lost := kinds["verification-error"]:
+            votes += f"; {kinds.total() - lost:,} of {kinds.total():,} asked for are valid"
         if len(inputs.analysers) < 2:
             votes = "none; fewer than two workers: nobody voted, so no class rests on a vote"
         lines = [
             self.failure,
+            self.failed_calls,
+            *self.call_notes,
             self.blindness,
             self._note_rules,
             f"{sizes[0]}, {sizes[1]}, {mode}: {self.status} after {counted(self.artifact.totalRounds or 0, 'round')}",

@@ -141,7 +141,7 @@ def debate(
     texts = problems.of(lambda: read_documents(documents))
     raised = problems.of(lambda: read_challenges(challenges))
     folder = problems.of(lambda: read_folder(repo, "repo", "the task"))
-    pair = problems.of(lambda: backend_of_roles(architect, builder, folder or "."))
+    pair = problems.of(lambda: backend_of_roles(architect, builder, folder or ".", repetition))
     problems.of(lambda: check_counts(max_turns=max_turns, repetition=repetition))
     problems.of(lambda: check_booleans(synthetic=synthetic))
     problems.of(lambda: check_timeout(timeout))

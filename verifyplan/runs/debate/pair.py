@@ -20,28 +20,30 @@ NAME = "pair"
 """The name of a pair of backends in a log."""
 
 
-def backend_of_roles(architect: str | Backend | None, builder: str | Backend | None, repo: str | Path) -> Backend:
+def backend_of_roles(
+    architect: str | Backend | None, builder: str | Backend | None, repo: str | Path, repetition: int = 1
+) -> Backend:
     """Return the backends of both roles as one, made for a folder; without a builder the architect plays both.
 
     SettingsError naming each role that no backend can play: static agents write nothing.
     """
     problems = Problems()
-    first = problems.of(lambda: _role_backend("architect", architect, repo))
+    first = problems.of(lambda: _role_backend("architect", architect, repo, repetition))
     both = builder is None or builder is architect
-    second = first if both else problems.of(lambda: _role_backend("builder", builder, repo))
+    second = first if both else problems.of(lambda: _role_backend("builder", builder, repo, repetition))
     if first is None or second is None:
         raise SettingsError(problems)
     return paired(first, second)
 
 
-def _role_backend(role: str, backend: str | Backend | None, repo: str | Path) -> Backend:
+def _role_backend(role: str, backend: str | Backend | None, repo: str | Path, repetition: int) -> Backend:
     fix = "give agents.Anthropic(model), a ScriptedBackend(script), or an object of your own with its methods"
     if isinstance(backend, StaticBackend) or backend == "static":
         raise SettingsError(Problem(role, "static agents play no role of a debate: they write nothing", fix))
     if not isinstance(backend, Backend) or isinstance(backend, type):
         got = "none" if backend is None else repr(backend)
         raise SettingsError(Problem(role, f"must be a backend that can write, got {got}", fix))
-    return make_backend(backend, (), repo)
+    return make_backend(backend, (), repo, repetition)
 
 
 def paired(architect: Backend, builder: Backend) -> Backend:

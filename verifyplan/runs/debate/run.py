@@ -76,11 +76,15 @@ class Debate(Run):
 
     def __str__(self) -> str:
         """How it ended, and its messages turn by turn."""
-        return debate_text(self.state, self.notes)
+        return debate_text(self.state, (*self._of_calls, *self.notes))
 
     def _repr_html_(self) -> str:
         """The same for a notebook, with the grounds of each message and the last diff."""
-        return debate_html(self.state, self.notes)
+        return debate_html(self.state, (*self._of_calls, *self.notes))
+
+    @property
+    def _of_calls(self) -> tuple[str, ...]:
+        return (*filter(None, (self.failed_calls,)), *self.call_notes)
 
 
 def diff_problem(diff: str, inputs: DebateInputs) -> str:

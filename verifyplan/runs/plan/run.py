@@ -86,13 +86,13 @@ class PlanRun(Run):
             fix = "name a .md or .html file, or say form="
             raise InputError(Problem("path", f"{str(path)!r} does not say the form of the report", fix))
         html = form == "html" or (form is None and path is not None and Path(path).suffix in (".html", ".htm"))
-        text = plan_report_html(self.state) if html else plan_report(self.state)
+        text = (plan_report_html if html else plan_report)(self.state, self.call_notes)
         return text if path is None else write_text(path, text)
 
     def __str__(self) -> str:
         """The outcome in a few lines."""
-        return plan_summary(self.state)
+        return plan_summary(self.state, self.call_notes)
 
     def _repr_html_(self) -> str:
         """The report in a frame of its own, for a notebook."""
-        return plan_report_frame(self.state)
+        return plan_report_frame(self.state, self.call_notes)

@@ -149,7 +149,7 @@ def verify(
     )
     parsed = problems.of(lambda: _read_plan(plan))
     folder = problems.of(lambda: read_folder(repo, "repo", "the plan"))
-    bound = problems.of(lambda: make_backend(backend, (), folder or "."))
+    bound = problems.of(lambda: make_backend(backend, (), folder or ".", repetition))
     problems.of(lambda: check_log_dir(log_dir))
     problems.of(lambda: check_counts(repetition=repetition))
     problems.of(lambda: check_booleans(synthetic=synthetic))
