@@ -47,7 +47,12 @@ def test_every_ending_has_its_headline():
         state = make(str).state
         assert f">{HEADLINES[name]}</p>" in re.sub("</?bdi>", "", plan_report_html(state)), name
         assert plan_report(state).replace("\\", "").split("\n\n")[1] == f"**{HEADLINES[name]}**"
-        assert plan_summary(state).splitlines()[0] == HEADLINES[name] + (" (synthetic)" if name == "full" else "")
+        failed, *lines = (
+            plan_summary(state).splitlines() if state.failed_calls else ["", *plan_summary(state).splitlines()]
+        )
+        assert lines[0].strip() == HEADLINES[name] + (" (synthetic)" if name == "full" else "")
+        assert (" failed: " in failed) == (state.failed_calls > 0)
+        assert f"{failed}." in plan_report(state).replace("\\", "")
 
 
 def test_a_summary_has_four_to_thirteen_lines_and_a_way_on():

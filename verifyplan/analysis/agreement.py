@@ -65,8 +65,9 @@ def agreement(
     Of runs the labels are verdicts, in the order agree, supplement, disagree; of other votes whatever labels they have.
     Of more than 20,000 pairs (those of 200 workers) none is given, and the notes say so.
     Later rounds hold what was disputed, so that each worker's first vote on an item counts. Lost votes and
-    discoverers' own are left out; replies that are repeated or copied are in the notes. A measure is NaN where all said the same (chance explains everything) or nothing can
-    be compared; `documentation("agreement")` has each one's definition and source.
+    discoverers' own are left out; replies that are repeated or copied are in the notes. A measure is NaN where all said
+    the same (chance explains everything) or nothing can be compared; `documentation("agreement")` has each one's
+    definition and source.
 
     Args:
         data: runs, votes of a panel, or a long table whose columns the other arguments name.

@@ -148,12 +148,12 @@ def copied(cast: pd.DataFrame, context: list[str]) -> Ints:
 
 
 def _own_words(explanations: pd.Series[Any], text: Ints, chosen: Bools) -> Ints:
-    """Return how many words each chosen explanation has outside quotes; of scripts without spaces two letters are one."""
+    """Return the words outside quotes of each chosen explanation; of scripts without spaces two letters are one."""
     codes = np.unique(text[chosen])
     different = explanations.iloc[first_rows(text)[codes]].str.replace(_QUOTED, " ", regex=True)
     spaced = different.str.replace(_WITHOUT_SPACES, " ", regex=True).str.count(r"\S+")
     count = spaced + different.str.count(_WITHOUT_SPACES.pattern) // 2
-    return count.to_numpy(dtype=np.int64)[np.searchsorted(codes, text[chosen])]
+    return np.asarray(count.to_numpy(dtype=np.int64)[np.searchsorted(codes, text[chosen])])
 
 
 def _whole_answers(call: Ints, vote: Ints, text: Ints, words: Ints) -> Ints:

@@ -61,9 +61,12 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
     The round that decided is the last in which a finding has a vote. A missing basis is counter-evidence where the
     explanation cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
     """
-    known = pd.MultiIndex.from_frame(findings[FINDING])
-    finding = np.asarray(known.get_indexer(pd.MultiIndex.from_frame(votes[FINDING])), dtype=np.int64)
-    return with_losses_at(runs, findings, votes[_USED][finding >= 0], finding[finding >= 0])
+    keys = pd.MultiIndex.from_frame(findings[FINDING])
+    finding = np.asarray(keys.get_indexer(pd.MultiIndex.from_frame(votes[FINDING])), dtype=np.int64)
+    known = finding >= 0
+    if not known.all():
+        votes, finding = votes.loc[known, ["iteration", *_USED]], finding[known]
+    return with_losses_at(runs, findings, votes, finding)
 
 
 def with_losses_at(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
