@@ -11,7 +11,12 @@ import pandas as pd
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import bounds_table, notes_on_bounds
-from verifyplan.analysis.comparison_notes import notes_on_findings, notes_on_intervals, notes_on_runs
+from verifyplan.analysis.comparison_notes import (
+    notes_on_failed_calls,
+    notes_on_findings,
+    notes_on_intervals,
+    notes_on_runs,
+)
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
 from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
 from verifyplan.analysis.metrics import (
@@ -114,7 +119,12 @@ def _comparison_of(
     """Return the comparison over paired findings, and what is known of the runs."""
     names = tuple(condition.name for condition in conditions)
     figures = figures_of(findings, names, resamples, seed)
+    failed = list(notes_on_failed_calls(conditions))
+    for table in (figures.mix, figures.truth, figures.summary):
+        if table is not None:
+            table.attrs["failed_calls"] = "; ".join(failed)
     notes = [
+        *(f"{note}." for note in failed),
         *left_out,
         *notes_on_findings(findings, conditions),
         *notes_on_bounds(figures.bounds),

@@ -112,7 +112,9 @@ class Comparison:
         first, second = self.conditions
         classes = list(CLASSIFICATIONS)
         counts = transition_counts(self.findings, first, second)
-        return pd.DataFrame(counts, index=classes, columns=classes).rename_axis(index=first, columns=second)
+        table = pd.DataFrame(counts, index=classes, columns=classes).rename_axis(index=first, columns=second)
+        table.attrs = dict(self.mix.attrs)
+        return table
 
     def in_words(self, metric: str) -> str:
         """Return one metric under each condition and its difference, with intervals and n; or the share that changed.

@@ -10,6 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition, ReplayedSet
+from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.independence import notes_between_sets, notes_on_independence
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
@@ -116,6 +117,8 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
     if unjudged:
         has, count = ("has", "counts") if unjudged == 1 else ("have", "count")
         yield f"{counted(unjudged, 'finding')} {has} no vote that counts, and {count} as not held."
+    if short := int(findings["rule"].eq("no-quorum").sum()):
+        yield f"{_classes_rest(short)} on fewer votes than the quorum."
     filled = int(findings["filled_bases"].sum())
     if filled:
         yield f"{filled_words(filled, int(findings['filled_counter'].sum()), int(findings['disagreements'].sum()))}."
@@ -135,6 +138,14 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
 
 def _classes_rest(n: int) -> str:
     return "the class of 1 finding rests" if n == 1 else f"the classes of {n:,} findings rest"
+
+
+def notes_on_failed_calls(conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield how many calls of each set failed and why, without a full stop; nothing for sets without such a call."""
+    by_set = {id(condition.replayed): condition for condition in conditions}
+    for condition in by_set.values():
+        if failed := failed_calls_of(condition.frames):
+            yield f"{condition.name}: {failed}" if len(by_set) > 1 else failed
 
 
 def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from altair.utils.schemapi import debug_mode
 
 from verifyplan.charts.encodings import inline
 from verifyplan.charts.labels import sentences
-from verifyplan.charts.options import ChartOptions
+from verifyplan.charts.options import FAILED_CALLS, ChartOptions
 from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config
 from verifyplan.field_docs import with_field_docs
 
@@ -72,7 +72,8 @@ def figure(
     """Return what `draw` draws, with the common look, its title and its description, as a Figure.
 
     Of synthetic data the caption says so, in the words of `synthetic` if it is a text, and the subtitle, too: pictures
-    lose their captions. By default, `data.attrs["synthetic"]` says whether the data is.
+    lose their captions. By default, `data.attrs["synthetic"]` says whether the data is. The caption begins with how
+    many calls failed and why, where `data.attrs["failed_calls"]` says so.
     """
     made = data.attrs.get("synthetic") if synthetic is None else synthetic
     lines = [*subtitle.splitlines(), *(["Synthetic data"] if made else [])]
@@ -80,7 +81,8 @@ def figure(
     heading = alt.Title(text=title if options.title is None else options.title, subtitle=lines)
     with schema_checks_off():
         dressed = draw().properties(title=heading, description=description, config=config())
-    return Figure(dressed, sentences(caption, warning), data, description)
+    failed = data.attrs.get(FAILED_CALLS)
+    return Figure(dressed, sentences(f"{failed}." if failed else "", caption, warning), data, description)
 
 
 def empty(options: ChartOptions, title: str, message: str, data: pd.DataFrame) -> Figure:

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 import pandas as pd
 
+from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.charts.encodings import require_columns
 from verifyplan.charts.labels import count
 from verifyplan.errors import Problem, SettingsError, one_of
@@ -19,6 +20,9 @@ from verifyplan.text import did_you_mean, short_repr
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+FAILED_CALLS = "failed_calls"
+"""The attribute of a drawn table that says how many calls of its runs failed, and why; captions begin with it."""
 
 MAX_SIDE_PX = 20_000
 """Pixels of a width or height at most: no renderer draws more."""
@@ -162,9 +166,13 @@ class ChartOptions:
         It has exactly these columns, and the labels in the place of the names in the columns `names`. TableError says
         which columns the table, called `name`, lacks.
         """
-        made = data if isinstance(data, pd.DataFrame) else analysis(as_runs(data, "data"))
+        if isinstance(data, pd.DataFrame):
+            made, failed = data, {}
+        else:
+            runs = as_runs(data, "data")
+            made, failed = analysis(runs), {FAILED_CALLS: failed_calls_of(runs)}
         kept = require_columns(made, columns, name)
-        kept.attrs = dict(made.attrs)
+        kept.attrs = dict(made.attrs) | failed
         return self.labelled(kept, names)
 
 

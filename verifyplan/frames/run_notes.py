@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import pandas as pd
 
-from verifyplan.rules.failed_calls import FAILURE_KINDS, failed_words
+from verifyplan.rules.failed_calls import FAILURE_KINDS, FailureKind
 from verifyplan.text import counted
 
 
-def failed_calls(calls: pd.DataFrame) -> str:
-    """Return how many calls failed and why, as words without a full stop; blank where none did.
+def failure_counts(calls: pd.DataFrame) -> tuple[dict[FailureKind, int], int]:
+    """Return how many calls failed for which reason, and how many there are.
 
-    >>> calls = pd.DataFrame({"failure": ["timeout", None, "rate limit", None]})
-    >>> failed_calls(calls)
-    '2 of 4 calls failed: 1 rate limit, 1 timeout'
+    >>> failure_counts(pd.DataFrame({"failure": ["timeout", None, "timeout"]}))
+    ({'timeout': 2}, 3)
     """
     counts = calls["failure"].value_counts()
-    return failed_words({kind: int(counts.get(kind, 0)) for kind in FAILURE_KINDS}, len(calls))
+    return {kind: n for kind in FAILURE_KINDS if (n := int(counts.get(kind, 0)))}, len(calls)
 
 
 def note_supplementary(runs: pd.DataFrame, where: str = "") -> str | None:

@@ -122,9 +122,9 @@ def note_below_quorum(findings: pd.DataFrame, where: str = "") -> str | None:
     if short.empty:
         return None
     votes = f"{int(short['votes_valid'].sum()):,} of {counted(int(short['votes_asked'].sum()), 'vote')} asked for"
-    rest = "rests" if len(short) == 1 else "rest"
+    classes, rest = ("class", "rests") if len(short) == 1 else ("classes", "rest")
     return (
-        f"The class of {counted(len(short), 'finding')}{where} {rest} on fewer valid votes than the quorum ({votes}): "
+        f"The {classes} of {counted(len(short), 'finding')}{where} {rest} on fewer valid votes than the quorum ({votes}): "
         f"{listed(short['finding_id'])}."
     )
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.run_notes import failed_calls
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_below_quorum
@@ -76,7 +76,7 @@ class Run:
 
         That a run is taken up again is said of one with a log alone.
         """
-        failed = failed_calls(self.frames.calls)
+        failed = failed_calls_of(self.frames)
         if not failed or self.log_path is None:
             return failed
         again = how_to_retry(str(self.log_path), budget=bool(self.frames.calls["failure"].eq("budget").any()))
