@@ -1,4 +1,4 @@
-"""A gateway that keeps replies, answers by another model or ignores what it was asked is told to the researcher (E6)."""
+"""A gateway that keeps replies, answers by another model or ignores a request is told to the researcher (E6)."""
 
 from __future__ import annotations
 
@@ -177,9 +177,8 @@ def test_failed_calls_are_said_first_with_why_and_how_to_ask_again(tmp_path):
         assert draw(run).caption.startswith(f"{words} "), draw
     compared = vp.compare(run, resamples=10)
     assert compared.notes[0] == words
-    assert any(
-        note.endswith("the classes of 2 findings rest on fewer votes than the quorum.") for note in compared.notes
-    )
+    ruled = vp.compare(run, rules={"as run": {}, "two": {"quorum": 2}}, resamples=10)
+    assert any("the classes of 2 findings rest on fewer votes than the quorum." in note for note in ruled.notes)
     assert words in vp.report(compared, tmp_path / "report").read_text()
 
 

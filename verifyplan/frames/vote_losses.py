@@ -124,8 +124,8 @@ def note_below_quorum(findings: pd.DataFrame, where: str = "") -> str | None:
     votes = f"{int(short['votes_valid'].sum()):,} of {counted(int(short['votes_asked'].sum()), 'vote')} asked for"
     classes, rest = ("class", "rests") if len(short) == 1 else ("classes", "rest")
     return (
-        f"The {classes} of {counted(len(short), 'finding')}{where} {rest} on fewer valid votes than the quorum ({votes}): "
-        f"{listed(short['finding_id'])}."
+        f"The {classes} of {counted(len(short), 'finding')}{where} {rest} on fewer valid votes than the quorum "
+        f"({votes}): {listed(short['finding_id'])}."
     )
 
 
