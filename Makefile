@@ -8,7 +8,7 @@ BROWSER := $(shell command -v chromium || command -v chromium-browser || command
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile the package
 
-.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-growth bench-statistics lock clean
+.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-growth bench-statistics bench-faults lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
@@ -86,6 +86,9 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.rule_choice
 	$(BIN)/python -m benchmarks.settle
 	$(BIN)/python -m benchmarks.added_votes
+
+bench-faults: setup   ## every fault of a list on live runs, and what holds after it: the tables of docs/reliability.md
+	$(BIN)/python -m benchmarks.faults --write
 
 interface: setup      ## write the sentences of docs/interface.md as the code has them
 	$(BIN)/python -m tests.interface_page

@@ -1,0 +1,93 @@
+"""A scripted server that counts what it was asked and what it answered, and whether a log says the same."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from tests.live.live_runs import Played
+from tests.live.scripted_http import Reply, Request
+from tests.live.scripted_server import ScriptedServer
+from verifyplan.protocol.event_run import TurnReplied, TurnSent
+from verifyplan.runlog.reader import read_log
+
+USED = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+class Exchange(NamedTuple):
+    """A request for a message, as the server saw it."""
+
+    turn: str
+    status: int | None
+    """None where the head of a reply never went out."""
+    tokens: int
+    """Of a message that went out whole."""
+
+
+class CountingServer(ScriptedServer):
+    """Notes each request for a message, and how its reply went out."""
+
+    def __init__(self, played: Played, latency: float = 0.0) -> None:
+        super().__init__(played, latency)
+        self.played = played
+        self.exchanges: list[Exchange] = []
+        self.on_request: Callable[[int], Awaitable[None]] | None = None
+        """Hears the number of each request before it is answered."""
+
+    async def answer(self, request: Request) -> Reply:
+        """Answer as scripted."""
+        if request.path == "/v1/messages" and self.on_request is not None:
+            await self.on_request(len(self.requests) + 1)
+        return await super().answer(request)
+
+    def note(self, request: Request, reply: Reply | None, whole: bool) -> None:
+        """Count a request."""
+        if request.path != "/v1/messages":
+            return
+        headless = reply is None or reply.silence is not None or reply.sent == -1 or reply.bare
+        turn = unquote(request.headers.get("x-verifyplan-turn", ""))
+        tokens = tokens_of(reply.body) if reply is not None and whole and reply.status == 200 else 0
+        self.exchanges.append(Exchange(turn, None if headless or reply is None else reply.status, tokens))
+
+    def heal(self, played: Played) -> None:
+        """Answer from now on as this script does."""
+        self._script = self.played = played
+
+
+def tokens_of(body: bytes) -> int:
+    """Return the tokens that a reply says were used; none for what is no message, or counts in no numbers."""
+    try:
+        message: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return 0
+    usage = message.get("usage") if isinstance(message, dict) and isinstance(message.get("content"), list) else None
+    counts = [usage.get(name) for name in USED] if isinstance(usage, dict) else []
+    return sum(count for count in counts if type(count) is int and 0 <= count < 1 << 40)
+
+
+def misaccounted(log: Path, exchanges: Sequence[Exchange], lost: int = 0) -> list[str]:
+    """Return where a log accounts otherwise than the server: turns that were asked for, and tokens.
+
+    Of a process that was killed, up to `lost` replies may have gone out that never reached the disk.
+    """
+    events = [record.event for record in read_log(log).records]
+    asked, said = Counter(one.turn for one in exchanges), {e.call_id for e in events if isinstance(e, TurnSent)}
+    wrong = [f"turns that the server saw and the log does not, or the reverse: {asked.keys() ^ said}"] * (
+        asked.keys() != said
+    )
+    booked = [event.usage.total for event in events if isinstance(event, TurnReplied)]
+    sent = [one.tokens for one in exchanges if one.tokens]
+    missing = Counter(sent) - Counter(filter(None, booked))
+    if sum(booked) > sum(sent) or missing.total() > lost:
+        wrong.append(f"tokens: {sum(booked):,} in the log, {sum(sent):,} sent, {missing.total()} replies missing")
+    return wrong
+
+
+def repeated(exchanges: Iterable[Exchange]) -> dict[str, int]:
+    """Return the turns that were asked for more than once, and how often."""
+    counts = Counter(one.turn for one in exchanges)
+    return {turn: count for turn, count in counts.items() if count > 1}
