@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.live.fault_list import REFUSED, RETRIED, SETTINGS, UNWRITABLE
 from tests.live.live_faults import FIRST, SECOND, challenged, failed, skipped, soon
 from tests.live.live_runs import Played, facts, speaking_to, times, turn_of
-from tests.live.scripted_replies import empty, error_in_200, says_json, status, truncates
+from tests.live.scripted_replies import empty, raw, says_json, status, truncates
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.plan.planning import PLAN, REPO, challenge, script
 from verifyplan.errors import SettingsError
@@ -69,10 +71,14 @@ def test_what_speaks_of_settings_ends_the_process_and_the_run_goes_on_later(tmp_
     assert run.verdict is not None
 
 
-def test_an_error_in_a_200_fails_the_call():
-    run, server = challenged({FIRST: [error_in_200()] * 3}, backend={"max_retries": 2})
-    assert times(server)[FIRST] == 1
-    assert failed(run).reason == "AgentError: the endpoint answered with an error: api_error: scripted"
+@pytest.mark.parametrize(
+    ("kind", "requests"), [("api_error", 2), ("overloaded_error", 2), ("invalid_request_error", 1)]
+)
+def test_an_error_in_a_200_is_asked_again_if_the_endpoint_was_overloaded(kind, requests):
+    body = json.dumps({"type": "error", "error": {"type": kind, "message": "scripted"}})
+    run, server = challenged({FIRST: raw(body, **{"retry-after-ms": "5"})}, backend={"max_retries": 1})
+    assert times(server)[FIRST] == requests
+    assert failed(run).reason == f"AgentError: the endpoint answered with an error: {kind}: scripted"
     skipped(run)
 
 

@@ -190,6 +190,9 @@ class Held:
     def sent(self, turn):
         return self.turns.sent(turn)
 
+    def sending(self, turn):
+        return self.turns.sending(turn)
+
     async def exchange(self, sent, send):
         return await self.turns.exchange(sent, lambda: self.held(send))
 

@@ -8,20 +8,31 @@ import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
 from verifyplan.agents.anthropic.answer_schemas import answer_schema
-from verifyplan.agents.anthropic.conversation import Conversation
+from verifyplan.agents.anthropic.conversation import Conversation, Endpoint
 from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
 from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hide_key, misplaced_keys
 from verifyplan.agents.anthropic.metadata import request_metadata
 from verifyplan.agents.anthropic.model_config import Effort, ModelConfig, ModelConfigs, ModelSettings
 from verifyplan.agents.anthropic.rendering import prompt_versions, render
 from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
-from verifyplan.agents.base import Address, BatchClient, ModelReply, Request, SendRequest, Turns, UnrecordedTurns
+from verifyplan.agents.anthropic.turn_estimate import turn_estimate
+from verifyplan.agents.base import (
+    Address,
+    BatchClient,
+    ModelReply,
+    Request,
+    Sending,
+    SendRequest,
+    Turns,
+    UnrecordedTurns,
+)
 from verifyplan.agents.evidence import open_evidence
 from verifyplan.agents.prices import Price, PriceSource, logged_price, price_of, usage_of
 from verifyplan.agents.tools import tool_definitions
@@ -272,7 +283,7 @@ class Anthropic:
         return Conversation(
             request=request,
             turns=turns,
-            post=lambda turn, body: self._post(config, turn, body),
+            endpoint=Endpoint(partial(self._post, config), partial(self._estimate, config.model)),
             head=head,
             opening=[*({**block, **({} if is_worker else cached)} for block in lasting), last],
             opened=uses,
@@ -289,12 +300,15 @@ class Anthropic:
         fresh = request.round == 1 and not request.documents
         return open_evidence(request.items, self._toolkits.repository(plan, fresh=fresh), request.documents)
 
-    async def _post(self, config: ModelConfig, turn: str, body: dict[str, Any]) -> ModelReply:
+    async def _post(self, config: ModelConfig, turn: str, body: dict[str, Any], sending: Sending) -> ModelReply:
         if self._send_request is not None:
             reply = await self._send_request(config.base_url, turn, body)
         else:
-            reply = ModelReply(await self.endpoints.send(config.base_url, turn, body), Usage())
+            reply = ModelReply(await self.endpoints.send(config.base_url, turn, body, sending), Usage())
         return reply._replace(usage=usage_of(reply.message, self.prices[config.model], batch=reply.batch is not None))
+
+    def _estimate(self, model: str, body: dict[str, Any]) -> Usage:
+        return turn_estimate(body, self.prices[model], batch=self._send_request is not None)
 
 
 def _raise_problems(problems: Iterable[Problem | None]) -> None:

@@ -7,10 +7,7 @@ import os
 import ssl
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from email.utils import mktime_tz, parsedate_tz
 from functools import cache
-from math import isfinite
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -19,9 +16,21 @@ import httpx2
 from pydantic_core import from_json
 
 from verifyplan.agents.anthropic.bounded_transport import BoundedClient
+from verifyplan.agents.anthropic.http_attempts import (
+    CURRENT,
+    MAX_WAIT_S,
+    RETRIED_ERRORS,
+    HttpAttempt,
+    backoff,
+    may_be_sent_again,
+    watch_request,
+    watch_response,
+)
 from verifyplan.agents.anthropic.key import OFFLINE_VARIABLE, Key, custom_headers, is_forbidden
+from verifyplan.agents.base import Sending
 from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.redaction import redact
+from verifyplan.text import span
 
 MAX_LISTED_MODELS = 1000
 """Models of the one page that is asked for."""
@@ -38,20 +47,42 @@ FIX_BY_STATUS = {
 
 
 class RetryPause:
-    """The wait that an endpoint asks of all callers by `retry-after`; the SDK alone holds back one request."""
+    """The wait that an endpoint asks of all callers by `retry-after`."""
 
     def __init__(self) -> None:
         self._until = 0.0
 
-    async def before(self, _: httpx2.Request) -> None:
-        """Wait until the endpoint takes requests again."""
-        while (left := self._until - time.monotonic()) > 0:
-            await asyncio.sleep(left)
+    def extend(self, seconds: float) -> None:
+        """Hold all callers back for so long from now on, if they are not held back for longer already."""
+        self._until = max(self._until, time.monotonic() + seconds)
 
-    async def after(self, response: httpx2.Response) -> None:
-        """Note how long the endpoint asks to wait."""
-        if response.status_code in (429, 503, 529):
-            self._until = max(self._until, time.monotonic() + _seconds(response.headers))
+    async def before(self, sending: Sending) -> float:
+        """Wait until the endpoint takes requests again, and return the seconds that it took.
+
+        A call that cannot wait so long is not held back: it is sent, and hears the endpoint's own answer.
+        """
+        began = time.monotonic()
+        while 0 < (left := self._until - time.monotonic()) <= longest_wait(sending):
+            await sending.pause(left)
+        return time.monotonic() - began
+
+
+def longest_wait(sending: Sending) -> float:
+    """Return the seconds that a turn may wait before it is sent again."""
+    left = sending.seconds_left
+    return MAX_WAIT_S if left is None else left
+
+
+class Failure(NamedTuple):
+    """Why an HTTP request brought no message, and whether sending it again may help."""
+
+    name: str
+    """The endpoint's name of the error, or the class of the fault."""
+    error: Exception
+    """What the call fails by, if it is not sent again."""
+    again: bool
+    lost: bool = False
+    """Whether an answer may have been made and did not come through."""
 
 
 class Endpoint:
@@ -63,17 +94,17 @@ class Endpoint:
         if is_forbidden(base_url):
             fix = f"point base_url to a server on this machine, or unset {OFFLINE_VARIABLE}"
             raise SettingsError(Problem("base_url", f"{base_url} is not asked while {OFFLINE_VARIABLE} is set", fix))
-        self._retries, pause = max_retries, RetryPause()
+        self._retries, self._pause = max_retries, RetryPause()
         self._origin = httpx2.URL(base_url).origin
         self.sdk = anthropic.AsyncAnthropic(
             api_key=key.reveal(),
             base_url=self.base_url,
             timeout=anthropic.Timeout(timeout, connect=min(timeout, 10.0)),
-            max_retries=max_retries,
+            max_retries=0,  # what is sent again is recorded, and so is decided here
             default_headers={} if first else dict.fromkeys(headers, anthropic.Omit()),  # type: ignore[arg-type]
             http_client=BoundedClient(
-                before=[self._check_origin, pause.before],
-                after=[pause.after],
+                before=[self._check_origin, watch_request],
+                after=[watch_response],
                 follow_redirects=False,
                 verify=trusted_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
             ),
@@ -88,44 +119,84 @@ class Endpoint:
         if request.url.origin != self._origin:
             raise anthropic.AnthropicError("the endpoint names another address to be asked, which is not given its key")
 
-    async def send(self, turn: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the endpoint's message for one request, with all retries.
+    async def send(self, turn: str, body: Mapping[str, Any], sending: Sending | None = None) -> dict[str, Any]:
+        """Return the endpoint's message for one request, sent again where that may help; `sending` notes each time.
 
-        A header names the turn, for the logs of proxies.
-        The SDK sends again after 408, 409, 429, 5xx and lost connections, after the time that `retry-after` says;
-        here, the same is done after a body that is no JSON. TimeoutError and AgentError when that did not help.
+        A header names the turn, for the logs of proxies. It is sent again after 408, 409, 429, 5xx, lost connections,
+        bodies that are no JSON, and errors of an overloaded endpoint in a reply of status 200: after the time that
+        `retry-after` says, else after a growing one. TimeoutError and AgentError when that did not help, or when the
+        wait is longer than the call may take. LimitError where the run may not send any more.
         """
-        left = self._retries
+        sending = sending or Sending()
+        await sending.begin()
+        retry, waited = 0, 0.0
         while True:
-            content, retries = await self._send_once(turn, body, left)
-            left -= retries + 1
+            waited += await self._pause.before(sending)
+            attempt = HttpAttempt(waited)
             try:
-                return _message(from_json(content, allow_inf_nan=False))  # by what reads the log: it must be able to
-            except ValueError as error:
-                if left < 0:
-                    raise AgentError(f"the endpoint's reply is no JSON ({error})") from None
+                reply = await self._post(turn, body, retry, attempt)
+            except BaseException as error:  # the call's time is over, or the run ends
+                sending.note(attempt.event(turn, type(error).__name__, lost=True))
+                raise
+            if isinstance(reply, dict):
+                sending.note(attempt.event(turn))
+                return reply
+            wait = self._wait(reply, attempt, retry, sending)
+            sending.note(attempt.event(turn, reply.name, lost=reply.lost, retry_in_s=wait))
+            if wait is None:
+                raise _with_wait(reply.error, attempt.asked_wait_s, sending) from None
+            began = time.monotonic()
+            await sending.pause(wait)
+            retry, waited = retry + 1, time.monotonic() - began
 
-    async def _send_once(self, turn: str, body: Mapping[str, Any], retries: int) -> tuple[bytes, int]:
-        """Return the body of a reply, and how often the SDK sent the request again to get it."""
+    def _wait(self, failure: Failure, attempt: HttpAttempt, retry: int, sending: Sending) -> float | None:
+        """Return the seconds until a request is sent again; None if it is not.
+
+        What the endpoint asks for holds all callers back, unless it is longer than this call may take.
+        """
+        if not failure.again or retry >= self._retries:
+            return None
+        wait = round(attempt.asked_wait_s or backoff(retry), 3)
+        if wait > longest_wait(sending):
+            return None
+        if attempt.asked_wait_s and attempt.response is not None and attempt.response.status_code in (429, 503, 529):
+            self._pause.extend(wait)
+        return wait
+
+    async def _post(self, turn: str, body: Mapping[str, Any], retry: int, attempt: HttpAttempt) -> Any:
+        """Send a request once; return the message, or the Failure."""
         arguments = dict(body)
         temperature = arguments.pop("temperature", None)  # the SDK has no such argument any more
         extra = None if temperature is None else {"temperature": temperature}
-        sdk = self.sdk if retries == self._retries else self.sdk.with_options(max_retries=retries)
-        headers = {TURN_HEADER: quote(turn)}
+        headers = {TURN_HEADER: quote(turn), "x-stainless-retry-count": str(retry)}
+        CURRENT.set(attempt)
         try:
-            raw = await sdk.messages.with_raw_response.create(**arguments, extra_body=extra, extra_headers=headers)
-        except anthropic.APITimeoutError:
-            raise TimeoutError("the endpoint gave no answer in time, retries included") from None
+            raw = await self.sdk.messages.with_raw_response.create(**arguments, extra_body=extra, extra_headers=headers)
+        except anthropic.APITimeoutError as error:
+            cause = TimeoutError("the endpoint gave no answer in time, retries included")
+            return Failure(type(error.__cause__ or error).__name__, cause, again=True, lost=True)
         except anthropic.APIStatusError as error:
-            message = redact(f"answered {error.status_code}: {_reason(error)}")  # a refusal may quote the key
-            if error.status_code in FIX_BY_STATUS:
-                fix = FIX_BY_STATUS[error.status_code]
-                raise SettingsError(Problem(f"endpoint {self.base_url}", message, fix)) from None
-            raise AgentError(f"the endpoint {message}") from None
+            return self._refusal(error)
         except (anthropic.APIConnectionError, httpx2.TransportError) as error:
-            cause = error.__cause__ or error
-            raise AgentError(f"the connection failed ({type(cause).__name__}: {cause})") from None
-        return raw.http_response.content, raw.retries_taken
+            reason = error.__cause__ or error
+            name = type(reason).__name__
+            return Failure(name, AgentError(f"the connection failed ({name}: {reason})"), again=True, lost=True)
+        try:  # by what reads the log: it must be able to
+            return _message(from_json(raw.http_response.content, allow_inf_nan=False))
+        except ValueError as error:
+            reason = AgentError(f"the endpoint's reply is no JSON ({error})")
+            return Failure("no JSON", reason, again=True, lost=True)
+
+    def _refusal(self, error: anthropic.APIStatusError) -> Failure:
+        status, message = (
+            error.status_code,
+            redact(f"answered {error.status_code}: {_reason(error)}"),
+        )  # it may quote the key
+        name = str(error.type or "no reason given")
+        if status in FIX_BY_STATUS:
+            problem = Problem(f"endpoint {self.base_url}", message, FIX_BY_STATUS[status])
+            return Failure(name, SettingsError(problem), again=False)
+        return Failure(name, AgentError(f"the endpoint {message}"), again=may_be_sent_again(error.response))
 
 
 @cache
@@ -134,14 +205,13 @@ def trusted_certificates(_file: str | None, _folder: str | None) -> ssl.SSLConte
     return httpx2.create_ssl_context()
 
 
-def _seconds(headers: Mapping[str, str]) -> float:
-    """Return the seconds that an endpoint asks to wait, by the headers that the SDK obeys, too; 0 without them."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        with suppress(ValueError):
-            seconds = float(headers.get(name, "")) * unit
-            return seconds if isfinite(seconds) else 0.0
-    date = parsedate_tz(headers.get("retry-after", ""))
-    return mktime_tz(date) - time.time() if date else 0.0
+def _with_wait(error: Exception, asked: float | None, sending: Sending) -> Exception:
+    """Return an error that names the wait that the endpoint asks for, if it is one of seconds."""
+    if asked is None or asked < 1 or not isinstance(error, AgentError):
+        return error
+    longest = longest_wait(sending)
+    why = f", and this call may wait {span(round(longest))}" if asked > longest else ""
+    return AgentError(f"{error}; it asks to wait {span(asked)}{why}: `verifyplan resume RUN --retry-failed` asks again")
 
 
 def _reason(error: anthropic.APIStatusError) -> str:
@@ -155,14 +225,16 @@ def _reason(error: anthropic.APIStatusError) -> str:
     return "no reason given"
 
 
-def _message(value: Any) -> dict[str, Any]:
-    """Return a reply that is a message; AgentError for an error in a reply of status 200, and for anything else."""
+def _message(value: Any) -> dict[str, Any] | Failure:
+    """Return a reply that is a message; the failure of an error in a reply of status 200, and of anything else."""
     if isinstance(value, dict) and isinstance(value.get("content"), list):
         return value
     details = value.get("error") if isinstance(value, dict) else None
     if isinstance(details, dict):
-        raise AgentError(f"the endpoint answered with an error: {details.get('type')}: {details.get('message')}")
-    raise AgentError("the endpoint's reply is no message")
+        kind = details.get("type")
+        reason = f"the endpoint answered with an error: {kind}: {details.get('message')}"
+        return Failure(str(kind), AgentError(reason), again=kind in RETRIED_ERRORS)
+    return Failure("no message", AgentError("the endpoint's reply is no message"), again=False, lost=True)
 
 
 class ModelList(NamedTuple):

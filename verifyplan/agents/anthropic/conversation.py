@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from verifyplan.agents.anthropic.answer_parsing import AnswerError, merge_repair, parse_answer
 from verifyplan.agents.anthropic.rendering import repair_prompt
-from verifyplan.agents.base import LimitError, ModelReply, Request, Turns, request_digest
+from verifyplan.agents.base import LimitError, ModelReply, Request, Sending, Turns, request_digest
 from verifyplan.agents.tools import ModelToolkit, WebCall
 from verifyplan.agents.tools.web import WebTool
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, ToolUse, Usage
-from verifyplan.protocol.event_run import TurnSent
+from verifyplan.protocol.event_run import TurnReplied, TurnSent
 
 SPARE_TURNS = 4
 """Turns beyond the calls that the budgets allow: the answer, its repair, and calls that were refused."""
@@ -33,8 +33,22 @@ _WEB_REQUESTS: dict[WebTool, str] = {
 }
 
 Block = dict[str, Any]
-PostTurn = Callable[[str, dict[str, Any]], Awaitable[ModelReply]]
-"""Sends the body of a request, for the turn of that id."""
+
+
+class Endpoint(NamedTuple):
+    """What a call asks of an endpoint."""
+
+    post: Callable[[str, dict[str, Any], Sending], Awaitable[ModelReply]]
+    """Sends the body of a request, for the turn of that id."""
+    estimate: Callable[[dict[str, Any]], Usage]
+    """Returns the most that a request may use."""
+
+    async def exchange(self, turns: Turns, sent: TurnSent, body: dict[str, Any]) -> TurnReplied:
+        """Return the reply to a turn, whose request has this body."""
+        sent = sent.model_copy(update={"estimate": self.estimate(body)})
+        sending = turns.sending(sent)
+        return await turns.exchange(sent, lambda: self.post(sent.call_id, body, sending))
+
 
 Added = tuple[tuple[Block, ...], tuple[ToolUse, ...]]
 """The blocks that a turn adds, and the tool calls behind them."""
@@ -46,7 +60,7 @@ class Conversation:
 
     request: Request
     turns: Turns
-    post: PostTurn
+    endpoint: Endpoint
     head: dict[str, Any]
     """The part that every request of the call has: model, limits, system, schema, tools."""
     opening: list[Block]
@@ -121,7 +135,7 @@ class Conversation:
             added=added[0],
             tools=added[1],
         )
-        replied = await self.turns.exchange(sent, lambda: self.post(sent.call_id, body))
+        replied = await self.endpoint.exchange(self.turns, sent, body)
         self.usage += replied.usage
         check_message(replied.message, int(body["max_tokens"]))
         return replied.message
@@ -148,7 +162,7 @@ class Conversation:
         checked = toolkit.check_web(tool, arguments)
         if not isinstance(checked, WebCall):
             return _tool_result(call, checked, failed=True), toolkit.uses[-1]
-        lookup = await look_up(checked, web_turn, self.head, self.turns, self.post)
+        lookup = await look_up(checked, web_turn, self.head, self.turns, self.endpoint)
         self.usage += lookup.usage
         use = toolkit.record_web(checked, lookup.results, lookup.refused)
         return _tool_result(call, lookup.text or lookup.refused, failed=bool(lookup.refused)), use
@@ -223,7 +237,7 @@ class WebLookup(NamedTuple):
     usage: Usage
 
 
-async def look_up(call: WebCall, turn: str, head: Mapping[str, Any], turns: Turns, post: PostTurn) -> WebLookup:
+async def look_up(call: WebCall, turn: str, head: Mapping[str, Any], turns: Turns, endpoint: Endpoint) -> WebLookup:
     """Make one web call by the endpoint's own tool, as an exchange of its own, with model and metadata of its call.
 
     An endpoint that has no such tool, or refuses, is reported as a refusal.
@@ -236,7 +250,7 @@ async def look_up(call: WebCall, turn: str, head: Mapping[str, Any], turns: Turn
     }
     sent = TurnSent(call_id=turn, model=str(body["model"]), request_sha256=request_digest(body))
     try:
-        replied = await turns.exchange(sent, lambda: post(turn, body))
+        replied = await endpoint.exchange(turns, sent, body)
     except (AgentError, TimeoutError) as error:
         return WebLookup("", 0, f"the endpoint could not look it up: {error}", Usage())
     results, failure = 0, ""

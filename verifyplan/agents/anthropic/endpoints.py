@@ -20,7 +20,7 @@ from verifyplan.agents.anthropic.key import (
     is_loopback,
     missing_key,
 )
-from verifyplan.agents.base import Address
+from verifyplan.agents.base import Address, Sending
 from verifyplan.errors import Problem, SettingsError
 
 if TYPE_CHECKING:
@@ -102,10 +102,12 @@ class Endpoints:
                 for endpoint in self._open.pop(loop, {}).values():
                     await endpoint.close()
 
-    async def send(self, address: Address, turn: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def send(
+        self, address: Address, turn: str, body: Mapping[str, Any], sending: Sending | None = None
+    ) -> dict[str, Any]:
         """Return an endpoint's message, within a session or, at the cost of new connections, without one."""
         async with self.session():
-            return await self.at(address).send(turn, body)
+            return await self.at(address).send(turn, body, sending)
 
     def at(self, address: Address) -> Endpoint:
         """Return the endpoint of an address in this event loop; SettingsError if it has no key."""
