@@ -66,3 +66,10 @@ def _bar(title: str, done: int, total: int | None) -> dict[str, str]:
     words = f"{title} {done}/{'?' if total is None else total}"
     ends = "" if total is None else f' value="{done}" max="{total}"'
     return {"text/plain": words, "text/html": f"<label>{html.escape(words)} <progress{ends}></progress></label>"}
+
+
+def say(line: str, shown: bool | None = None) -> None:
+    """Show a line on standard error, or in a notebook; `shown=None` where somebody can see it, as `progress` does."""
+    console = Console(stderr=True, force_terminal=shown or None)
+    if shown if shown is not None else console.is_terminal or console.is_jupyter:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -59,9 +59,17 @@ def cost(runs: Runs) -> pd.DataFrame:
 
 
 def failed(calls: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether each call, or dispatch, ended without a usable answer; one that is in flight has not ended."""
+    """Return whether each call, or dispatch, that counts ended without a usable answer; one in flight has not ended."""
     wrong = calls["status"].isin(("timeout", "error", "budget"))
-    return wrong | calls["reason"].notna() if "reason" in calls else wrong
+    wrong = wrong | calls["reason"].notna() if "reason" in calls else wrong
+    return wrong & counted_calls(calls)
+
+
+def counted_calls(calls: pd.DataFrame) -> pd.Series[bool]:
+    """Return whether each call counts: all but those that a reopening of their run superseded, whose cost counts."""
+    if "superseded" not in calls:
+        return pd.Series(data=True, index=calls.index)
+    return ~calls["superseded"].fillna(value=False).astype(bool)
 
 
 def tokens(calls: pd.DataFrame) -> pd.Series[float]:
@@ -83,7 +91,8 @@ def usage(runs: Runs) -> pd.DataFrame:
     """
     runs = as_runs(runs)
     replied = runs.turns[runs.turns["status"].eq("completed")]
-    turns = replied.merge(runs.calls[["run_id", "call_id", "role"]], on=["run_id", "call_id"], how="left")
+    roles = runs.calls[["run_id", "call_id", "role"]].drop_duplicates(["run_id", "call_id"])  # asked again, or not
+    turns = replied.merge(roles, on=["run_id", "call_id"], how="left")
     turns = turns.assign(role=pd.Categorical(turns["role"].astype("object"), ROLE_ORDER, ordered=True))
     groups = turns.groupby(["role", "turn"], observed=True)
     summed = groups[[*TOKEN_KINDS, "web_searches", "cost"]].sum(skipna=False)

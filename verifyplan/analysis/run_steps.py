@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.challenges import state_after
-from verifyplan.analysis.cost import TOKENS
+from verifyplan.analysis.cost import TOKENS, counted_calls
 from verifyplan.analysis.explain import RULE_MEANINGS, explain
 from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.step_changes import cross_changes, plan_changes, turn_changes
@@ -186,7 +186,8 @@ class RunSteps:
         """
         columns = ["worker", "role", "status", *TOKENS, "cost", "duration_ms", "n_tools", "reason"]
         if len(self.tables.calls):
-            return self._calls.loc[self._calls["step"].eq(step), columns].reset_index(drop=True)
+            here = self._calls["step"].eq(step) & counted_calls(self._calls)
+            return self._calls.loc[here, columns].reset_index(drop=True)
         iteration, phase, number = self._keys[step]
         sent = self.tables.dispatches
         here = sent["iteration"].eq(iteration) & sent["round"].eq(number) & (phase in ("round", "panel"))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import typer
 
+from verifyplan.runlog.current import current
 from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
@@ -42,8 +43,7 @@ def exit_code_of(run: Run, *, by_verdict: bool = False) -> int:
     goes on.
     """
     if isinstance(run, CrossRun):
-        events = (record.event for record in run.records)
-        if any(event.type == "call-failed" and event.status == "budget" for event in events):
+        if any(event.type == "call-failed" and event.status == "budget" for _, _, event in current(run.records)):
             return BUDGET
         if run.status == "aborted-non-result" or run.failure:
             return FAILED

@@ -23,6 +23,7 @@ from verifyplan.reports.visible import lines, one_line
 from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.plan.pauses import Answer, Pause, PauseHandler, answer_event, read_answer
 from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.resume import words_before_resuming
 from verifyplan.runs.run import Run
 
 MAX_CLAIM_CHARACTERS = 200
@@ -153,11 +154,25 @@ def resume(
     note: Annotated[str, typer.Option(help="Your words: the context, or the reason.")] = "",
     repo: Annotated[Path | None, typer.Option(help="Where the repository lies now, if it was moved.")] = None,
     script: options.Script = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask calls again that failed, or that a limit kept back.")
+    ] = False,
+    max_tokens: options.MaxTokens = None,
+    max_cost: options.MaxCost = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0.1, help="Seconds that one call may take from here on; as before if left out.")
+    ] = None,
+    max_retries: Annotated[
+        int | None, typer.Option(min=0, help="How often one request is sent again from here on.")
+    ] = None,
     report: options.Report = None,
     exit_code: options.ByVerdict = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Go on with a run that was broken off or waits; no call whose reply is on disk is made again.
+
+    With --retry-failed also with one that has ended: what followed from failed calls is decided anew, and the log
+    holds both. New limits count what was used before.
 
     In a terminal, a run that waits asks its question here if there is no --answer, and so do later pauses.
 
@@ -169,12 +184,25 @@ def resume(
     verifyplan resume runs/PLAN-001.jsonl
     verifyplan resume runs/PLAN-001.jsonl --answer acknowledge:C3 --note "we accept the downtime"
     verifyplan resume runs/PLAN-001.jsonl --answer context --note "the old file was renamed"
+    verifyplan resume runs/PLAN-001.jsonl --retry-failed --max-cost 5 --timeout 1200
     """
     _check_report(report)
-    if vp.read_run(run).has_ended:
-        typer.echo(f"{run} has ended: nothing is asked again, and no limit or model is changed", err=True)
+    if not sys.stderr.isatty() and (words := words_before_resuming(run, retry_failed=retry_failed)):
+        typer.echo(words, err=True)  # in a terminal, `resume` says it
     backend = script_of_options(agents, script) if script else backend_of_log(agents, run)
-    resumed = vp.resume(run, answer, note=note, backend=backend, repo=repo, on_blocked=ask if has_terminal() else None)
+    resumed = vp.resume(
+        run,
+        answer,
+        note=note,
+        backend=backend,
+        repo=repo,
+        on_blocked=ask if has_terminal() else None,
+        retry_failed=retry_failed,
+        max_tokens=max_tokens,
+        max_cost=max_cost,
+        timeout=timeout,
+        max_retries=max_retries,
+    )
     exit_with(_print_end(resumed, report, by_verdict=exit_code))
 
 

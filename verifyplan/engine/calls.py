@@ -59,6 +59,14 @@ class Caller:
             asyncio.Semaphore(self._limit) if self._limit else nullcontext()
         )
 
+    def refusal(self, call_id: str, name: str | None = None) -> str:
+        """Return why a limit keeps a call back, or all calls below an id that ends in a slash; blank where none does.
+
+        `name` is how the reason names it. A call whose request is on disk was not kept back: the limits of now do not
+        decide again what was decided then.
+        """
+        return "" if self.past.was_asked(call_id) else self.usage_limit.refusal(name or call_id)
+
     async def call_all(self, requests: Collection[Request]) -> list[Result]:
         """Make all calls, as `read_all` does, and return their results in the order of the requests."""
         return await self.read_all(requests, lambda _, result: result)
@@ -74,11 +82,13 @@ class Caller:
         made if this is a replay and a call has no recorded reply.
         """
         call_ids = [request.call_id for request in requests]
-        missing = dict.fromkeys(call_id for call_id in call_ids if not self.past.has_result(call_id))
-        if missing and self.backend is None:
-            raise CensoredError(next(iter(missing)))
+        if self.backend is None:
+            for call_id in call_ids:
+                if not self.past.has_result(call_id):
+                    raise CensoredError(call_id)
         for request in requests:
-            self._record_request(request)
+            self._record_request(request)  # which may take up a reply from before a reopening
+        missing = dict.fromkeys(call_id for call_id in call_ids if not self.past.has_result(call_id))
         results: dict[str, T] = {}
         for request in requests if len(missing) < len(call_ids) else ():
             if (result := self.past.result(request.call_id)) is not None:

@@ -11,14 +11,17 @@ from verifyplan.runlog.recorder import Recorder
 
 
 class Emitter:
-    """Takes the events of a run: records each and hands it to the folds, such as the run's state and its usage.
+    """Takes the events of a run: records each and hands it to the folds, such as the run's state.
 
-    Calls that are under way at once (`with emitter`) emit by `emit_unsynced` and share the waits for the disk. Once
-    that fails, none of them emits any more.
+    `count` takes each event of the log once, whether it still counts or not, and then those that are new: what was used
+    is used. Calls that are under way at once (`with emitter`) emit by `emit_unsynced` and share the waits for the disk.
+    Once that fails, none of them emits any more.
     """
 
-    def __init__(self, recorder: Recorder, *folds: Sink) -> None:
-        self.recorder = recorder
+    def __init__(self, recorder: Recorder, count: Sink, *folds: Sink) -> None:
+        self.recorder, self._count = recorder, count
+        for event in recorder.past.events:
+            count(event)
         self.error: BaseException | None = None
         """The error of the log or of the sink: it ends the run, and is no failure of an agent."""
         self._folds = folds
@@ -37,7 +40,8 @@ class Emitter:
 
     def emit(self, event: Event, *, sync: bool = True) -> None:
         """Record an event, on disk when this returns unless `sync` is False, and fold it."""
-        self.recorder.emit(event, *self._folds, sync=sync)
+        if self.recorder.emit(event, *self._folds, sync=sync):
+            self._count(event)
 
     def emit_unsynced(self, event: Event) -> None:
         """Emit an event that is on disk once `synced` has returned."""

@@ -29,6 +29,9 @@ TURN_STATUSES = ("completed", "failed", "in-flight")
 """The ends of a turn; `failed` where the call went on, or ended, without its reply."""
 
 _CALL = Column("call_id", "text", "the call's place in the run, as i2/challenger, t2/critique or r1/worker-b", key=True)
+_REOPENING = Column(
+    "reopening", "whole", "the reopening of the run in which it was asked, from 1; 0 before any", key=True, default=0
+)
 _SOURCE = Column("source", get_args(ReplySource), "whether the reply was made then, read from a log, or from a cache")
 _USED: Columns = (
     Column("input_tokens", "whole", "tokens in that were neither read from a cache nor put in one"),
@@ -70,6 +73,13 @@ CALL_TABLES: dict[str, Columns] = {
     "calls": (
         RUN,
         _CALL,
+        _REOPENING,
+        Column(
+            "superseded",
+            "yesno",
+            "whether it counts no more, as a reopening asked it again or took another course; its cost counts",
+            default=False,
+        ),
         Column("iteration", "whole", "the iteration of a plan run; 0 in cross runs and debates"),
         Column("role", (*ROLES, "worker", *DEBATE_ROLES), "what was asked of it; `worker` for a vote"),
         Column("worker", "text", "the agent or worker that was called"),
@@ -91,6 +101,7 @@ CALL_TABLES: dict[str, Columns] = {
     "turns": (
         RUN,
         Column("turn_id", "text", "its call and its turn, as i2/challenger/t3", key=True),
+        _REOPENING,
         Column("call_id", "text", "the call that it belongs to, as the table `calls` names it"),
         Column("turn", "whole", "the turn in its call, from 1; of a look-up on the web, that of the turn it was for"),
         Column("model", "text", "the model that was asked"),
@@ -112,6 +123,7 @@ CALL_TABLES: dict[str, Columns] = {
     "tools": (
         RUN,
         _CALL,
+        _REOPENING,
         Column("step", "whole", "the tool call, numbered from 1 in its call", key=True),
         Column("tool", TOOLS, "what was used"),
         Column("argument", "text", "what it was called with: a path, a pattern, a query"),
@@ -230,6 +242,7 @@ _LOGGED: Columns = (
     Column("started_at", "time", "when the run began; artifacts do not tell"),
     Column("ended_at", "time", "when the last event was recorded; artifacts do not tell"),
     Column("finished", "yesno", "whether the run came to its end; missing in an import"),
+    Column("n_reopened", "whole", "how often the run was reopened to ask failed calls again; artifacts do not tell"),
     Column("log", "yesno", "whether the run was read from its log, which knows more than an artifact"),
 )
 

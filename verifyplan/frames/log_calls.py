@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import NamedTuple, get_args
 
@@ -24,6 +25,8 @@ from verifyplan.protocol.role_call import Role
 from verifyplan.rules.answers import read_votes, unread_votes
 from verifyplan.rules.debate import ROLE_OF_TYPE
 from verifyplan.rules.failed_calls import failure_kind
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.current import CountedRecords
 from verifyplan.runlog.debate_state import fold_debate
 
 CallEnd = CallReplied | CallFailed
@@ -34,6 +37,7 @@ _MESSAGE = re.compile(rf"t\d{{1,9}}/({'|'.join(ROLE_OF_TYPE)})")
 _ITERATION = re.compile(r"i(\d{1,9})/")
 _USAGE, _TOOL_USE = tuple(Usage.model_fields), tuple(ToolUse.model_fields)
 _of_usage, _of_tool_use = attrgetter(*_USAGE), attrgetter(*_TOOL_USE)
+_OF_CALLS = frozenset(("call-requested", "call-replied", "call-failed", "turn-sent", "turn-replied"))
 _TURN_NUMBER = re.compile(r"/t(\d{1,9})(?:/w\d+)?$")
 
 
@@ -45,15 +49,45 @@ class Turn(NamedTuple):
     replied: TurnReplied | None
     sent_at: str | None
     replied_at: str | None
+    sent_before: TurnSent | None = None
+    """What was sent before a reopening, of an exchange whose reply came after it."""
+
+    @property
+    def request(self) -> TurnSent | None:
+        """What was sent, whenever it was."""
+        return self.sent or self.sent_before
 
 
-def turns_by_call(log: LogEvents) -> dict[str, list[Turn]]:
-    """Return the exchanges of each call that has any, in the order in which the log first names them."""
-    if not log.of(TurnSent) and not log.of(TurnReplied):
-        return {}
+class Part(NamedTuple):
+    """The records of calls that were asked in one reopening, or before any."""
+
+    reopening: int
+    records: Sequence[Record]
+    counts: Callable[[str], bool]
+    """Says of a call whether it counts as it was asked then."""
+
+
+def parts_of(log: LogEvents) -> list[Part]:
+    """Return the records of a log in parts in which no call is asked twice; one part, where nothing was reopened."""
+    if log.all_records is log.records:
+        return [Part(0, log.records, lambda _: True)]
+    counted = CountedRecords(log.all_records)
+    parts: dict[int, list[Record]] = defaultdict(list)
+    for position, record in enumerate(log.all_records):
+        if record.event.type in _OF_CALLS and position not in counted.repeated_requests:
+            parts[counted.reopenings.get(position, 0)].append(record)
+    return [Part(number, parts[number], partial(counted.counts, reopening=number)) for number in sorted(parts)]
+
+
+def turns_by_call(records: Iterable[Record], before: dict[str, TurnSent] | None = None) -> dict[str, list[Turn]]:
+    """Return the exchanges of each call that has any, in the order in which the records first name them.
+
+    `before` has what earlier parts of the log sent, and takes in what these records send.
+    """
+    before = {} if before is None else before
     sent: dict[str, tuple[TurnSent, str | None]] = {}
     replied: dict[str, tuple[TurnReplied, str | None]] = {}
-    for record in log.records:
+    for record in records:
         event = record.event
         if event.type == "turn-sent":
             sent[event.call_id] = event, instant(record.at)
@@ -63,24 +97,29 @@ def turns_by_call(log: LogEvents) -> dict[str, list[Turn]]:
     for name in dict.fromkeys([*sent, *replied]):
         request, sent_at = sent.get(name, (None, None))
         reply, replied_at = replied.get(name, (None, None))
-        calls.setdefault(call_of(name), []).append(Turn(name, request, reply, sent_at, replied_at))
+        calls.setdefault(call_of(name), []).append(Turn(name, request, reply, sent_at, replied_at, before.get(name)))
+    before.update((name, request) for name, (request, _) in sent.items())
     return calls
 
 
-def call_ends(log: LogEvents) -> dict[str, CallEnd]:
+def call_ends(records: Iterable[Record]) -> dict[str, CallEnd]:
     """Return how each call ended, in the order in which they did."""
-    return {e.call_id: e for e in log.events if e.type == "call-replied" or e.type == "call-failed"}
+    return {e.call_id: e for _, _, e in records if e.type == "call-replied" or e.type == "call-failed"}
 
 
-def tools_used(end: CallEnd | None, turns: Sequence[Turn]) -> tuple[ToolUse, ...]:
-    """Return the tool calls behind a call, also behind one that is in flight; refused ones included."""
-    return end.tools if end else tuple(use for turn in turns if turn.sent for use in turn.sent.tools)
+def tools_used(end: CallEnd | None, turns: Sequence[Turn], *, of_turns: bool = False) -> tuple[ToolUse, ...]:
+    """Return the tool calls behind a call, also behind one that is in flight; refused ones included.
+
+    Those `of_turns` alone leave out what a call used before a reopening, from which it went on.
+    """
+    by_turns = tuple(use for turn in turns if turn.sent for use in turn.sent.tools)
+    return by_turns if end is None or (of_turns and turns) else end.tools
 
 
 def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
     """Return the row of one exchange; `over` is true if its call went on, or ended, after it."""
     number = _TURN_NUMBER.search(turn.call_id)
-    sent, reply = turn.sent, turn.replied
+    sent, reply = turn.request, turn.replied
     return {
         "run_id": run_id,
         "turn_id": turn.call_id,
@@ -133,44 +172,60 @@ def _usage_row(usage: Usage | None) -> Row:
 def call_rows(log: LogEvents) -> Rows:
     """Return one row a call, in the order of requests, one a turn, and one a tool use, as the calls ended.
 
-    Turns come call by call, in the order of the log; agents that speak in no turns have none.
+    Turns come call by call, in the order of the log; agents that speak in no turns have none. A call that was asked
+    again after a reopening has a row for each time.
     """
-    requests = {event.call_id: event for event in log.of(CallRequested)}
-    ended, turns = call_ends(log), turns_by_call(log)
-    faults = _faults(log, ended)
-    times = {
-        (event.call_id, event.type == "call-requested"): instant(record.at)
-        for record in log.records
-        for event in [record.event]
-        if event.type == "call-requested" or event.type == "call-replied" or event.type == "call-failed"
-    }
+    rows: dict[str, list[Row]] = {"calls": [], "turns": [], "tools": []}
+    faults, before = _faults(log, call_ends(log.records)), dict[str, TurnSent]()
+    for part in parts_of(log):
+        for name, more in _rows_of(part, log.run_id, faults, before).items():
+            rows[name] += more
+    return rows
+
+
+def _rows_of(part: Part, run_id: str, faults: Mapping[str, str], before: dict[str, TurnSent]) -> dict[str, list[Row]]:
+    """Return the rows of one part of a log; `faults` are those of calls that count, `before` is of earlier parts."""
+    requests: dict[str, CallRequested] = {}
+    times: dict[tuple[str, bool], str | None] = {}
+    has_turns = False
+    for _, at, event in part.records:
+        match event.type:
+            case "call-requested":
+                requests[event.call_id] = event
+                times[event.call_id, True] = instant(at)
+            case "call-replied" | "call-failed":
+                times[event.call_id, False] = instant(at)
+            case "turn-sent" | "turn-replied":
+                has_turns = True
+    ended = call_ends(part.records)
+    turns = turns_by_call(part.records, before) if has_turns else {}
+    own = {"run_id": run_id}
+    in_part = {"reopening": part.reopening}
+    is_later = part.reopening > 0
     calls = [
         {
-            "run_id": log.run_id,
+            **own,
             "call_id": call_id,
+            **in_part,
+            "superseded": not counts,
             **_place_of(call_id),
             "worker": request.worker if request else None,
             "items": list(request.items) if request else [],
             "request_sha256": request.request_sha256 if request else None,
-            **_end_row(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id)),
+            **_end_row(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id) if counts else None, is_later),
             "requested_at": times.get((call_id, True)),
             "replied_at": times.get((call_id, False)),
         }
         for call_id in dict.fromkeys([*requests, *ended])
-        for request in [requests.get(call_id)]
+        for request, counts in [(requests.get(call_id), part.counts(call_id))]
     ]
     tools = [
-        {
-            "run_id": log.run_id,
-            "call_id": call_id,
-            "step": step,
-            **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True)),
-        }
+        {**own, "call_id": call_id, **in_part, "step": step, **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True))}
         for call_id in dict.fromkeys([*ended, *requests])
-        for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ())), start=1)
+        for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ()), of_turns=is_later), start=1)
     ]
     exchanges = [
-        _turn_row(log.run_id, turn, over=call in ended or turn is not of_call[-1])
+        _turn_row(run_id, turn, over=call in ended or turn is not of_call[-1]) | in_part
         for call, of_call in turns.items()
         for turn in of_call
     ]
@@ -186,14 +241,14 @@ def _place_of(call_id: str) -> Row:
     return {"iteration": int(iteration[1]) if iteration else 0, "role": role if role in _PLAN_ROLES else "worker"}
 
 
-def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None) -> Row:
+def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None, of_turns: bool) -> Row:
     status = "in-flight" if end is None else end.status if end.type == "call-failed" else "completed"
-    tools, usage = tools_used(end, turns), _usage(end, turns)
+    tools, usage = tools_used(end, turns, of_turns=of_turns), _usage(end, turns, of_turns)
     return {
         "status": status,
         "duration_ms": end.duration_ms if end else None,
         **_usage_row(usage),
-        "model": ", ".join(dict.fromkeys(turn.sent.model for turn in turns if turn.sent)) or None,
+        "model": ", ".join(dict.fromkeys(turn.request.model for turn in turns if turn.request)) or None,
         "n_turns": len(turns),
         "source": end.source if end and end.type == "call-replied" else None,
         "reason": end.reason if end and end.type == "call-failed" else fault,
@@ -202,9 +257,9 @@ def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None) -> R
     }
 
 
-def _usage(end: CallEnd | None, turns: Sequence[Turn]) -> Usage | None:
+def _usage(end: CallEnd | None, turns: Sequence[Turn], of_turns: bool) -> Usage | None:
     """Return what a call used; None where nobody counted: agents without turns tell it with their reply alone."""
-    if end is None:
+    if end is None or (of_turns and turns):
         return sum((turn.replied.usage for turn in turns if turn.replied), Usage()) if turns else None
     if end.type == "call-replied":
         return end.usage

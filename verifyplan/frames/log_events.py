@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import DispatchClosed, FindingClassified, RoundClosed, VoteCast
-from verifyplan.protocol.event_run import RunEnded, RunStarted
+from verifyplan.protocol.event_run import RunEnded, RunReopened, RunStarted
 from verifyplan.protocol.vote import Verdict
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import sides
 from verifyplan.runlog.chain import Record
+from verifyplan.runlog.current import current, is_reopened
 
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
 E = TypeVar("E", bound=Event)
@@ -24,7 +25,7 @@ Row = dict[str, Any]
 
 
 class LogEvents:
-    """The log of one run: its records, and its events by type, each in the order of the log.
+    """The log of one run: its records that count, and their events by type, each in the order of the log.
 
     Events may be structs that have the attributes of their models: they are told apart by `type`, not by class.
     """
@@ -32,15 +33,18 @@ class LogEvents:
     def __init__(self, records: Sequence[Record], run_id: str, source: str) -> None:
         if not records or not isinstance(records[0].event, RunStarted):
             raise ValueError("a run begins with run-started")
-        self.records, self.run_id, self.source = records, run_id, source
+        self.run_id, self.source = run_id, source
+        self.all_records = records
+        """Those that count no more after a reopening included (rule E6)."""
+        self.records = tuple(current(records)) if is_reopened(records) else records
         self.started: RunStarted = records[0].event
         self._by_type: dict[str, list[Any]] = defaultdict(list)
-        for record in records:
+        for record in self.records:
             self._by_type[record.event.type].append(record.event)
 
     @property
     def events(self) -> Iterator[Event]:
-        """All events, in order."""
+        """All events that count, in order."""
         return (record.event for record in self.records)
 
     def of(self, kind: type[E]) -> list[E]:
@@ -67,8 +71,9 @@ class LogEvents:
             "repetition": self.started.repetition,
             "rules_version": self.started.rules_version,
             "started_at": instant(self.records[0].at),
-            "ended_at": instant(self.records[-1].at),
+            "ended_at": instant(self.all_records[-1].at),
             "finished": bool(self.of(RunEnded)),
+            "n_reopened": len(self.of(RunReopened)),
             "log": True,
         }
 

@@ -212,7 +212,7 @@ def _budgets(log: LogEvents, state: PlanState) -> list[Row]:
     Of a log that was written when memory_search without a memory left its share to Read and Grep, `over` says what
     today's ceilings make of it.
     """
-    ended, turns = call_ends(log), turns_by_call(log)
+    ended, turns = call_ends(log.records), turns_by_call(log.records)
     memory = bool(log.started.backend.get("memory"))
     rows = []
     for call_id in (event.call_id for event in log.of(CallRequested)):

@@ -249,7 +249,7 @@ class RunReopened(Model):
     superseded_from: int = Field(
         ge=1,
         description="Derived events from this number on, up to this event, count no more: the first result that is "
-        "asked for again, or the first event that follows from a limit.",
+        "asked for again, or the first event that may follow from a limit.",
     )
     dropped_bytes: int = Field(default=0, description="Bytes of a torn last line that were dropped; 0 if it was whole.")
     limits: Limits | None = Field(default=None, description="The limits from here on; null where they stay.")

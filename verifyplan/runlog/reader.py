@@ -66,6 +66,12 @@ class StoredRecords(Sequence[Record]):
             stream.seek(0)
             return stream.read(end)
 
+    def mention(self, words: str) -> bool:
+        """Return whether the line of a record holds these words, as its type or in a text."""
+        searched = words.encode()
+        with _opened(self.path) as stream:
+            return any(searched in line for line in islice(stream, self._count))
+
     def __eq__(self, other: object) -> bool:
         """Return whether the other has the same records."""
         if not isinstance(other, Sequence):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,13 +13,14 @@ from verifyplan.protocol.event_run import (
     CallFailed,
     CallReplied,
     CallRequested,
+    RunReopened,
     RunResumed,
-    RunStarted,
     TurnReplied,
     TurnSent,
     call_of,
 )
 from verifyplan.runlog.chain import Record, now, share_field_names
+from verifyplan.runlog.current import CountedRecords, key_of
 from verifyplan.runlog.reader import MAX_RECORDS_IN_MEMORY
 from verifyplan.runlog.writer import LogWriter
 
@@ -32,25 +31,21 @@ SHOWN = 300
 """Characters of an event that an error shows; an event may hold a whole plan."""
 
 
-class Past:
-    """The events of a log, for a loop that is driven again: external events by their ids, derived ones in order."""
+class Past(CountedRecords):
+    """The events of a log that count, for a loop that is driven again: external ones by ids, derived ones in order."""
 
-    def __init__(self, records: Sequence[Record] = (), *, may_go_unscored: bool = False) -> None:
-        self._records = records
-        """In memory, or read from the log one by one; what follows are positions in it."""
-        self._external: dict[tuple[str, str], int] = {}
-        self._derived = array("Q")
-        self._turns: dict[str, array[int]] = defaultdict(lambda: array("Q"))
-        for position, record in enumerate(records):
-            event = record.event
-            if (key := _key(event)) is not None:
-                self._external[key] = position
-            if not isinstance(event, EXTERNAL_EVENTS):
-                self._derived.append(position)
-            elif isinstance(event, TurnSent | Attempt | TurnReplied):
-                self._turns[event.of_call].append(position)
-        self._may_go_unscored = may_go_unscored
-        """Whether a replay may give its verdict where no scores were asked for, as changed rules can end it sooner."""
+    def __init__(
+        self, records: Sequence[Record] = (), *, may_go_unscored: bool = False, repeats_derived: bool = True
+    ) -> None:
+        super().__init__(records)
+        self._may_go_unscored, self._repeats_derived = may_go_unscored, repeats_derived
+        """Whether a replay may give its verdict where no scores were asked for, as changed rules can end it sooner; and
+        whether derived events must come again as they were, or are compared afterwards."""
+
+    @property
+    def events(self) -> Iterator[Event]:
+        """All events of the log, those that count no more included."""
+        return (record.event for record in self._records)
 
     @property
     def derived(self) -> tuple[Record, ...]:
@@ -59,7 +54,7 @@ class Past:
 
     def pending(self) -> Iterator[Record]:
         """Yield the events that rules derived, in order, each as it is asked for."""
-        return (self._records[position] for position in self._derived)
+        return (self._records[position] for position in self._derived if self._repeats_derived)
 
     def goes_unscored(self, call_id: str) -> bool:
         """Return whether a replay gives its verdict without the scores of a call, since they were never asked for."""
@@ -67,7 +62,7 @@ class Past:
 
     def recorded(self, event: Event) -> Record | None:
         """Return the record of an external event, if it is on disk."""
-        key = _key(event)
+        key = key_of(event)
         return self._record(key) if key is not None else None
 
     def _record(self, key: tuple[str, str]) -> Record | None:
@@ -140,43 +135,27 @@ class Past:
         return self.sent(f"{look.of_call}/t{int(turn[1:]) + 1}") is not None
 
 
-def _key(event: Event) -> tuple[str, str] | None:
-    """Return the key of an external event; None for derived ones, and for a resumption, which no replay repeats."""
-    match event:
-        case RunStarted():
-            return "started", ""
-        case CallRequested():
-            return "request", event.call_id
-        case CallReplied() | CallFailed():
-            return "result", event.call_id
-        case TurnSent():
-            return "sent", event.call_id
-        case Attempt():
-            return "attempt", f"{event.call_id} {event.number}"
-        case TurnReplied():
-            return "turn", event.call_id
-        case AnswerGiven():
-            return "answer", event.pause_id
-        case _:
-            return None
-
-
 class Recorder:
     """Numbers and stamps events, writes them, and hands them on.
 
     With a `past`, the loop is driven again: external events that it holds and derived events that repeat it are not
     written twice, and a derived event that differs from the recorded one is a LogError. The first call that is made
-    again, or event that is new, is preceded by `resumed`.
+    again, or event that is new, is preceded by `resumed`; one that changes what holds from here on is written as soon
+    as all recorded derived events that count have come again.
     """
 
     def __init__(
         self,
         writer: LogWriter | None = None,
         past: Past | None = None,
-        resumed: RunResumed | None = None,
+        resumed: RunResumed | RunReopened | None = None,
         sink: Sink | None = None,
     ) -> None:
         self.past = past or Past()
+        if resumed is not None:
+            self.past.note_terms(resumed)
+        if isinstance(resumed, RunReopened):
+            self.past.reopen(resumed)
         self._records: list[Record] | None = []
         """None where they are more than are kept in memory."""
         self._count = 0
@@ -219,20 +198,26 @@ class Recorder:
             if self._sink is not None:
                 self._sink(resumed)
 
-    def emit(self, event: Event, *folds: Sink, sync: bool = True) -> None:
+    def emit(self, event: Event, *folds: Sink, sync: bool = True) -> bool:
         """Take in one event: write it unless it is on disk, hand it to the folds, then, if it is new, to the sink.
 
-        Without `sync`, whoever emits an external event calls `sync` before anything acts on it.
+        Return whether it is new. Without `sync`, whoever emits an external event calls `sync` before anything acts on
+        it.
         """
         known = self._known(event)
         if known is None:
             self.write_resumption()
             share_field_names(event)
         self._keep(known or self._write(event, sync=sync))
+        if known is None:
+            self.past.take_up(event)
         for fold in folds:
             fold(event)
         if known is None and self._sink is not None:
             self._sink(event)
+        if self._next is None and _changes_terms(self._resumed):
+            self.write_resumption()
+        return known is None
 
     def _known(self, event: Event) -> Record | None:
         if isinstance(event, EXTERNAL_EVENTS):
@@ -262,3 +247,10 @@ class Recorder:
         if self._writer is None:
             return Record(self._count + 1, now(), event)
         return self._writer.append(event, sync=sync)
+
+
+def _changes_terms(resumed: RunResumed | RunReopened | None) -> bool:
+    """Return whether an event says what holds from here on, so that the log must say it before a limit decides."""
+    if isinstance(resumed, RunResumed):
+        return any(value is not None for value in (resumed.limits, resumed.timeout, resumed.max_retries))
+    return resumed is not None

@@ -25,6 +25,7 @@ from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.reports.log import event_text
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
+from verifyplan.runlog.current import current, is_reopened
 from verifyplan.runlog.migrate import rules_changed
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runs.arguments import check_counts
@@ -33,6 +34,7 @@ from verifyplan.runs.plan.settings import make_settings
 from verifyplan.runs.replayed import Replayed, outcome_changes, replayed_row, replayed_table
 from verifyplan.runs.resume import drive, read_run, run_of
 from verifyplan.runs.run import Run
+from verifyplan.runs.start import at_present
 
 CHANGEABLE = {
     "plan": ("rules", "policy", "max_iterations", "panel_rules", "mode"),
@@ -178,9 +180,10 @@ def _check_changes(changes: dict[str, Any]) -> None:
 
 def _replay(recorded: Run, changes: dict[str, Any], matcher: str | Matcher | None) -> Replayed:
     """Drive one run again."""
-    started = _changed_start(recorded.started, changes)
-    replies = [record for record in recorded.records[1:] if isinstance(record.event, EXTERNAL_EVENTS)]
-    past = Past([recorded.records[0]._replace(event=started), *replies], may_go_unscored=bool(changes))
+    records = _records_to_replay(recorded.records)
+    past = Past(records, may_go_unscored=bool(changes), repeats_derived=False)
+    started = _changed_start(at_present(recorded.started, past), changes)
+    records[0] = records[0]._replace(event=started)
     recorder = Recorder(past=past)
     censored = None
     try:
@@ -201,7 +204,7 @@ def _replay(recorded: Run, changes: dict[str, Any], matcher: str | Matcher | Non
         run=again,
         censored=censored,
         asked_otherwise=tuple(recorder.asked_otherwise),
-        differences=_differences(recorded.records, recorder.records),
+        differences=_differences(current(recorded.records), recorder.records),
         unscored=_unscored(again, past),
         rules_changed=rules_changed(recorded.started),
         changes=outcome_changes(recorded, again, whole=censored is None),
@@ -251,7 +254,14 @@ def _changed_panel(panel: PanelSettings, changes: dict[str, Any]) -> dict[str, A
     return kept | {"rules": rules} | ({"mode": changes["mode"]} if "mode" in changes else {})
 
 
-def _differences(recorded: Sequence[Record], again: Sequence[Record]) -> tuple[str, ...]:
+def _records_to_replay(records: Sequence[Record]) -> list[Record]:
+    """Return the replies of a log; all its records where it was reopened, as what counts depends on derived ones."""
+    if is_reopened(records):
+        return list(records)
+    return [record for number, record in enumerate(records) if not number or isinstance(record.event, EXTERNAL_EVENTS)]
+
+
+def _differences(recorded: Iterable[Record], again: Sequence[Record]) -> tuple[str, ...]:
     """Return how derived events differ; those that an unfinished log does not have yet are no difference."""
     old = [record for record in recorded if not isinstance(record.event, EXTERNAL_EVENTS)]
     new = [record.event for record in again if not isinstance(record.event, EXTERNAL_EVENTS)]

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from verifyplan import agents
 from verifyplan.agents.base import Backend
 from verifyplan.errors import InputError, LogError, Problem, SettingsError
+from verifyplan.progress import say
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunResumed, RunStarted
+from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunReopened, RunResumed, RunStarted
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
-from verifyplan.runlog.reader import read_log
+from verifyplan.runlog.reader import Log, read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.backends import bind_backend, check_affordable
-from verifyplan.runs.batch.journal import turns_in_batches
+from verifyplan.runs.batch.journal import expect_no_batches, turns_in_batches
 from verifyplan.runs.cross.loop import drive_cross
 from verifyplan.runs.cross.run import CrossRun, write_artifact_of
 from verifyplan.runs.debate.debate import drive_debate
@@ -28,8 +30,9 @@ from verifyplan.runs.merges import matcher_of
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import Answer, PauseHandler, read_answer
 from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.reopen import Retryable, Terms, check_unused, retry_words, retryable
 from verifyplan.runs.run import Run
-from verifyplan.runs.start import resume_hint, versions
+from verifyplan.runs.start import at_present, limits_of, resume_hint, versions
 from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 
@@ -68,13 +71,20 @@ def resume(
     base_url: str | None = None,
     matcher: str | Matcher | None = None,
     on_blocked: PauseHandler | None = None,
+    retry_failed: bool = False,
+    max_tokens: int | None = None,
+    max_cost: Decimal | str | float | None = None,
+    timeout: float | None = None,
+    max_retries: int | None = None,
     sink: Sink | None = None,
     progress: bool | None = None,
 ) -> Run:
     """Go on with a run that was broken off or waits: recorded replies are used, the rest is called.
 
     No call whose reply is on disk is made again; calls that were in flight are, and the log says so. A run that
-    has ended comes back as it is.
+    has ended comes back as it is, unless `retry_failed` asks its failed calls again, and what a limit kept back: what
+    followed from their failure is then decided anew, replies to requests that stay equal count on, and the log holds
+    both decisions (rule E6).
 
     Args:
         path: the run log, or a run that has one.
@@ -88,39 +98,87 @@ def resume(
             because a log names it.
         matcher: how findings were grouped, if by a matcher of your own.
         on_blocked: answers later pauses; by default the run waits again if its settings say so.
+        retry_failed: whether calls that failed are asked again: those that erred, timed out, or were not sent as a
+            limit was reached.
+        max_tokens: the limit from here on, what was used before included; None leaves it as it is.
+        max_cost: the limit in US dollars, likewise.
+        timeout: seconds that one call may take from here on; None leaves it. Requests of the log's models may take as
+            long.
+        max_retries: how often the log's models are sent one request again from here on; None leaves it.
         sink: called with each new event as it happens.
         progress: whether to show it; by default where somebody can see it.
 
     Raises:
         LogError: for a log that is damaged, in use, or does not follow from its own replies.
-        InputError: for an answer that does not fit, or one where nothing waits.
+        InputError: for an answer that does not fit, or one where nothing waits; for limits that are used up already.
 
     >>> import verifyplan as vp
     >>> vp.resume("runs/purge-hour-001.jsonl", answer="acknowledge:C1", note="seen by the team")  # doctest: +SKIP
+    >>> vp.resume("runs/purge-hour-001.jsonl", retry_failed=True, max_cost=5)  # doctest: +SKIP
     """
     if isinstance(path, Run):
         if path.log_path is None:
             raise InputError(Problem("path", "is a run without a log", "run it with log_dir to be able to resume it"))
         path = path.log_path
+    if retry_failed and answer is not None:
+        fix = "retry first: the question may then be another, or none"
+        raise InputError(Problem("answer", "cannot be given with retry_failed", fix))
     writer, log = LogWriter.resume(path)
     with writer, resume_hint(Path(path)):
         run = run_of(log.records, Path(path), Path(path).stem)
         handler = _pause_handler(run, answer, note, on_blocked)
-        if run.has_ended:
-            return write_artifact_of(run)
-        if isinstance(run, PlanRun) and run.waiting is not None and handler is None:
-            return run
-        started, past = run.started, Past(log.records)
-        bound = _backend(started, backend, repo, base_url)
-        if turns := turns_in_batches(Path(path), log.records, past):  # asked for here, they would be paid for twice
-            fix = "run the `verifyplan batch` that began it again, which collects them"
-            raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
-        resumed = RunResumed(
-            dropped_bytes=log.torn_bytes, repeated=past.in_flight, versions=versions(), backend=bound.describe()
-        )
+        past = Past(log.records)
+        before = limits_of(at_present(run.started, past))
+        changed = Terms.read(before, max_tokens=max_tokens, max_cost=max_cost, timeout=timeout, max_retries=max_retries)
+        found = retryable(log.records, before)
+        if not retry_failed or found.superseded_from is None:
+            if words := retry_words(found, path, ended=run.has_ended, retry_failed=retry_failed):
+                say(words, progress)
+            if run.has_ended:
+                return write_artifact_of(run)
+            if isinstance(run, PlanRun) and run.waiting is not None and handler is None:
+                return run
+            found = Retryable()
+        if changed.max_retries is not None and (backend is not None or "anthropic" not in str(run.started.backend)):
+            fix = "leave it out, or give the backend that goes on with it: agents.Anthropic(..., max_retries=...)"
+            raise SettingsError(Problem("max_retries", "is a setting of the models of the log alone", fix))
+        past.note_terms(changed)
+        started = at_present(run.started, past)
+        bound = _backend(started, backend, repo, base_url, past)
+        resumed = _resumption(Path(path), log, past, found, changed, bound)
+        if isinstance(resumed, RunReopened):
+            check_unused(limits_of(started), past)
         recorder = Recorder(writer, past, resumed, sink)
         drive(started, bound, recorder, matcher=matcher, on_blocked=handler, progress=progress)
     return write_artifact_of(read_run(path))
+
+
+def words_before_resuming(path: str | Path, *, retry_failed: bool) -> str:
+    """Return what `resume` says of a run for which it would ask nobody; blank where it has nothing to say."""
+    run = read_run(path)
+    found = retryable(run.records, limits_of(at_present(run.started, Past(run.records))))
+    if retry_failed and found.superseded_from is not None:
+        return ""
+    return retry_words(found, path, ended=run.has_ended, retry_failed=retry_failed)
+
+
+def _resumption(
+    path: Path, log: Log, past: Past, found: Retryable, changed: Terms, bound: Backend
+) -> RunResumed | RunReopened:
+    """Return the event that says that the run goes on; LogError for exchanges that wait for a message batch."""
+    said: dict[str, Any] = {
+        "dropped_bytes": log.torn_bytes,
+        "versions": versions(),
+        "backend": bound.describe(),
+        **changed._asdict(),
+    }
+    if found.superseded_from is not None:
+        expect_no_batches(path, log.records)
+        return RunReopened(retried=found.calls, superseded_from=found.superseded_from, **said)
+    if turns := turns_in_batches(path, log.records, past):  # asked for here, they would be paid for twice
+        fix = "run the `verifyplan batch` that began it again, which collects them"
+        raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
+    return RunResumed(repeated=past.in_flight, **said)
 
 
 def drive(
@@ -159,19 +217,19 @@ def _pause_handler(
 
 
 def _backend(
-    started: RunStarted, backend: str | Backend | None, repo: str | Path | None, base_url: str | None
+    started: RunStarted, backend: str | Backend | None, repo: str | Path | None, base_url: str | None, past: Past
 ) -> Backend:
     """Return the backend that goes on; SettingsError where the log's cannot be made again from its name."""
     inputs, recorded = started.inputs, started.backend
     if isinstance(inputs, DebateInputs):
         if backend is None and recorded.get("name") == PAIR:
-            roles = [_recorded_backend(recorded.get(role) or {}, base_url) for role in ("architect", "builder")]
+            roles = [_recorded_backend(recorded.get(role) or {}, base_url, past) for role in ("architect", "builder")]
         else:
-            roles = [_recorded_backend(recorded, base_url) if backend is None else backend] * 2
+            roles = [_recorded_backend(recorded, base_url, past) if backend is None else backend] * 2
         pair = backend_of_roles(roles[0], roles[1], repo or inputs.repository["root"], started.repetition)
         check_affordable(pair, inputs.limits)
         return pair
-    backend = _recorded_backend(recorded, base_url) if backend is None else backend
+    backend = _recorded_backend(recorded, base_url, past) if backend is None else backend
     if isinstance(inputs, PlanInputs):
         panel = inputs.settings.panel.workers if inputs.settings.panel else ()
         root = repo or inputs.repository["root"]
@@ -180,11 +238,14 @@ def _backend(
     return bind_backend(backend, roster, repo or inputs.root, inputs.limits, started.repetition)
 
 
-def _recorded_backend(description: dict[str, Any], base_url: str | None) -> str | Backend:
+def _recorded_backend(description: dict[str, Any], base_url: str | None, past: Past) -> str | Backend:
     """Return the backend of a description in a log; SettingsError where its name does not make it."""
     name = description.get("name")
     if name == "anthropic":
-        return agents.Anthropic.described(description, base_url)
+        changed: dict[str, Any] = {} if past.max_retries is None else {"max_retries": past.max_retries}
+        if past.timeout is not None:
+            changed["timeout"] = max(past.timeout, description.get("timeout") or 0.0)
+        return agents.Anthropic.described(description | changed, base_url)
     if name != "static":
         fix = "pass backend=, an object that answers as the first one did"
         raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))

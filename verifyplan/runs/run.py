@@ -17,6 +17,7 @@ from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import RunEnded, RunStarted
 from verifyplan.rules.failed_calls import how_to_retry
 from verifyplan.runlog.chain import Record
+from verifyplan.runlog.current import current
 from verifyplan.runlog.table_records import light_records
 from verifyplan.text import counted
 
@@ -55,13 +56,13 @@ class Run:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """The events alone, all in memory."""
+        """The events that count, all in memory: of a run that was reopened, those of its present decision."""
         return tuple(self._events)
 
     @property
     def _events(self) -> Iterator[Event]:
-        """Yield the events one by one, as they are needed once."""
-        return (record.event for record in self.records)
+        """Yield the events that count one by one, as they are needed once."""
+        return (record.event for record in current(self.records))
 
     @property
     def started(self) -> RunStarted:

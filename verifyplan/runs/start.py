@@ -13,8 +13,10 @@ from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 from verifyplan.agents.base import Backend
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunStarted
+from verifyplan.protocol.settings import Limits
 from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
+from verifyplan.runlog.current import CountedRecords
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.traceback_locals import without_keys_in_tracebacks
@@ -113,6 +115,26 @@ def _rules_digest(inputs: CrossInputs | DebateInputs | PlanInputs) -> str | None
     if isinstance(inputs, CrossInputs):
         return inputs.rules.digest
     return inputs.settings.rules.digest if isinstance(inputs, PlanInputs) else None
+
+
+def at_present(started: RunStarted, past: CountedRecords) -> RunStarted:
+    """Return the first event with the limits and the timeout that hold now, as a resumption may have changed them."""
+    changed: dict[str, Any] = {} if past.timeout is None else {"timeout": past.timeout}
+    inputs = started.inputs
+    if isinstance(inputs, PlanInputs):
+        limits = {} if past.limits is None else dict(past.limits)
+        settings = inputs.settings.model_copy(update=limits | changed)
+        return started.model_copy(update={"inputs": inputs.model_copy(update={"settings": settings})})
+    limits = {} if past.limits is None else {"limits": past.limits}
+    return started.model_copy(update={"inputs": inputs.model_copy(update=limits | changed)})
+
+
+def limits_of(started: RunStarted) -> Limits:
+    """Return the limits that the first event of a run states."""
+    inputs = started.inputs
+    if isinstance(inputs, PlanInputs):
+        return Limits(max_tokens=inputs.settings.max_tokens, max_cost=inputs.settings.max_cost)
+    return inputs.limits
 
 
 def versions() -> dict[str, str]:

@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.aggregation.dawid_skene import MAX_CONFUSION_CELLS, dawid_skene
 from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters, clusters_of, clusters_of_units
-from verifyplan.analysis.cost import failed
+from verifyplan.analysis.cost import counted_calls, failed
 from verifyplan.analysis.panels.decisions import Changes
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
 from verifyplan.analysis.panels.standing_apart import rows_of_workers
@@ -129,8 +129,8 @@ def call_figures(runs: RunSet, workers: Sequence[str], asked: Ints) -> Figures:
     made = calls_of_workers(runs)
     if made.empty:
         return {}
-    groups, index = made.groupby("worker"), list(workers)
-    seconds, cost = groups["duration_ms"].mean() / 1000, groups["cost"].sum(min_count=1)
+    groups, index = made[made["counts"]].groupby("worker"), list(workers)
+    seconds, cost = groups["duration_ms"].mean() / 1000, made.groupby("worker")["cost"].sum(min_count=1)
     figures: Figures = {
         "calls": groups.size().reindex(index, fill_value=0).to_numpy(),
         "failed_calls": groups["failed"].sum().reindex(index, fill_value=0).to_numpy(),
@@ -144,16 +144,21 @@ def call_figures(runs: RunSet, workers: Sequence[str], asked: Ints) -> Figures:
 
 
 def calls_of_workers(runs: RunSet) -> pd.DataFrame:
-    """Return the calls of workers that ended: `worker, failed, duration_ms, cost`, NaN where a run tells nothing.
+    """Return the calls of workers that ended: `worker, failed, counts, duration_ms, cost`, NaN where nothing tells.
 
-    Of runs that were read from artifacts, dispatches are the calls.
+    Of runs that were read from artifacts, dispatches are the calls. Those that a reopening superseded cost and do not
+    count.
     """
     calls = runs.calls[runs.calls["role"].eq("worker") & runs.calls["status"].ne("in-flight")]
     sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(runs.calls["run_id"])]
-    names = ["worker", "failed", "duration_ms", "cost"]
-    parts = [part.assign(failed=failed(part)).reindex(columns=names) for part in (calls, sent) if len(part)]
+    names = ["worker", "failed", "counts", "duration_ms", "cost"]
+    parts = [
+        part.assign(failed=failed(part), counts=counted_calls(part)).reindex(columns=names)
+        for part in (calls, sent)
+        if len(part)
+    ]
     made = pd.concat(parts) if parts else pd.DataFrame(columns=names)
-    return made.astype({"duration_ms": "float64", "cost": "float64"})
+    return made.astype({"counts": "bool", "duration_ms": "float64", "cost": "float64"})
 
 
 def cost_figures(votes: PanelVotes) -> Figures:

@@ -25,7 +25,7 @@ from verifyplan.runs.batch.request_queue import BatchQueue
 from verifyplan.runs.cross.run import write_artifact_of
 from verifyplan.runs.resume import run_of
 from verifyplan.runs.run import Run
-from verifyplan.runs.start import versions
+from verifyplan.runs.start import at_present, versions
 from verifyplan.text import did_you_mean
 
 RunLoop = Callable[[RunStarted, Backend, Recorder], Awaitable[None]]
@@ -91,7 +91,8 @@ class BatchJob:
             recorder = Recorder(writer, sink=self.sink)
         else:
             writer, known = LogWriter.resume(log)
-            first, recorder = run_of(known.records, log, log.stem).started, self._resumed(writer, known, queue)
+            recorder = self._resumed(writer, known, queue)
+            first = at_present(run_of(known.records, log, log.stem).started, recorder.past)
         with writer:
             await self.loop(first, self._backend(queue, recorder, writer.path), recorder)
         return self.finished(run_of(recorder.finished(), writer.path, writer.path.stem))

@@ -102,6 +102,10 @@ class Journal:
         places = self._places.get((run, turn), ())
         return next((slot for slot in reversed(places) if slot.nonce in self.intents), None)
 
+    def has(self, run: str) -> bool:
+        """Return whether an exchange of a run ever was in a batch."""
+        return any(name == run for name, _ in self._places)
+
     def times(self, run: str, turn: str) -> int:
         """How often an exchange was sent."""
         return sum(slot.nonce in self.batches for slot in self._places.get((run, turn), ()))
@@ -165,6 +169,17 @@ class Journal:
 def journal_run_name(log: Path, records: Sequence[Record]) -> str:
     """Return the name of a run in the journal; a log that is begun anew under an old name is another run."""
     return f"{log.stem} of {records[0].at}"
+
+
+def expect_no_batches(log: Path, records: Sequence[Record]) -> None:
+    """Raise LogError for a run whose exchanges went in message batches: its failed calls are not asked again here."""
+    if Journal(log.parent / NAME).has(journal_run_name(log, records)):
+        fix = (
+            "copy the log alone into another folder and resume it there with retry_failed: its failed calls are then "
+            "asked one by one, at the full price"
+        )
+        message = f"was asked in message batches ({NAME} beside it), which ask no failed call again"
+        raise LogError(Problem(str(log), message, fix))
 
 
 def turns_in_batches(log: Path, records: Sequence[Record], past: Past) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 import pandas as pd
 
 from verifyplan.field_docs import with_field_docs
-from verifyplan.files import write_new_texts
+from verifyplan.files import write_new_texts, write_text
 from verifyplan.frames.artifact import artifact_texts
 from verifyplan.frames.vote_losses import note_blind_classes
 from verifyplan.protocol.artifact import Artifact, FinalState
@@ -20,6 +20,7 @@ from verifyplan.protocol.event_cross import VoteCast
 from verifyplan.protocol.vote import CLASSIFICATIONS, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.rules.settings import note_unknown_task_type
 from verifyplan.runlog.cross_state import CrossState, artifact_of, artifact_without_findings, findings_of, fold_cross
+from verifyplan.runlog.current import is_reopened
 from verifyplan.runs.merges import TableMatcher, merges_of
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
@@ -175,11 +176,16 @@ def write_artifact_of(run: RunT) -> RunT:
     """Write the artifact of a cross run that ended beside its log, under the same name; return the run with its path.
 
     Nothing is written for a run of another kind, or without a log; it comes back as it is. A file that exists already
-    is left as it is, too: it is this run's, written before the process died.
+    is left as it is, too: it is this run's, written before the process died. Of a run that was reopened it is replaced:
+    it may be of the decision before.
     """
     if not isinstance(run, CrossRun) or run.log_path is None:
         return run
     path = run.log_path.with_suffix(".json")
     state = run.state
-    write_new_texts(path, artifact_texts(artifact_without_findings(state), findings_of(state)))
+    texts = artifact_texts(artifact_without_findings(state), findings_of(state))
+    if is_reopened(run.records):
+        write_text(path, "".join(texts))
+    else:
+        write_new_texts(path, texts)
     return replace(run, path=path)

@@ -254,7 +254,7 @@ class DebateLoop:
     async def _ask(self, turn: int, kind: MessageType) -> Message:
         """Make one call and publish the message that answers it, with its usage where a model was called (rule C4)."""
         request = debate_request(self.state.inputs, turn, kind, self.state.diff, self.state.messages)
-        if refusal := self.caller.usage_limit.refusal(request.call_id):
+        if refusal := self.caller.refusal(request.call_id):
             raise BrokenOffError("BUDGET", refusal)
         [result] = await self.caller.call_all([request])
         self.step()

@@ -103,7 +103,7 @@ class ActiveRun:
         """
         callable_roles = [role for role in roles if not self.has_failed(role)]
         if callable_roles:
-            self.check_usage(callable_roles[0])
+            self.check_usage(self.call_id(callable_roles[0]), callable_roles[0])
         results = await self.caller.call_all([self.request(role) for role in callable_roles])
         answers = {role: self._read(role, result) for role, result in zip(callable_roles, results, strict=True)}
         if not set(callable_roles) <= set(AFTER_THE_VERDICT):
@@ -157,9 +157,13 @@ class ActiveRun:
         refused = [r for r in self.state.refusals if isinstance(r, EntryRefused) and not r.part]
         return [entry.position for entry in refused if (entry.call_id, entry.field) == (call_id, field)]
 
-    def check_usage(self, next_call: str) -> None:
-        """Raise RunOverError if what the run may use is used up before a call."""
-        if refusal := self.caller.usage_limit.refusal(next_call):
+    def call_id(self, place: str) -> str:
+        """Return the id of a call of this iteration."""
+        return f"i{self.state.iteration}/{place}"
+
+    def check_usage(self, call_id: str, name: str) -> None:
+        """Raise RunOverError if what the run may use is used up before a call, which the reason names so."""
+        if refusal := self.caller.refusal(call_id, name):
             raise RunOverError(_over_limit(refusal))
 
     def check_overrun(self) -> None:
@@ -167,10 +171,9 @@ class ActiveRun:
         if self.state.overrun:
             raise RunOverError(_over_limit(self.state.overrun))
 
-    @property
-    def usage_used_up(self) -> bool:
-        """Whether no further call may be made."""
-        return bool(self.state.overrun or self.caller.usage_limit.refusal(""))
+    def is_used_up(self, role: Role) -> bool:
+        """Return whether what the run may use is used up before an agent is called."""
+        return bool(self.state.overrun or self.caller.refusal(self.call_id(role)))
 
     def request(self, role: Role) -> RoleRequest:
         """Return the request to an agent: all that is known, and what it may do."""
@@ -180,7 +183,7 @@ class ActiveRun:
         milder = [name for name in self.displaceable() if state.challenges[name].severity != "BLOCKING"]
         room = min(self.room_under_cap(origin), self.rules.max_active - state.active + len(milder)) if origin else 0
         return RoleRequest(
-            call_id=f"i{state.iteration}/{role}",
+            call_id=self.call_id(role),
             role=role,
             iteration=state.iteration,
             max_iterations=self.settings.max_iterations,

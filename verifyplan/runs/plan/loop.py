@@ -196,13 +196,14 @@ async def vote(run: ActiveRun) -> None:
     panel, state = run.settings.panel, run.state
     if panel is None or not state.unsettled:
         return
-    run.check_usage("the panel")
+    run.check_usage(run.call_id("panel/r1/"), "the panel")
 
     def emit_and_check_usage(event: Event) -> None:
         """Emit; after a round with a next one, RunOverError if a limit of the run is reached."""
         run.emit(event)
         if isinstance(event, RoundClosed) and event.carried_forward_count and event.round < panel.max_rounds:
-            run.check_usage(f"round {event.round + 1} of the panel")
+            later = event.round + 1
+            run.check_usage(run.call_id(f"panel/r{later}/"), f"round {later} of the panel")
 
     loop = QueueLoop(
         part="challenges",

@@ -134,11 +134,11 @@ async def score(run: ActiveRun) -> int | None:
     Nothing is asked once the tokens are used up, and no audit of a challenger that failed in this iteration. A replay
     under other rules whose scores were never asked for goes without.
     """
-    if run.usage_used_up or run.caller.past.goes_unscored(f"i{run.state.iteration}/score"):
+    if run.is_used_up("score") or run.caller.past.goes_unscored(run.call_id("score")):
         return None
     [answer] = await run.call("score")
     scores = _counted_scores(run, answer, "synthesizer")
-    if not run.usage_used_up:
+    if not run.is_used_up("audit"):
         [answer] = await run.call("audit")
         _record_disputes(run, scores, _counted_scores(run, answer, "challenger"))
     return final_score(scores, run.settings.weights) if len(scores) == len(DIMENSIONS) else None
