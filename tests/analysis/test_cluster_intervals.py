@@ -17,8 +17,9 @@ from benchmarks.interval_coverage import FIGURES, RATES, RUNS, coverage, designs
 from benchmarks.simulated_runs import Design, errors
 from tests.longer import examples
 from verifyplan.analysis.cluster_intervals import Interval, clustered_variance, difference_interval, share_interval
-from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.clusters import Clusters, codes
 from verifyplan.analysis.comparison_notes import notes_on_intervals
+from verifyplan.analysis.kind_counts import kind_counts
 from verifyplan.analysis.metrics import summary_columns
 
 ROOT = Path(__file__).parents[2]
@@ -217,3 +218,34 @@ def test_an_undefined_share_is_no_number():
     assert isinstance(none, Interval)
     assert none.n == 0
     assert np.isnan(none.value)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.data(), st.integers(1, 5), st.booleans(), st.sampled_from([1, 4, 40]))
+def test_figures_of_counted_kinds_are_those_of_the_rows(draw, n_kinds, of_two_sets, n_claims):
+    rows = draw.draw(st.integers(1, 60))
+    of_rows = lambda top: np.array(draw.draw(st.lists(st.integers(0, top), min_size=rows, max_size=rows)))  # noqa: E731
+    clusters = Clusters(codes(of_rows(4)), codes(of_rows(n_claims - 1)), codes(of_rows(3)) if of_two_sets else None)
+    kind = of_rows(n_kinds - 1)
+    values = np.array(draw.draw(st.lists(st.integers(0, 1), min_size=4 * n_kinds, max_size=4 * n_kinds)))
+    part, whole, other, whole_of_other = values.reshape(4, n_kinds)
+    of_kinds = (part * whole, whole, other * whole_of_other, whole_of_other)
+    counts = kind_counts(kind, n_kinds, clusters)
+    chosen = np.flatnonzero(whole)
+    taken = np.flatnonzero(whole[kind])
+    for by_kind, by_row, of in (
+        (counts, clusters, [each[kind] for each in of_kinds]),
+        (counts.take(chosen), clusters.take(taken), [each[kind][taken] for each in of_kinds]),
+    ):
+        few = of_kinds if by_kind is counts else [each[chosen] for each in of_kinds]
+        assert_close(share_interval(*few[:2], by_kind), share_interval(*of[:2], by_row))
+        assert_close(difference_interval(*few, by_kind), difference_interval(*of, by_row))
+        if len(of[0]):
+            variances = (clustered_variance(each[0] - 0.25, kinds) for each, kinds in ((few, by_kind), (of, by_row)))
+            assert_close(*variances)
+    assert counts.n_runs == clusters.n_runs
+    assert counts.take(chosen).n_runs == clusters.take(taken).n_runs
+
+
+def assert_close(found, expected):
+    assert np.allclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True)

@@ -21,13 +21,16 @@ from verifyplan.analysis.agreement_measures import (
     ordinal_alpha,
     units_needed,
 )
+from verifyplan.analysis.cluster_intervals import AnyClusters
 from verifyplan.analysis.clusters import Clusters, clusters_of_units
 from verifyplan.analysis.independence import notes_on_independence
+from verifyplan.analysis.kind_counts import kind_counts
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which, votes_of_runs
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.text import counted, is_or_are
 
@@ -36,6 +39,12 @@ LABELS = tuple(verdict for verdict in VERDICTS if verdict != "verification-error
 
 MAX_PAIRS = 20_000
 """Pairs of workers whose kappa is computed at most: all of 200 workers; their number grows with the square."""
+
+MAX_PATTERN = 2**62
+"""The labels that workers give a unit are one number where all such numbers are below this."""
+
+MIN_UNITS_A_KIND = 4
+"""Units with the same labels are counted where there are so many of them to a kind, else taken one by one."""
 
 AGREEMENT_COLUMNS = ["measure", "worker_a", "worker_b", "value", "low", "high", "n", "note"]
 """The columns of a table of agreement."""
@@ -107,10 +116,7 @@ def agreement_of_runs(runs: RunSet, finding: npt.NDArray[Any] | None) -> pd.Data
 
 
 def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
-    matrix, clusters = votes.matrix(), clusters_of_units(votes)
-    used = np.flatnonzero((matrix >= 0).any(axis=1))
-    if len(used) < len(matrix):
-        matrix, clusters = matrix[used], clusters.take(used)
+    matrix, clusters = _kinds_of_units(*_used_units(votes), len(votes.labels))
     lost = int((votes.label < 0).sum())
     left_out = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
     dependent = notes_on_independence(votes.runs) if votes.runs is not None else ()
@@ -126,6 +132,27 @@ def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
     table = AgreementTable(pd.DataFrame(rows, columns=AGREEMENT_COLUMNS).astype(columns_of_text))
     table.attrs["synthetic"] = votes.synthetic
     return table
+
+
+def _used_units(votes: PanelVotes) -> tuple[npt.NDArray[Any], Clusters]:
+    """Return the labels of the units that have any, a row a unit, and the clusters of these."""
+    matrix, clusters = votes.matrix(), clusters_of_units(votes)
+    used = np.flatnonzero((matrix >= 0).any(axis=1))
+    return (matrix, clusters) if len(used) == len(matrix) else (matrix[used], clusters.take(used))
+
+
+def _kinds_of_units(
+    matrix: npt.NDArray[Any], clusters: Clusters, n_labels: int
+) -> tuple[npt.NDArray[Any], AnyClusters]:
+    """Return the labels of each kind of units that workers vote on alike, and how many these are; else all units."""
+    radix, n_workers = n_labels + 1, matrix.shape[1]
+    if radix**n_workers >= MAX_PATTERN:
+        return matrix, clusters
+    kind = numbered((matrix + 1) @ radix ** np.arange(n_workers))
+    first = first_rows(kind)
+    if MIN_UNITS_A_KIND * len(first) > len(matrix):
+        return matrix, clusters
+    return matrix[first], kind_counts(kind, len(first), clusters)
 
 
 def _votes_and_scale(
@@ -153,21 +180,28 @@ def _verdicts(votes: PanelVotes, runs: RunSet) -> PanelVotes:
 
 
 def _of_all(
-    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: Clusters, said: str
+    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: AnyClusters, said: str
 ) -> Iterator[tuple[Any, ...]]:
     unit, worker = np.nonzero(matrix >= 0)
     n_labels = max(codes, default=0) + 1
     cell = unit * n_labels + matrix[unit, worker]
     counts = np.bincount(cell, minlength=len(matrix) * n_labels).reshape(-1, n_labels).take(codes, axis=1)
     paired = counts.sum(axis=1) >= 2
-    n = int(paired.sum())
+    n = int(np.sum(clusters.weight * paired))
     scale = [("krippendorff-alpha-ordinal", ordinal_alpha)] if ordered else []
     measures = [("krippendorff-alpha", alpha), *scale, ("fleiss-kappa", fleiss_kappa), ("gwet-ac1", gwet_ac1)]
-    few = _few(counts[paired], int(np.count_nonzero(np.bincount(clusters.claim[paired]))))
+    few = _few((counts.T * clusters.weight).T[paired], _n_claims(paired, clusters))
     for name, sums_of in measures:
         figures = measured(sums_of(counts), clusters, n)
         notes = (_why(figures), few if name.startswith("krippendorff") and np.isfinite(figures.value) else "", said)
         yield name, None, None, *figures, "; ".join(filter(None, notes))
+
+
+def _n_claims(chosen: npt.NDArray[np.bool_], clusters: AnyClusters) -> int:
+    """Return how many claims the chosen units, or kinds of units, are about."""
+    if isinstance(clusters, Clusters):
+        return int(np.count_nonzero(np.bincount(clusters.claim[chosen])))
+    return _n_claims(chosen[clusters.kind], clusters.clusters)
 
 
 def _shared(matrix: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -184,7 +218,7 @@ def _too_many(n_pairs: int) -> str:
 
 
 def _of_pairs(
-    matrix: npt.NDArray[Any], votes: PanelVotes, clusters: Clusters, shared: npt.NDArray[np.bool_]
+    matrix: npt.NDArray[Any], votes: PanelVotes, clusters: AnyClusters, shared: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield Cohen's kappa of every pair that has a unit in common."""
     for a, b in np.argwhere(shared):

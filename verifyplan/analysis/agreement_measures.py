@@ -1,7 +1,8 @@
 """Agreement beyond chance as functions of sums over units: alpha, AC1, Fleiss' and Cohen's kappa (rule F1).
 
 A unit has counts of votes by label. Every measure is a function of sums over units, so that its value, and how much
-each unit moves it, come from the same lines.
+each unit moves it, come from the same lines. Units with the same votes are one kind: arrays have a row a unit or a row
+a kind, whose units the clusters count.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from verifyplan.analysis.cluster_intervals import clustered_variance
-from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.cluster_intervals import AnyClusters, clustered_variance
 from verifyplan.analysis.intervals import LEVEL
 
 Array = npt.NDArray[Any]
@@ -103,14 +103,14 @@ def gwet_ac1(counts: Array) -> Sums:
     return _chance_corrected(counts, expected)
 
 
-def measured(sums: Sums, clusters: Clusters, n: int) -> Measured:
+def measured(sums: Sums, clusters: AnyClusters, n: int) -> Measured:
     """Return a measure with its interval by clusters.
 
     The interval is that of the logarithm of disagreement relative to chance, 1 - value: linearised in the sums,
     with the variance and the degrees of freedom of `clustered_variance`. NaN where the measure is not defined, where
     no two votes differ, and where nothing varies between units.
     """
-    total = sums.units.sum(axis=0)
+    total = (sums.units.T * clusters.weight).sum(axis=1)
     value = sums.measure(total)
     if not np.isfinite(value) or value >= 1 - 1e-12:
         return Measured(value, np.nan, np.nan, n)
@@ -119,24 +119,26 @@ def measured(sums: Sums, clusters: Clusters, n: int) -> Measured:
     return with_interval(value, sums.units @ (slopes / (2 * np.diag(steps))), clusters, n)
 
 
-def with_interval(value: float, residuals: Array, clusters: Clusters, n: int) -> Measured:
+def with_interval(value: float, residuals: Array, clusters: AnyClusters, n: int) -> Measured:
     """Return a measure with its interval, from how much each unit moves it, to first order."""
-    if value >= 1 - 1e-12 or len(residuals) < 2:
+    units = float(np.sum(clusters.weight * np.ones(len(residuals))))
+    if value >= 1 - 1e-12 or units < 2:
         return Measured(value, np.nan, np.nan, n)
     variance, freedom = clustered_variance(residuals, clusters)
-    if variance <= 1e-12 / len(residuals) ** 2:
+    if variance <= 1e-12 / units**2:
         return Measured(value, np.nan, np.nan, n)
     factor = np.exp(stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance) / (1 - value))
     return Measured(value, float(max(-1.0, 1 - (1 - value) * factor)), float(1 - (1 - value) / factor), n)
 
 
-def cohen_kappa(first: Array, second: Array, labels: int, clusters: Clusters) -> Measured:
+def cohen_kappa(first: Array, second: Array, labels: int, clusters: AnyClusters) -> Measured:
     """Return Cohen's kappa of the labels of two workers on the same units (Cohen 1960), with its interval."""
-    n = len(first)
-    by_first, by_second = (np.bincount(each, minlength=labels) / n for each in (first, second))
+    weight = clusters.weight * np.ones(len(first))
+    n = int(weight.sum())
+    by_first, by_second = (np.bincount(each, weight, minlength=labels) / n for each in (first, second))
     chance = float(by_first @ by_second)
     agreed = first == second
-    observed = float(agreed.mean())
+    observed = float(weight @ agreed) / n
     if chance >= 1 - 1e-12:
         return Measured(np.nan, np.nan, np.nan, n)
     value = (observed - chance) / (1 - chance)

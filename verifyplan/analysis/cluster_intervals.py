@@ -5,14 +5,18 @@ docs/statistics.md has the formulas, and how often these intervals hold the trut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import stdtrit
 
 from verifyplan.analysis.clusters import Clusters, Dimension
 from verifyplan.analysis.intervals import LEVEL, Array
+from verifyplan.analysis.kind_counts import KindCounts
+
+AnyClusters: TypeAlias = Clusters | KindCounts
+"""The clusters of rows, or of rows that are counted by kind."""
 
 PRIOR_EFFECT = 2.0
 """The design effect that is assumed before clusters are seen ..."""
@@ -41,12 +45,13 @@ class _Share(NamedTuple):
     whole: Array
     total: float
     value: float
-    weight: Array | int = 1
+    weight: Array | int
     """How many rows each entry is of."""
 
-    def residuals(self, code: Array) -> Array:
-        """Return how much each cluster moves the share, to first order."""
-        return (np.bincount(code, self.part) - self.value * np.bincount(code, self.whole)) / self.total
+    def moved_by(self, term: Dimension, clusters: AnyClusters) -> Array:
+        """Return how much each cluster of a dimension moves the share, to first order."""
+        parts, wholes = (clusters.sums(term, values) for values in (self.part, self.whole))
+        return np.asarray((parts - self.value * wholes) / self.total)
 
     def covariance(self, other: _Share) -> float:
         """Return the covariance of two shares, or the variance of one with itself, if rows were independent.
@@ -65,7 +70,7 @@ class _Share(NamedTuple):
         return self.total**2 / float(np.sum(self.weight * self.whole**2))
 
 
-def share_interval(part: Array, whole: Array, clusters: Clusters, *, level: float = LEVEL) -> Interval:
+def share_interval(part: Array, whole: Array, clusters: AnyClusters, *, level: float = LEVEL) -> Interval:
     """Return the share sum(part) / sum(whole) of rows, with Wilson's interval for the effective number of rows.
 
     `part` and `whole` have one entry a row, such as 1 where a worker is right and 1 where it voted; a ratio such as F1
@@ -74,58 +79,23 @@ def share_interval(part: Array, whole: Array, clusters: Clusters, *, level: floa
     where no row counts. Of several intervals that are to hold together each takes a higher `level`. Sources: Wilson
     1927, Korn and Graubard 1998, Cameron, Gelbach and Miller 2011.
 
+    Where rows are of a few kinds, `part` and `whole` can have one entry a kind, and `clusters` count the kinds: the
+    interval is the same.
+
     >>> run, claim = np.repeat(np.arange(12), 20), np.arange(240)
     >>> share_interval(claim % 10 == 0, claim >= 0, Clusters(run, claim))
     Interval(value=0.1, low=0.07..., high=0.13..., n=240)
-    """
-    counted, (share,) = _shares_of((part, whole))
-    if share.total == 0:
-        return Interval(np.nan, np.nan, np.nan, 0)
-    moved_by = _of_rows(share.residuals, counted)
-    return _wilson(share, _design_effect(moved_by, share.covariance(share), clusters, int(counted.sum())), level)
-
-
-def share_interval_of_kinds(
-    part: Array,
-    whole: Array,
-    counts: Sequence[Array],
-    clusters: Clusters,
-    *,
-    level: float = LEVEL,
-) -> Interval:
-    """Return what `share_interval` does for rows of a few kinds, that are counted by cluster.
-
-    Many shares of the same rows, as those of many rules, are so taken in one pass each.
-
-    Args:
-        part: what a row of each kind adds to the numerator.
-        whole: what it adds to the denominator.
-        counts: the rows by cluster and kind, of shape (clusters, kinds), for each of `clusters.dimensions`; without
-            dimensions, the rows by kind, of shape (1, kinds).
-        clusters: the clusters of all rows.
-        level: how often such an interval holds the truth.
-
-    >>> run, claim = np.repeat(np.arange(12), 20), np.arange(240)
-    >>> right = claim % 10 == 0
-    >>> counts = np.bincount(run * 2 + right).reshape(12, 2)
-    >>> share_interval_of_kinds(np.array([0, 1]), np.array([1, 1]), [counts], Clusters(run, claim))
+    >>> from verifyplan.analysis.kind_counts import kind_counts
+    >>> counts = kind_counts((claim % 10 == 0).astype(int), 2, Clusters(run, claim))
+    >>> share_interval(np.array([0, 1]), np.array([1, 1]), counts)
     Interval(value=0.1, low=0.07..., high=0.13..., n=240)
     """
-    kinds = whole > 0
-    by_cluster = [each[:, kinds] for each in counts]
-    weight = by_cluster[0].sum(axis=0)
-    total = float(weight @ whole[kinds])
-    if total == 0:
+    counted, (share,) = _shares_of(clusters, (part, whole))
+    if share.total == 0:
         return Interval(np.nan, np.nan, np.nan, 0)
-    share = _Share(part[kinds], whole[kinds], total, float(weight @ part[kinds]) / total, weight)
-    moves = dict(zip(map(id, clusters.dimensions), by_cluster, strict=False))
-
-    def moved_by(term: Dimension) -> Array:
-        rows = moves[id(term)]
-        moved = (rows @ share.part - share.value * (rows @ share.whole)) / total
-        return np.asarray(moved[rows.any(axis=1)])
-
-    return _wilson(share, _design_effect(moved_by, share.covariance(share), clusters, int(weight.sum())), level)
+    moved_by = _of_counted(lambda term: share.moved_by(term, clusters), counted, clusters)
+    design = _design_effect(moved_by, share.covariance(share), clusters, _rows(counted, clusters))
+    return _wilson(share, design, level)
 
 
 def _wilson(share: _Share, design: tuple[float, float], level: float) -> Interval:
@@ -147,7 +117,7 @@ def difference_interval(
     first_whole: Array,
     second_part: Array,
     second_whole: Array,
-    clusters: Clusters,
+    clusters: AnyClusters,
     *,
     level: float = LEVEL,
 ) -> Interval:
@@ -156,66 +126,69 @@ def difference_interval(
     The variance is linearised and summed by cluster, so that pairs count as pairs. As in the interval of Bonett and
     Price (2012) for paired shares, one row of either kind of change is added to the effective number of rows: the
     interval has a width even where nothing changed. Swapped shares give the mirrored interval. NaN where a share is
-    not defined.
+    not defined. Entries are rows, or kinds that `clusters` count.
     """
-    counted, (first, second) = _shares_of((first_part, first_whole), (second_part, second_whole))
+    counted, (first, second) = _shares_of(clusters, (first_part, first_whole), (second_part, second_whole))
     if first.total == 0 or second.total == 0:
         return Interval(np.nan, np.nan, np.nan, 0)
     difference = second.value - first.value
     independent = first.covariance(first) + second.covariance(second) - 2 * first.covariance(second)
+    n_rows = _rows(counted, clusters)
 
-    def moved_by(code: Array) -> Array:
-        return second.residuals(code) - first.residuals(code)
+    def moved_by(term: Dimension) -> Array:
+        return second.moved_by(term, clusters) - first.moved_by(term, clusters)
 
-    effect, freedom = _design_effect(_of_rows(moved_by, counted), independent, clusters, int(counted.sum()))
+    effect, freedom = _design_effect(_of_counted(moved_by, counted, clusters), independent, clusters, n_rows)
     rows = 2 / (1 / first.rows + 1 / second.rows)
     effective = rows / effect
     moved = (max(independent, 0.0) * rows + difference**2) * effective / (effective + 2) + 2 / (effective + 2)
     centre = difference * effective / (effective + 2)
     half = float(stdtrit(freedom, (1 + level) / 2) * np.sqrt((moved - centre**2) / (effective + 2)))
-    return Interval(difference, max(-1.0, centre - half), min(1.0, centre + half), int(counted.sum()))
+    return Interval(difference, max(-1.0, centre - half), min(1.0, centre + half), n_rows)
 
 
-def clustered_variance(residuals: Array, clusters: Clusters) -> tuple[float, float]:
-    """Return the variance of a sum of linearised residuals that come in clusters, and its degrees of freedom."""
-    rows, independent = len(residuals), float(residuals @ residuals)
+def clustered_variance(residuals: Array, clusters: AnyClusters) -> tuple[float, float]:
+    """Return the variance of a sum of linearised residuals that come in clusters, and its degrees of freedom.
 
-    def moved_by(code: Array) -> Array:
-        return np.bincount(code, residuals)
-
-    every = np.ones(rows, dtype=bool)
-    effect, freedom = _design_effect(_of_rows(moved_by, every), independent, clusters, rows)
+    Residuals have one entry a row, or one a kind that `clusters` count.
+    """
+    every = np.ones(len(residuals), dtype=bool)
+    rows, independent = _rows(every, clusters), float(np.sum(clusters.weight * residuals**2))
+    moved_by = _of_counted(lambda term: clusters.sums(term, residuals), every, clusters)
+    effect, freedom = _design_effect(moved_by, independent, clusters, rows)
     if np.isinf(freedom):
         return independent * rows / max(rows - 1, 1), max(rows - 1.0, 1.0)
     return independent * effect, freedom
 
 
-def _shares_of(*pairs: tuple[Array, Array]) -> tuple[Array, list[_Share]]:
-    """Return which rows count for any of some shares, and the shares over these."""
+def _shares_of(clusters: AnyClusters, *pairs: tuple[Array, Array]) -> tuple[Array, list[_Share]]:
+    """Return which entries count for any of some shares, and the shares over these."""
+    weight = clusters.weight
     columns = [(np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)) for part, whole in pairs]
     counted = np.any([whole > 0 for _, whole in columns], axis=0)
     shares = []
     for part, whole in columns:
-        total = float(whole.sum())
-        shares.append(_Share(part[counted], whole[counted], total, float(part.sum()) / total if total else np.nan))
+        total, value = float(np.sum(weight * whole)), float(np.sum(weight * part))
+        of_counted = (part, whole) if counted.all() else (part * counted, whole * counted)
+        shares.append(_Share(*of_counted, total, value / total if total else np.nan, weight))
     return counted, shares
+
+
+def _rows(counted: Array, clusters: AnyClusters) -> int:
+    """Return of how many rows the entries are that count."""
+    return int(np.sum(clusters.weight * counted))
 
 
 MovedBy = Callable[[Dimension], Array]
 """Says how much each cluster of a dimension moves a figure, to first order; of the clusters with a row that counts."""
 
 
-def _of_rows(residuals: Callable[[Array], Array], counted: Array) -> MovedBy:
-    """Return how much the clusters of a dimension move a figure, from a function of the codes of the counted rows."""
-
-    def moved_by(term: Dimension) -> Array:
-        code = term.code[counted]
-        return residuals(code)[np.bincount(code) > 0]
-
-    return moved_by
+def _of_counted(moved_by: MovedBy, counted: Array, clusters: AnyClusters) -> MovedBy:
+    """Return what each cluster moves, of those alone that have a row that counts."""
+    return lambda term: moved_by(term)[clusters.sums(term, counted) > 0]
 
 
-def _design_effect(moved_by: MovedBy, independent: float, clusters: Clusters, n_rows: int) -> tuple[float, float]:
+def _design_effect(moved_by: MovedBy, independent: float, clusters: AnyClusters, n_rows: int) -> tuple[float, float]:
     """Return how many times the variance is that of independent rows, and its degrees of freedom (Satterthwaite's)."""
     effects, sizes, degrees, joint, alone = [], [], [], 0.0, 1.0
     for term in clusters.dimensions:

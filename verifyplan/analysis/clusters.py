@@ -64,6 +64,15 @@ class Clusters:
             return "claims"
         return "runs and claims" if self.repeated else "runs"
 
+    @property
+    def weight(self) -> int:
+        """How many rows each entry is of."""
+        return 1
+
+    def sums(self, term: Dimension, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the sum over the rows of each cluster of a dimension, of a value for each row."""
+        return np.bincount(term.code, values)
+
     def take(self, rows: npt.NDArray[Any]) -> Clusters:
         """Return the clusters of some rows, by position or mask, numbered anew from 0."""
         other = None if self.other_run is None else codes(self.other_run[rows])
@@ -78,8 +87,11 @@ class Clusters:
         ways: list[tuple[Ints, bool]] = []
         for code, is_claim in ((self.run, False), (self.other_run, False), (self.claim, True)):
             sizes = np.bincount(code) if code is not None else np.zeros(0)
-            varies = (is_claim or int((sizes > 0).sum()) > 1) and int(sizes.max(initial=0)) > 1
-            if code is not None and varies and not any(_are_equal(code, known) for known, _ in ways):
+            if (
+                code is not None
+                and varies(sizes, is_claim=is_claim)
+                and not any(_are_equal(code, known) for known, _ in ways)
+            ):
                 ways.append((code, is_claim))
         terms = [Dimension(code, 1, is_claim, False) for code, is_claim in ways]
         for size in range(2, len(ways) + 1):
@@ -87,6 +99,11 @@ class Clusters:
                 joint = codes(pd.MultiIndex.from_arrays([code for code, _ in chosen]))
                 terms.append(Dimension(joint, (-1) ** (size + 1), False, True))
         return tuple(terms)
+
+
+def varies(sizes: npt.NDArray[Any], *, is_claim: bool) -> bool:
+    """Return whether clusters of some sizes say something: there are several, or they are claims, and one is large."""
+    return (is_claim or int((sizes > 0).sum()) > 1) and int(sizes.max(initial=0)) > 1
 
 
 def _are_equal(first: Ints, second: Ints) -> bool:

@@ -24,7 +24,7 @@ from verifyplan.analysis.metrics import (
     changed_share,
     condition_table,
     difference_table,
-    metrics_of,
+    kinds_of,
     mix_table,
     summary_table,
     truth_table,
@@ -169,13 +169,15 @@ def figures_of(findings: pd.DataFrame, names: Sequence[str], resamples: int, see
     """Return the figures of a comparison over paired findings: every other condition is compared with the first."""
     baseline, *others = names
     clusters = paired_clusters(findings, names)
-    metrics = {name: metrics_of(findings, name) for name in names}
-    tables = {name: condition_table(metrics[name], clusters[name, name]) for name in names}
+    kinds = kinds_of(findings, names)
+    metrics = {name: kinds.metrics(name) for name in names}
+    counted = {id(each): kinds.counted(each) for each in clusters.values()}  # conditions of one set share one
+    tables = {name: condition_table(metrics[name], counted[id(clusters[name, name])]) for name in names}
     differences, tests_of = {}, {}
     for name in others:
         both = clusters[baseline, name]
-        changed = changed_share(findings, baseline, name, both)
-        differences[name] = difference_table(metrics[baseline], metrics[name], changed, both)
+        changed = changed_share(kinds.classes[baseline], kinds.classes[name], counted[id(both)])
+        differences[name] = difference_table(metrics[baseline], metrics[name], changed, counted[id(both)])
         tests_of[name] = difference_tests(findings, baseline, name, both, seed, resamples)
     own = {name: clusters[name, name] for name in names}
     return Figures(

@@ -37,14 +37,16 @@ def difference_tests(
     known = truth >= 0
     right = (held == (truth == 1))[:, known]
     each_class = np.eye(len(IS_HELD), dtype=np.int64)
+    moves_of = (each_class[None] - each_class[:, None]).reshape(-1, len(IS_HELD))
+    transition = before * len(IS_HELD) + after
     unequal = "clustered-mcnemar"
     rows = [
-        ("classes", "clustered-homogeneity", each_class[after] - each_class[before], clusters),
+        ("classes", "clustered-homogeneity", moves_of[transition], clusters),
         ("held", unequal, _moves(held), clusters),
         *([("right", unequal, _moves(right), clusters.take(known))] if known.any() else []),
     ]
     table = [_clustered(*row, seed, draws) for row in rows]
-    transitions = np.bincount(before * len(IS_HELD) + after, minlength=len(IS_HELD) ** 2).reshape(len(IS_HELD), -1)
+    transitions = np.bincount(transition, minlength=len(IS_HELD) ** 2).reshape(len(IS_HELD), -1)
     table += [
         ("classes", "stuart-maxwell", *_stuart_maxwell(transitions)),
         ("held", "mcnemar", *_mcnemar(held)),

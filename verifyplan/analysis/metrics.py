@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.cluster_intervals import AnyClusters, Interval, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.kind_counts import KindCounts, kind_counts
+from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
 
 Ints = npt.NDArray[Any]
@@ -29,23 +31,55 @@ class Metric(NamedTuple):
     """The denominator; for F1, which is a share of nothing, the number of findings whose truth is known."""
 
 
-def metrics_of(findings: pd.DataFrame, condition: str) -> dict[str, Metric]:
-    """Return all metrics of one condition: the share of each class and of held findings and, where known, truth.
+class FindingKinds(NamedTuple):
+    """Findings of a few kinds: those of one kind have the same classes under all conditions, and the same truth."""
 
-    Held means full or partial consensus. Precision is true among held, recall held among true; the false-consensus
-    rate is held among false, the false-demotion rate not held among true. F1 is 2 TP / (2 TP + FP + FN).
+    classes: Mapping[str, Ints]
+    """The class of each kind under each condition, by position in CLASSIFICATIONS."""
+    truth: Ints
+    """FALSE, TRUE or UNKNOWN of each kind."""
+    kind: Ints
+    """The kind of each finding."""
+
+    def counted(self, clusters: Clusters) -> KindCounts:
+        """Return how many findings of each kind are in each cluster."""
+        return kind_counts(self.kind, len(self.truth), clusters)
+
+    def metrics(self, condition: str) -> dict[str, Metric]:
+        """Return all metrics of one condition (see `metrics_of_classes`), with an entry a kind."""
+        weight = np.bincount(self.kind, minlength=len(self.truth))
+        return metrics_of_classes(self.classes[condition], self.truth, weight)
+
+
+def kinds_of(findings: pd.DataFrame, conditions: Sequence[str]) -> FindingKinds:
+    """Return the kinds of findings that have classes under some conditions."""
+    columns = [class_codes(findings, name) for name in conditions]
+    truth = kind = truth_codes(findings)
+    for codes in columns:
+        kind = kind * len(CLASSIFICATIONS) + codes
+        kind = numbered(kind) if len(conditions) > 2 else kind  # of two all fit
+    kind = numbered(kind)
+    first = first_rows(kind)
+    return FindingKinds(
+        {name: codes[first] for name, codes in zip(conditions, columns, strict=True)}, truth[first], kind
+    )
+
+
+def metrics_of_classes(classes: Ints, truth: Ints, weight: Ints | int = 1) -> dict[str, Metric]:
+    """Return all metrics of findings from their classes, by position in CLASSIFICATIONS, and their truth (TRUE ...).
+
+    These are the share of each class and of held findings and, where known, truth. Held means full or partial
+    consensus. Precision is true among held, recall held among true; the false-consensus rate is held among false, the
+    false-demotion rate not held among true. F1 is 2 TP / (2 TP + FP + FN). An entry is of as many findings as `weight`
+    says.
     """
-    return metrics_of_classes(class_codes(findings, condition), truth_codes(findings))
-
-
-def metrics_of_classes(classes: Ints, truth: Ints) -> dict[str, Metric]:
-    """Return all metrics of findings from their classes, by position in CLASSIFICATIONS, and their truth (TRUE ...)."""
     everything = np.ones(len(classes), dtype=bool)
-    shares = {name: Metric(classes == i, everything, len(classes)) for i, name in enumerate(CLASSIFICATIONS)}
-    return shares | metrics_of_held(IS_HELD[classes], truth)
+    n = int(np.sum(weight * everything))
+    shares = {name: Metric(classes == i, everything, n) for i, name in enumerate(CLASSIFICATIONS)}
+    return shares | metrics_of_held(IS_HELD[classes], truth, weight)
 
 
-def metrics_of_held(held: Ints, truth: Ints) -> dict[str, Metric]:
+def metrics_of_held(held: Ints, truth: Ints, weight: Ints | int = 1) -> dict[str, Metric]:
     """Return the metrics that rest on which findings are held: their share and, where known, truth."""
     shares: dict[str, tuple[Ints, Ints]] = {"held": (held, np.ones(len(held), dtype=bool))}
     true, false = truth == TRUE, truth == FALSE
@@ -57,7 +91,7 @@ def metrics_of_held(held: Ints, truth: Ints) -> dict[str, Metric]:
         shares["false-consensus-rate"] = held & false, false
         shares["false-demotion-rate"] = ~held & true, true
     return {
-        name: Metric(part, whole, int(known.sum() if name == "f1" else whole.sum()))
+        name: Metric(part, whole, int(np.sum(weight * (known if name == "f1" else whole))))
         for name, (part, whole) in shares.items()
     }
 
@@ -79,14 +113,14 @@ def transition_counts(findings: pd.DataFrame, first: str, second: str) -> Ints:
     return np.bincount(cell, minlength=size**2).reshape(size, size)
 
 
-def condition_table(metrics: Mapping[str, Metric], clusters: Clusters) -> pd.DataFrame:
+def condition_table(metrics: Mapping[str, Metric], clusters: AnyClusters) -> pd.DataFrame:
     """Return `value, low, high, n` of every metric of one condition, by metric."""
     rows = [(*share_interval(metric.part, metric.whole, clusters)[:3], metric.n) for metric in metrics.values()]
     return pd.DataFrame(rows, columns=["value", "low", "high", "n"], index=pd.Index(metrics, name="metric"))
 
 
 def difference_table(
-    first: Mapping[str, Metric], second: Mapping[str, Metric], changed: Interval, clusters: Clusters
+    first: Mapping[str, Metric], second: Mapping[str, Metric], changed: Interval, clusters: AnyClusters
 ) -> pd.DataFrame:
     """Return `value, low, high` of the second condition minus the first, by metric, and of the share that `changed`."""
     rows = [difference_interval(*first[metric][:2], *second[metric][:2], clusters)[:3] for metric in first]
@@ -94,10 +128,9 @@ def difference_table(
     return pd.DataFrame([*rows, changed[:3]], columns=["value", "low", "high"], index=index)
 
 
-def changed_share(findings: pd.DataFrame, first: str, second: str, clusters: Clusters) -> Interval:
-    """Return the share of findings whose class differs between two conditions."""
-    changed = class_codes(findings, first) != class_codes(findings, second)
-    return share_interval(changed, np.ones(len(changed)), clusters)
+def changed_share(first: Ints, second: Ints, clusters: AnyClusters) -> Interval:
+    """Return the share of findings whose class differs, from the classes under two conditions."""
+    return share_interval(first != second, np.ones(len(first)), clusters)
 
 
 def mix_table(metric_tables: Mapping[str, pd.DataFrame], findings: pd.DataFrame) -> pd.DataFrame:

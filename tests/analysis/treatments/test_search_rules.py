@@ -8,8 +8,9 @@ import pytest
 
 import verifyplan as vp
 from tests.analysis.treatments.test_search_outcomes import FIELDS, random_rules, random_runs
-from verifyplan.analysis.cluster_intervals import share_interval, share_interval_of_kinds
+from verifyplan.analysis.cluster_intervals import share_interval
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings
+from verifyplan.analysis.kind_counts import KindCounts
 from verifyplan.analysis.result_columns import RESULT_TABLES
 from verifyplan.analysis.treatments.class_bounds import ClassBounds
 from verifyplan.analysis.treatments.metric_bounds import metric_bounds
@@ -68,9 +69,9 @@ def test_an_interval_of_kinds_without_clusters_is_that_of_rows():
     rows = np.repeat([0, 1, 2], [30, 12, 5])
     clusters = Clusters(np.zeros(47, dtype=np.int64), np.arange(47))
     assert clusters.dimensions == ()
-    found = share_interval_of_kinds(part, whole, [np.array([[30, 12, 5]])], clusters)
+    found = share_interval(part, whole, KindCounts(clusters, (), [np.array([[30, 12, 5]])]))
     assert found == share_interval(part[rows], whole[rows], clusters)
-    nothing = share_interval_of_kinds(part, whole, [np.array([[0, 0, 5]])], clusters)
+    nothing = share_interval(part, whole, KindCounts(clusters, (), [np.array([[0, 0, 5]])]))
     assert np.isnan(nothing.value)
 
 

@@ -48,10 +48,10 @@ def metric_bounds(classes: Ints, bounds: ClassBounds, truth: Ints, clusters: Clu
         clusters: which findings are not independent.
 
     Returns:
-        A row a metric, in the order of `metrics_of`: `metric, value, low, high` (the interval of 95 %, from the lower
-        end at the low bound to the upper end at the high bound), `low_bound, high_bound, n, n_censored` (the findings
-        of its denominator whose part in it unseen votes can change). Where nothing is censored, the bounds are the
-        value, and the interval that of the value. NaN where a metric is not defined.
+        A row a metric, in the order of `metrics_of_classes`: `metric, value, low, high` (the interval of 95 %, from the
+        lower end at the low bound to the upper end at the high bound), `low_bound, high_bound, n, n_censored` (the
+        findings of its denominator whose part in it unseen votes can change). Where nothing is censored, the bounds are
+        the value, and the interval that of the value. NaN where a metric is not defined.
     """
     bounds = ClassBounds(np.maximum(bounds.low, classes), np.minimum(bounds.high, classes))
     lowest, highest, censored = _extremes(bounds, truth)

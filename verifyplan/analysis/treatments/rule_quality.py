@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from verifyplan.analysis.cluster_intervals import Interval, share_interval_of_kinds
+from verifyplan.analysis.cluster_intervals import Interval, share_interval
 from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.kind_counts import KindCounts
 from verifyplan.analysis.metrics import FALSE, IS_HELD, TRUE, TRUTH_METRICS, UNKNOWN, metrics_of_classes
 from verifyplan.analysis.treatments.metric_bounds import EITHER, HELD_SURELY
 from verifyplan.analysis.treatments.rule_outcomes import (
@@ -40,7 +41,7 @@ class QualityCells(NamedTuple):
 
 
 def quality_cells(quality: str) -> QualityCells:
-    """Return what each truth (FALSE, TRUE, UNKNOWN) and class adds to a metric of `metrics_of`, or to accuracy.
+    """Return what each truth (FALSE, TRUE, UNKNOWN) and class adds to a metric of `metrics_of_classes`, or to accuracy.
 
     Accuracy is the share of findings, of those whose truth is known, that are held and true, or neither.
 
@@ -123,9 +124,10 @@ class QualityMeasure:
         """Return the metric of the packed outcomes of some rules."""
         kind = _KIND_OF_PACKED[packed[self._known]]
         counts = [self._counts(at + kind, size) for at, size in zip(self._at, self._sizes, strict=True)]
-        by_kind = counts[0].sum(axis=0)
+        clusters = KindCounts(self._clusters, self._clusters.dimensions, counts)
+        by_kind = clusters.weight
         adds = self._adds if by_kind[_KIND_STATE == EITHER].any() else self._adds[:1] * 3
-        point, *ends = (share_interval_of_kinds(*each, counts, self._clusters) for each in adds)
+        point, *ends = (share_interval(*each, clusters) for each in adds)
         low_end, high_end = _in_order(ends, point)
         lowest = np.fmin.reduce([point.low, low_end.low, high_end.low])
         highest = np.fmax.reduce([point.high, low_end.high, high_end.high])

@@ -19,7 +19,7 @@ from verifyplan.analysis.metrics import (
     changed_share,
     condition_table,
     difference_table,
-    metrics_of,
+    kinds_of,
     mix_table,
     summary_table,
     truth_codes,
@@ -144,10 +144,12 @@ class StudioRuns:
         classes = {f"classification_{names[side]}": _classes(outcomes[side].classes) for side in SIDES}
         changed = outcomes["left"].classes != outcomes["right"].classes
         findings = self._findings.assign(**classes, changed=changed)
-        metrics = {name: metrics_of(findings, name) for name in (first, second)}
-        tables = {name: condition_table(metrics[name], self._clusters) for name in metrics}
-        share = changed_share(findings, first, second, self._clusters)
-        differences = {second: difference_table(metrics[first], metrics[second], share, self._clusters)}
+        kinds = kinds_of(findings, (first, second))
+        counted = kinds.counted(self._clusters)
+        metrics = {name: kinds.metrics(name) for name in (first, second)}
+        tables = {name: condition_table(metrics[name], counted) for name in metrics}
+        share = changed_share(kinds.classes[first], kinds.classes[second], counted)
+        differences = {second: difference_table(metrics[first], metrics[second], share, counted)}
         comparison = Comparison(
             conditions=(first, second),
             findings=findings,
