@@ -169,8 +169,9 @@ def _shares_of(clusters: AnyClusters, *pairs: tuple[Array, Array]) -> tuple[Arra
     shares = []
     for part, whole in columns:
         total, value = float(np.sum(weight * whole)), float(np.sum(weight * part))
-        of_counted = (part, whole) if counted.all() else (part * counted, whole * counted)
-        shares.append(_Share(*of_counted, total, value / total if total else np.nan, weight))
+        if not counted.all():
+            part, whole = part * counted, whole * counted
+        shares.append(_Share(part, whole, total, value / total if total else np.nan, weight))
     return counted, shares
 
 
