@@ -30,7 +30,8 @@ from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which, votes_of_runs
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.text_codes import first_rows, numbered
+from verifyplan.frames.text_codes import first_rows, numbered, positions
+from verifyplan.frames.vote_checks import VoteNumbers
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.text import counted, is_or_are
 
@@ -110,9 +111,9 @@ def agreement(
     return _table(votes.at(at), scale)
 
 
-def agreement_of_runs(runs: RunSet, finding: npt.NDArray[Any] | None) -> pd.DataFrame:
-    """Return what `agreement` does for runs; `finding` as in `votes_of_runs`."""
-    return _table(_verdicts(votes_of_runs(runs, finding), runs).at("first"), range(len(LABELS)))
+def agreement_of_runs(runs: RunSet, numbers: VoteNumbers | None) -> pd.DataFrame:
+    """Return what `agreement` does for runs; `numbers` as in `votes_of_runs`."""
+    return _table(_verdicts(votes_of_runs(runs, numbers), runs).at("first"), range(len(LABELS)))
 
 
 def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
@@ -172,10 +173,10 @@ def _votes_and_scale(
 def _verdicts(votes: PanelVotes, runs: RunSet) -> PanelVotes:
     """Return the votes of runs, as `votes_of_runs` gives them, with their verdicts as labels."""
     place = {verdict: code for code, verdict in enumerate(LABELS)}
-    labels = []
-    for part in runs.votes_by_part(["verdict", "is_origin"]):
-        codes, words = pd.factorize(part["verdict"][~part["is_origin"].fillna(False).to_numpy(dtype=bool)])
-        labels.append(np.array([*(place.get(word, -1) for word in words), -1], dtype=np.int64)[codes])
+    labels = [
+        positions(part["verdict"][~part["is_origin"].fillna(False).to_numpy(dtype=bool)], place)
+        for part in runs.votes_by_part(["verdict", "is_origin"])
+    ]
     return replace(votes, labels=LABELS, label=np.concatenate(labels))
 
 

@@ -137,7 +137,9 @@ def judge(
         votes, cast, mode, max_rounds, rules, voters_of or partial(voters_of_votes, votes, cast), all_asked=all_asked
     )
     decided, needs_bases = judged.decision.round, bases_matter(rules, mode)
-    read = judged.asked & cast.counted & (cast.round <= decided[cast.finding]) & needs_bases
+    read = np.zeros(len(cast.round), dtype=bool)
+    if needs_bases:
+        read = judged.asked & cast.counted & (cast.round <= decided[cast.finding])
     missing = read & cast.missing
     if rules.missing_basis == "raise" and missing.any():
         _refuse_missing(votes[missing])

@@ -33,6 +33,7 @@ from verifyplan.analysis.pairing import pair, paired_clusters, with_changed
 from verifyplan.analysis.replay import ReplayMode, Setting
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs
+from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.vote import MissingBasis
 
 
@@ -110,7 +111,8 @@ def compare_conditions(
         raise SettingsError(problems)
     findings_of = {condition.name: condition.findings for condition in conditions}
     findings, left_out = pair(findings_of, several_sets=several_sets)
-    return _comparison_of(conditions, findings, left_out, resamples, seed)
+    with no_garbage_collection():
+        return _comparison_of(conditions, findings, left_out, resamples, seed)
 
 
 def _comparison_of(

@@ -223,7 +223,7 @@ def _notes_on_set(replayed: ReplayedSet, where: str) -> Iterator[str]:
         yield f"Most votes{where} were cast without a look at any evidence: {votes_say}."
     thin = (
         note_blind_classes(runs.votes, where),
-        note_absent_votes(runs.runs, runs.findings, runs.votes, where, replayed.finding_numbers),
+        note_absent_votes(runs.runs, runs.findings, runs.votes, where, replayed.numbers),
         note_supplementary(runs.runs, where),
         _note_on_added(runs, where),
     )

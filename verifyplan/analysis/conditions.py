@@ -15,10 +15,12 @@ from verifyplan.analysis.cost import cost
 from verifyplan.analysis.metrics import summary_columns
 from verifyplan.analysis.named_rules import numbered, rules_by_name, rules_of_sets
 from verifyplan.analysis.replay import ReplayMode, Setting, recorded_rules, replay_under
-from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
+from verifyplan.analysis.tally import CodedVotes, code_votes
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.rows import any_names
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.vote_checks import VoteNumbers
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted
@@ -58,9 +60,9 @@ class ReplayedSet:
         return self._coded
 
     @property
-    def finding_numbers(self) -> Ints | None:
-        """The number of the finding of each vote, in order of appearance; None before a replay of the whole set."""
-        return None if self._coded is None else self._coded.finding
+    def numbers(self) -> VoteNumbers | None:
+        """The numbers of findings and workers of all votes; None before a replay of the whole set."""
+        return None if self._coded is None else self._coded.numbers
 
     @cached_property
     def only_mode(self) -> Mode | None:
@@ -71,12 +73,12 @@ class ReplayedSet:
     @cached_property
     def has_discoverers(self) -> bool:
         """Whether it is known who found any of the findings."""
-        return bool(self.frames.findings["discoverers"].str.len().fillna(0).astype(bool).any())
+        return any_names(self.frames.findings["discoverers"])
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
         """How far the workers agree."""
-        return agreement_of_runs(self.frames, self.finding_numbers)
+        return agreement_of_runs(self.frames, self.numbers)
 
     @cached_property
     def cost(self) -> pd.DataFrame:

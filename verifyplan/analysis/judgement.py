@@ -15,6 +15,7 @@ from verifyplan.analysis.vote_cube import VoteCube, vote_cube, with_unseen
 from verifyplan.analysis.voters import Voters, in_slots, part_of_votes
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, Mode
 from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.rules.classification import Tally
 from verifyplan.rules.round_decisions import (
     Decision,
     decide_rounds,
@@ -113,7 +114,7 @@ def _by_counts(
 ) -> Judgement:
     basis = fill_bases(votes, cast, rules.missing_basis) if mode == "adversarial" else cast.basis
     executed = np.minimum(cast.last_round, allowed)
-    tallies = count(cast, basis, int(executed.max(initial=1)))
+    tallies = _tallies(cast, basis, int(executed.max(initial=1)))
     decision = decide_rounds(rules_of_tally(tallies, rule_set(rules, mode), rules.majority), executed, rules)
     censored = rounds_held(decision, allowed, rules) > cast.last_round
     low, high = decision.classification.copy(), decision.classification.copy()
@@ -132,6 +133,13 @@ def _by_counts(
         counter=cast.counted & (basis == BASES.index("counter-evidence")),
         kept=np.zeros(len(cast.round), dtype=bool),
     )
+
+
+def _tallies(cast: CodedVotes, basis: Ints, rounds: int) -> Tally:
+    """Return the tallies of the first rounds; those of the bases as they were cast are made once."""
+    if basis is not cast.basis:
+        return count(cast, basis, rounds)
+    return Tally(*(counts[:rounds] for counts in cast.tallies))
 
 
 def _by_votes(

@@ -280,7 +280,8 @@ def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules, 
     rows = joined_rows(cast.findings[_KEY], findings, FINDING)
     known = rows["n_rounds"].where(rows["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
     run_rounds = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
-    cast = replace(cast, last_round=np.maximum(cast.last_round, run_rounds))
+    if (run_rounds > cast.last_round).any():
+        cast = replace(cast, last_round=np.maximum(cast.last_round, run_rounds))
     own, max_rounds = rows["effective_max_rounds"], rules.max_rounds
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError
-from verifyplan.frames.text_codes import first_rows, numbered_rows
-from verifyplan.frames.vote_checks import check_votes, cite_places
+from verifyplan.frames.text_codes import first_rows, numbered_rows, positions
+from verifyplan.frames.vote_checks import VoteNumbers, check_votes, cite_places
 from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis, Verdict
 from verifyplan.rules.classification import Tally
 
@@ -42,6 +43,10 @@ class CodedVotes:
     """The key of each finding (`run_id`, `iteration` where there is one, `finding_id`), in order of appearance."""
     finding: Ints
     """Position in `findings`."""
+    worker: Ints
+    """Position in `workers`."""
+    workers: tuple[str, ...]
+    """The names of those who vote, in order of appearance."""
     round: Ints
     """Round, from 1."""
     verdict: npt.NDArray[Any]
@@ -55,11 +60,21 @@ class CodedVotes:
     last_round: Ints
     """The highest round of each finding that has a vote, counted or not; one entry a finding."""
 
-    @property
+    @cached_property
     def missing(self) -> Bools:
         """Whether a counted disagree has no basis."""
         missing: Bools = self.counted & (self.verdict == _DISAGREE) & (self.basis < 0)
         return missing
+
+    @cached_property
+    def tallies(self) -> Tally:
+        """The counted votes of every round as arrays of shape (rounds, findings), missing bases as none."""
+        return count(self, self.basis, int(self.last_round.max(initial=1)))
+
+    @property
+    def numbers(self) -> VoteNumbers:
+        """The numbers of findings and workers."""
+        return VoteNumbers(self.finding, self.worker, self.workers)
 
 
 def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes:
@@ -75,7 +90,8 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
     rounds = pd.to_numeric(votes["round"]).to_numpy(dtype=np.int64)
     last_round = np.zeros(len(firsts), dtype=np.int64)
     np.maximum.at(last_round, finding, rounds)
-    _refuse_repeats(votes, finding, rounds)
+    worker, workers = pd.factorize(votes["worker"])
+    _refuse_repeats(votes, finding, rounds, worker, len(workers))
     if not gaps_allowed:
         _refuse_gaps(votes, finding, rounds, last_round, firsts)
     verdict = _codes(votes["verdict"], VERDICTS)
@@ -83,6 +99,8 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
     return CodedVotes(
         findings=votes[key].iloc[firsts].reset_index(drop=True),
         finding=finding,
+        worker=worker.astype(np.int64),
+        workers=tuple(map(str, np.asarray(workers, dtype="object"))),
         round=rounds,
         verdict=verdict,
         basis=_codes(votes["disagree_basis"], BASES),
@@ -94,13 +112,11 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
 
 def _codes(values: pd.Series[Any], order: tuple[str, ...]) -> Ints:
     """Return the position of each value in `order`; -1 where it is missing."""
-    codes, distinct = pd.factorize(values)
-    return np.array([*(order.index(value) for value in distinct), -1], dtype=np.int64)[codes]
+    return positions(values, {name: place for place, name in enumerate(order)})
 
 
-def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints) -> None:
-    worker, names = pd.factorize(votes["worker"])
-    cell = _cells(finding, rounds)[0] * max(len(names), 1) + worker
+def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints, worker: npt.NDArray[Any], n_workers: int) -> None:
+    cell = _cells(finding, rounds)[0] * max(n_workers, 1) + worker
     if len(cell) and _is_dense(cell) and np.bincount(cell).max() <= 1:
         return
     again = pd.Series(cell).duplicated().to_numpy()
@@ -148,10 +164,12 @@ def fill_bases(votes: pd.DataFrame, cast: CodedVotes, missing_basis: MissingBasi
     `infer` looks at the vote's `explanation`: counter-evidence if it cites a place, else burden-not-met; without
     that column nothing is cited. `raise` fills burden-not-met for the caller to find and refuse.
     """
+    if not cast.missing.any():
+        return cast.basis
     basis, missing = cast.basis.copy(), cast.missing
     filled = _COUNTER_EVIDENCE if missing_basis == "counter-evidence" else _BURDEN_NOT_MET
     basis[missing] = filled
-    if missing_basis == "infer" and "explanation" in votes and missing.any():
+    if missing_basis == "infer" and "explanation" in votes:
         cites = cite_places(votes.loc[missing, "explanation"])
         basis[np.flatnonzero(missing)[cites]] = _COUNTER_EVIDENCE
     return basis
@@ -161,8 +179,9 @@ def count(cast: CodedVotes, basis: npt.NDArray[Any], rounds: int) -> Tally:
     """Return tallies as arrays of shape (rounds, findings), of the first `rounds` rounds (rule B5)."""
     is_counter = (cast.verdict == _DISAGREE) & (basis == _COUNTER_EVIDENCE)
     kind = np.where(is_counter, _COUNTER, _KINDS[cast.verdict])
+    shape = (_NOT_COUNTED + 1, rounds, len(cast.findings))
     used = cast.counted & (cast.round <= rounds)
-    shape = (4, rounds, len(cast.findings))
-    slot = (kind[used] * rounds + cast.round[used] - 1) * shape[2] + cast.finding[used]
-    counts = np.bincount(slot, minlength=4 * rounds * shape[2]).reshape(shape)
+    kind[~used] = _NOT_COUNTED
+    slot = (kind * rounds + np.minimum(cast.round, rounds) - 1) * shape[2] + cast.finding
+    counts = np.bincount(slot, minlength=shape[0] * rounds * shape[2]).reshape(shape)
     return Tally(*(counts[kind] for kind in (_AGREE, _SUPPLEMENT, _COUNTER, _BURDEN)))

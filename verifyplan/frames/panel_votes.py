@@ -13,7 +13,8 @@ from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.text_codes import first_rows, numbered_rows
+from verifyplan.frames.text_codes import first_rows, numbered_rows, positions
+from verifyplan.frames.vote_checks import VoteNumbers
 from verifyplan.text import counted
 
 Ints = npt.NDArray[Any]
@@ -115,14 +116,13 @@ def refuse_all_lost(votes: PanelVotes) -> None:
         raise TableError(Problem("votes: label", f"all votes are empty ({counted(len(votes), 'vote')})", fix))
 
 
-def votes_of_runs(runs: RunSet, finding: Ints | None = None) -> PanelVotes:
+def votes_of_runs(runs: RunSet, numbers: VoteNumbers | None = None) -> PanelVotes:
     """Return the votes of runs as labels: `true` where a worker upholds the claim (agree, supplement), else `false`.
 
     Discoverers' own votes are left out; a verification error is a lost vote. Votes of a dataset are read part by part;
-    their words when somebody looks at them. `finding` has the number of the finding of each vote, in order of
-    appearance, where somebody has counted.
+    their words when somebody looks at them. `numbers` are those of the votes, where they have got some.
     """
-    parts = [_part_of_runs(votes, finding) for votes in runs.votes_by_part(_COLUMNS)]
+    parts = [_part_of_runs(votes, numbers) for votes in runs.votes_by_part(_COLUMNS)]
     keys = pd.concat([part.keys for part in parts], ignore_index=True)
     facts = joined_rows(keys, runs.findings[["run_id", "finding_id", "truth", "summary"]], _FINDING)
     units = pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": facts["truth"]})
@@ -162,17 +162,18 @@ class _PartOfRuns(NamedTuple):
     round: Ints
 
 
-def _part_of_runs(votes: pd.DataFrame, finding: Ints | None) -> _PartOfRuns:
+def _part_of_runs(votes: pd.DataFrame, numbers: VoteNumbers | None) -> _PartOfRuns:
     own = votes["is_origin"].fillna(False).to_numpy(dtype=bool)
     votes = votes[~own] if own.any() else votes
-    if finding is None or len(finding) != len(votes):
+    if numbers is None or len(numbers.finding) != len(votes):
+        worker, names = pd.factorize(votes["worker"])
         finding = numbered_rows([votes[name] for name in _KEY])
+        numbers = VoteNumbers(finding, worker.astype(np.int64), list(map(str, names)))
+    finding = numbers.finding
     keys = votes[_KEY].iloc[first_rows(finding)].astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
-    worker, names = pd.factorize(votes["worker"])
-    verdict, words = pd.factorize(votes["verdict"])
-    label = np.array([*(_LABEL_OF_VERDICT.get(word, -1) for word in words), -1], dtype=np.int64)[verdict]
+    label = positions(votes["verdict"], _LABEL_OF_VERDICT)
     rounds = votes["round"].to_numpy(dtype=np.int64)
-    return _PartOfRuns(keys, finding, list(map(str, names)), worker.astype(np.int64), label, rounds)
+    return _PartOfRuns(keys, finding, list(numbers.workers), numbers.worker, label, rounds)
 
 
 def claim_keys(findings: pd.DataFrame) -> pd.Series[Any]:

@@ -1,9 +1,9 @@
-"""Join tables by their keys, at once where these are the same row by row."""
+"""Join tables by their keys, at once where these are the same row by row; look whether lists hold anything."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -34,3 +34,12 @@ def joined_rows(
         for table, end in zip((left.reset_index(drop=True), others), suffixes, strict=True)
     )
     return pd.concat([first, second], axis=1)
+
+
+def any_names(lists: pd.Series[Any]) -> bool:
+    """Return whether any of some lists of names has one; a missing list has none.
+
+    >>> any_names(pd.Series([[], None, ["ann"]]))
+    True
+    """
+    return any(names for names in lists.array if isinstance(names, list | tuple))

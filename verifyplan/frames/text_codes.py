@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,19 @@ def numbered(values: Any) -> Ints:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
         return np.cumsum(np.append(0, values[1:] != values[:-1]))[: len(values)].astype(np.int64)
     return np.asarray(pd.factorize(values)[0], dtype=np.int64)
+
+
+def positions(values: pd.Series[Any], places: Mapping[str, int]) -> Ints:
+    """Return the place of each value among some; -1 for one that is missing or not among them.
+
+    >>> positions(pd.Series(["b", None, "a"], dtype="category"), {"a": 0, "b": 1}).tolist()
+    [1, -1, 0]
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        codes, names = values.cat.codes.to_numpy(), values.cat.categories
+    else:
+        codes, names = pd.factorize(values)
+    return np.array([*(places.get(name, -1) for name in names), -1], dtype=np.int64)[codes]
 
 
 def numbered_rows(columns: Sequence[Any]) -> Ints:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,17 @@ BLANK_VERDICTS = (
     "if every blank cell is a lost vote)"
 )
 MAX_SHOWN_WORDS = 20
+
+
+class VoteNumbers(NamedTuple):
+    """Numbers that the findings and workers of a table of votes have got already; arrays have one entry a vote."""
+
+    finding: npt.NDArray[np.int64]
+    """The number of the finding, from 0 in order of appearance."""
+    worker: npt.NDArray[np.int64]
+    """The position in `workers`."""
+    workers: Sequence[str]
+    """The names of the workers, in order of appearance."""
 
 
 def check_votes(votes: pd.DataFrame) -> None:
@@ -81,6 +92,8 @@ def _empty(votes: pd.DataFrame, names: list[str], fix: str) -> list[Problem]:
 
 
 def _unknown(votes: pd.DataFrame, name: str, allowed: tuple[str, ...]) -> list[Problem]:
+    if isinstance(votes[name].dtype, pd.CategoricalDtype) and set(votes[name].cat.categories) <= set(allowed):
+        return []
     unknown = sorted(str(value) for value in votes[name].drop_duplicates().dropna() if value not in allowed)
     if not unknown:
         return []

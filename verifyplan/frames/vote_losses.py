@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import InputError
+from verifyplan.frames.rows import any_names
 from verifyplan.frames.text_codes import first_rows, numbered, numbered_rows
-from verifyplan.frames.vote_checks import FINDING, cite_places
+from verifyplan.frames.vote_checks import FINDING, VoteNumbers, cite_places
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.round_decisions import quorum_reached
@@ -32,7 +33,8 @@ def lost_votes(finding: Ints, rounds: Ints, failed: Bools, decided: Ints) -> Int
     `finding`, `rounds` and `failed` have one entry a vote: the finding's position in `decided`, the round, and whether
     the vote is an error.
     """
-    lost = failed & (rounds == decided[finding])
+    failures = np.flatnonzero(failed)
+    lost = failures[rounds[failures] == decided[finding[failures]]]
     return np.bincount(finding[lost], minlength=len(decided))
 
 
@@ -43,7 +45,7 @@ def lost_refutes(finding: Ints, rounds: Ints, workers: Any, valid: Bools, counte
     nothing at all. A later vote withdraws the counter-evidence of its worker. Every argument but `decided` has one
     entry a vote.
     """
-    early = valid & counter & (rounds < decided[finding])
+    early = valid & counter & (rounds < decided[finding]) if (decided > 1).any() else np.zeros(len(finding), dtype=bool)
     if not early.any():
         return np.zeros(0, dtype=np.int64)
     concerned = np.bincount(finding[early], minlength=len(decided)) > 0
@@ -189,43 +191,54 @@ def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
 
 
 def absent_votes(
-    runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints | None = None
+    runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, numbers: VoteNumbers | None = None
 ) -> pd.DataFrame:
     """Return `run_id, finding_id, round, voters, judges` where a table has fewer votes than its run has judges.
 
     A judge is whoever votes anywhere in the run; a row that says that the vote was lost is a vote here, and a
     discoverer of the finding is not missed. Rounds that nobody voted in, and runs that were no table of votes (whose
-    logs tell who was asked), are not among them. `finding` has the number of the finding of each vote, where somebody
-    has counted.
+    logs tell who was asked), are not among them. `numbers` are those of the votes, where they have got some.
     """
     imported = runs["kind"].eq("votes").to_numpy(dtype=bool)
     cast = votes[[*FINDING, "round", "worker"]]
     if not imported.all():
         cast = cast[votes["run_id"].isin(runs.loc[imported, "run_id"]).to_numpy(dtype=bool)]
-    run, worker = numbered(cast["run_id"]), numbered(cast["worker"])
-    judges = np.bincount(run[first_rows(numbered(run * (int(worker.max(initial=0)) + 1) + worker))])
-    finders = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
-    if len(finders):
+    if numbers is None or len(numbers.finding) != len(cast) or votes["iteration"].any():
+        numbers = VoteNumbers(numbered_rows([cast[name] for name in FINDING]), numbered(cast["worker"]), ())
+    finding = numbers.finding
+    run = numbered(cast["run_id"].iloc[first_rows(finding)])[finding]
+    judges = _different(run, numbers.worker)
+    finders = findings[[*FINDING, "discoverers"]]
+    if any_names(finders["discoverers"]):
         names = cast["run_id"].iloc[first_rows(run)]
-        finders = finders.rename(columns={"discoverers": "worker"}).merge(cast[["run_id", "worker"]].drop_duplicates())
-        excused = finders.merge(cast[[*FINDING, "round"]].drop_duplicates(), on=FINDING)
+        finders = finders.explode("discoverers").dropna().rename(columns={"discoverers": "worker"})
+        excused = finders.merge(cast[["run_id", "worker"]].drop_duplicates())
+        excused = excused.merge(cast[[*FINDING, "round"]].drop_duplicates(), on=FINDING)
         cast = pd.concat([cast, excused[cast.columns]]).drop_duplicates()
         run = pd.Index(names).get_indexer(cast["run_id"])
-    if finding is None or len(finding) != len(cast) or len(finders) or votes["iteration"].any():
         finding = numbered_rows([cast[name] for name in FINDING])
     rounds = numbered(cast["round"])
-    group = numbered(finding * (int(rounds.max(initial=0)) + 1) + rounds)
+    group = numbered(finding * (int(rounds.max(initial=0)) + 1) + rounds) if rounds.any() else finding
     first, voters = first_rows(group), np.bincount(group)
     short = voters < judges[run[first]]
     rows = cast[[*FINDING, "round"]].iloc[first[short]].reset_index(drop=True)
     return rows.assign(voters=voters[short], judges=judges[run[first]][short])
 
 
+def _different(group: Ints, values: Ints) -> Ints:
+    """Return how many different values each group has."""
+    shape = int(group.max(initial=-1)) + 1, int(values.max(initial=-1)) + 1
+    cell = group * shape[1] + values
+    if shape[0] * shape[1] <= 8 * len(cell):
+        return np.asarray((np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape) > 0).sum(axis=1))
+    return np.bincount(group[first_rows(numbered(cell))])
+
+
 def note_absent_votes(
-    runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, where: str = "", finding: Ints | None = None
+    runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, where: str = "", numbers: VoteNumbers | None = None
 ) -> str | None:
     """Say how many findings have fewer votes than their run has judges, and which; None where there is none."""
-    ids = absent_votes(runs, findings, votes, finding).drop_duplicates(FINDING)["finding_id"]
+    ids = absent_votes(runs, findings, votes, numbers).drop_duplicates(FINDING)["finding_id"]
     if ids.empty:
         return None
     have, run = ("has", "the run has") if len(ids) == 1 else ("have", "their run has")
