@@ -68,8 +68,8 @@ def fitted(
 
     A declared column that is absent holds its default in every row, as a rule a missing value; other columns are
     kept behind the declared ones. `where` names the table in errors.
-    Raises TableError listing every column whose values do not fit, and every key that is missing or, unless
-    `keys_checked` says that no key is, repeated.
+    Raises TableError listing every column whose values do not fit and, unless `keys_checked` says that there is none,
+    every key that is missing or repeated.
     """
     table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
     repeated = table.columns[table.columns.duplicated()]
@@ -79,10 +79,10 @@ def fitted(
     cast: dict[str, pd.Series[Any]] = {}
     for column in columns:
         if column.name in table:
-            cast[column.name] = _cast(table[column.name], column, where, problems)
+            cast[column.name] = _cast(table[column.name], column, where, problems, keys_checked=keys_checked)
         else:
             cast[column.name] = _absent(column, table.index, where, problems)
-    frame = pd.DataFrame(cast, index=table.index)
+    frame = pd.DataFrame({name: values.array for name, values in cast.items()}, index=table.index)
     if not problems and not keys_checked:
         problems += _repeated(frame, keys(columns), where)
     if problems:
@@ -114,7 +114,9 @@ def _absent(column: Column, index: pd.Index[Any], where: str, problems: list[Pro
     return absent
 
 
-def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Problem]) -> pd.Series[Any]:
+def _cast(
+    series: pd.Series[Any], column: Column, where: str, problems: list[Problem], *, keys_checked: bool = False
+) -> pd.Series[Any]:
     place, kind = f"{where}: column {column.name}", column.kind
     fits = kind != "names" and series.dtype == column.dtype  # lists are looked at one by one
     if isinstance(kind, tuple) and not fits:
@@ -123,7 +125,7 @@ def _cast(series: pd.Series[Any], column: Column, where: str, problems: list[Pro
             message = f"holds {one_of(sorted(unknown)[:5])}"
             problems.append(Problem(place, message, f"use {one_of(kind)} or leave the cell empty"))
             return series
-    if column.key and series.isna().any():
+    if column.key and not keys_checked and series.isna().any():
         message = f"is missing in {int(series.isna().sum()):,} of {len(series):,} rows"
         problems.append(Problem(place, message, f"fill it: {column.meaning}"))
         return series

@@ -33,8 +33,8 @@ def typed(
 
     A declared column that is absent is all missing (an `iteration` that is a key: 0); other columns are kept
     behind the declared ones.
-    Raises TableError listing every column whose values do not fit, and every key that is missing or, unless
-    `keys_checked` says that no key is, repeated.
+    Raises TableError listing every column whose values do not fit and, unless `keys_checked` says that there is none,
+    every key that is missing or repeated.
     """
     if not len(values) and not set(values).difference(column.name for column in TABLES[table]):
         return empty(table)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +26,7 @@ from verifyplan.frames.addresses import SavedTables
 from verifyplan.frames.columns import FIRST_TABLES, KEYS, LONG_TEXTS, TABLES, empty, typed
 from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.frames.table_limits import refuse_large
+from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.garbage import no_garbage_collection
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id", "origin_worker", "category")
@@ -75,7 +77,8 @@ def _read_tables(saved: SavedTables) -> dict[str, pd.DataFrame]:
     if runs is not None and not problems:
         known = set(runs["run_id"].tolist())
         for name, table in tables.items():
-            strangers = [run_id for run_id in table["run_id"].unique().tolist() if run_id not in known]
+            ids = table["run_id"].iloc[first_rows(numbered(table["run_id"]))].tolist()
+            strangers = [run_id for run_id in ids if run_id not in known]
             if strangers:
                 message = f"has rows of runs that are not in runs.parquet: {one_of(strangers[:3])}"
                 fix = "save all tables of one RunSet into one folder, and nothing else"
@@ -125,17 +128,25 @@ def _column(values: pa.ChunkedArray, column: Column | None) -> pd.Series[Any] | 
         return pd.Series(names.take(coded.indices), dtype="str")
     if column.kind == "names" and pa.types.is_list(values.type) and not values.null_count:
         lists = values.combine_chunks()
-        names, ends = _names(lists.values), lists.offsets.to_pylist()
-        made = map(names.__getitem__, map(slice, ends, ends[1:]))
-        return pd.Series(np.fromiter(made, dtype="object", count=len(lists)))
+        return pd.Series(_lists(_names(lists.values), lists.offsets.to_numpy()))
     return None
 
 
-def _names(values: pa.Array) -> list[Any]:
-    """Return names as a list; each is one object however often it occurs."""
+def _lists(names: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the names between some ends as lists; those of one length are made at once."""
+    lists, lengths = np.empty(len(ends) - 1, dtype="object"), np.diff(ends)
+    for length in np.flatnonzero(np.bincount(lengths)).tolist():
+        rows = np.flatnonzero(lengths == length)
+        made = names[ends[rows][:, None] + np.arange(length)].tolist()
+        lists[rows] = np.fromiter(made, dtype="object", count=len(rows))
+    return lists
+
+
+def _names(values: pa.Array) -> npt.NDArray[Any]:
+    """Return names as an array; each is one object however often it occurs."""
     coded = values.dictionary_encode()
     distinct = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
-    return list(distinct[coded.indices.fill_null(-1).to_numpy()])
+    return np.asarray(distinct[coded.indices.fill_null(-1).to_numpy()])
 
 
 def _late_texts(saved: SavedTables, name: str, file: str, rows: int) -> dict[str, LateTexts]:
@@ -177,7 +188,9 @@ def _has_keys(table: pa.Table, key: list[str]) -> bool:
         width = int(codes.max(initial=0)) + 1
         size *= width
         together = together * width + codes
-    return size < 2**62 and len(pd.unique(together)) == len(together)
+    if size >= 2**62:
+        return False
+    return bool((together[1:] > together[:-1]).all()) or len(pd.unique(together)) == len(together)
 
 
 def _codes(column: pa.ChunkedArray) -> Any:
