@@ -77,7 +77,7 @@ def numbered(values: Any) -> Ints:
     return np.asarray(pd.factorize(values)[0], dtype=np.int64)
 
 
-def positions(values: pd.Series[Any], places: Mapping[str, int]) -> Ints:
+def positions(values: pd.Series[Any], places: Mapping[Any, int]) -> Ints:
     """Return the place of each value among some; -1 for one that is missing or not among them.
 
     >>> positions(pd.Series(["b", None, "a"], dtype="category"), {"a": 0, "b": 1}).tolist()
