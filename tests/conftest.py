@@ -15,12 +15,13 @@ import pytest
 from hypothesis import settings
 
 from tests import network_guard
+from tests.longer import examples
 
 network_guard.forbid_network()
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it, and so do its children
 
-settings.register_profile("no deadline", deadline=None)  # no test here is about time
+settings.register_profile("no deadline", deadline=None, max_examples=examples(100))  # no test here is about time
 settings.load_profile("no deadline")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

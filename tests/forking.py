@@ -59,9 +59,12 @@ def dying(after: int) -> Sink:
 
 
 def deaths(kinds: Sequence[str]) -> Sequence[int]:
-    """Return after how many things runs are killed: after the first and the last of each kind, or (long) after each."""
+    """Return after how many things runs are killed: after the first or the last of each kind in turns, and after all.
+
+    Or (long) after each of them.
+    """
     if LONG:
         return range(1, len(kinds) + 1)
-    first = {kind: kinds.index(kind) for kind in kinds}
-    last = {kind: number for number, kind in enumerate(kinds)}
-    return sorted({number + 1 for number in (*first.values(), *last.values())})
+    places = {kind: [number for number, other in enumerate(kinds, 1) if other == kind] for kind in kinds}
+    chosen = {found[-(turn % 2)] for turn, found in enumerate(places.values())}
+    return sorted({*chosen, len(kinds)})

@@ -9,6 +9,9 @@ from typing import Any
 LONG = os.environ.get("VERIFYPLAN_TESTS") == "long"
 """Whether everything is repeated as often as it was ever useful; set by `make test-long`, read only here."""
 
+PICTURES = LONG or os.environ.get("VERIFYPLAN_PICTURES") != "none"
+"""Whether tests of notebooks and widgets leave pictures in out/browser/: with `make browser`, not with `make test`."""
+
 PART = 4
 """One in so many random examples is tried where not everything is."""
 

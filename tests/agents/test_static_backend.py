@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.agents.base import Backend
 from verifyplan.agents.static import CHECKERS, StaticBackend
 from verifyplan.errors import AgentError, SettingsError
@@ -193,7 +194,7 @@ PLACES = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.sampled_from(CHECKERS), CLAIMS | st.text(), EVIDENCE | PLACES | st.text(), st.booleans())
 def test_any_claim_and_any_evidence_get_a_valid_vote(root, worker, claim, evidence, adversarial):
     mode = "adversarial" if adversarial else "collaborative"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.naive_rules import Round, estimated, judged
+from tests.longer import examples
 from verifyplan.protocol.vote import MODES
 
 ROSTER = ["a", "b", "c", "d", "e"]
@@ -147,7 +148,7 @@ def test_workers_numbered_within_findings_give_the_same(fields, monkeypatch):
 NEUTRAL = vp.VotingRules()
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.integers(0, 2**32 - 1), st.sampled_from(MODES), st.sampled_from(list(vp.VotingRules.model_fields)))
 def test_a_field_at_its_neutral_value_changes_nothing(seed, mode, name):
     votes = random_votes(np.random.default_rng(seed), 12)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, tables
+from tests.longer import examples
 from verifyplan.analysis import compiled_tallies, vote_packing
 from verifyplan.analysis.chosen_rules import chosen_rules
 from verifyplan.analysis.classify import judge_table
@@ -47,7 +48,7 @@ def as_kind(table: pd.DataFrame, kind: str) -> pd.DataFrame:
     return table.astype(dict.fromkeys(NAMES, kind))
 
 
-@settings(max_examples=40, phases=[Phase.generate])
+@settings(max_examples=examples(40), phases=[Phase.generate])
 @given(tables, st.sampled_from(MODES), by_counts, st.integers(1, 4), kinds_of_column, st.randoms(), st.booleans())
 def test_packed_compiled_and_single_votes_give_the_same(findings, mode, fields, max_rounds, kind, random, shuffled):
     rows = list(range(len(frame(findings))))

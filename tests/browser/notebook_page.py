@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, 
 from tests.browser.controls import Controls
 from tests.browser.servers import Lab, Voila
 from tests.browser.traffic import Traffic
+from tests.longer import PICTURES
 
 SCRIPT = (Path(__file__).parent / "page.js").read_text()
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
@@ -134,12 +135,16 @@ class NotebookPage(Controls):
         """The text shown by the first element in the outputs that the selector finds."""
         return self.outputs.locator(selector).first.inner_text()
 
-    def screenshot(self, path: Path) -> Path:
-        """A picture of the whole notebook; the window grows for it, since both servers scroll an inner panel."""
+    def screenshot(self, path: Path) -> None:
+        """Leave a picture of the whole notebook, where pictures are wanted.
+
+        The window grows for it, since both servers scroll an inner panel.
+        """
+        if not PICTURES:
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         height = min(int(self.tab.evaluate("() => window.verifyplanWatch.height()")), 12_000)
         self.tab.set_viewport_size({"width": WIDTH, "height": height})
         self.settle()
         self.tab.locator(".jp-NotebookPanel-notebook" if self.in_lab else "body").first.screenshot(path=path)
         self.tab.set_viewport_size({"width": WIDTH, "height": HEIGHT})
-        return path

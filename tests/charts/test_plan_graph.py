@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.charts import plan_graph
 from verifyplan.charts.export import export
 from verifyplan.charts.options import ChartOptions
@@ -91,7 +92,7 @@ GRAPHS = st.lists(st.tuples(st.integers(1, 9), st.sampled_from(["01-a", "02-b", 
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(GRAPHS)
 def test_no_box_lies_on_another_and_no_arrow_crosses_one(drawn):
     rows, pairs = drawn

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from tests.sample_tree import FILES, PHASE, line_of, sample_tree
 from verifyplan.documents import Tree, check, load, load_text
 from verifyplan.documents.checks.catalogue import RULES
@@ -246,7 +247,7 @@ def test_formatting_and_numbering_do_not_matter_and_numbers_do():
 texts = st.lists(st.text(alphabet="ab 12.`*<>", max_size=12), max_size=8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(texts, texts)
 def test_every_text_matches_itself_and_either_side_gives_the_same(wanted, given_):
     assert None not in matched(wanted, wanted)
@@ -266,7 +267,7 @@ def test_of_very_many_must_haves_only_equal_wording_counts():
 pieces = st.sampled_from([*sorted({line for text in FILES.values() for line in text.splitlines()}), "\x1b[2J", "-"])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.lists(st.tuples(st.sampled_from(sorted(FILES)), st.lists(st.one_of(pieces, st.text(max_size=9)))), max_size=9)
 )

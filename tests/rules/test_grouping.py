@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.protocol.vote import Finding
 from verifyplan.rules.grouping import MATCHERS, group
 from verifyplan.rules.likeness import PAIRS
@@ -193,7 +194,7 @@ STEMS = ["lock", "locks", "cache", "closed", "the", "is", "disk", "held", "relea
 WORDS = st.lists(st.sampled_from(STEMS), max_size=6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(WORDS, st.sampled_from([*ROSTER, None])), max_size=14))
 def test_groups_that_cannot_match_are_passed_over_without_a_difference(said):
     findings = [

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 
+from tests.processes import forked
 from verifyplan.runs.batch.drive import MAX_RUNS, RUNS_WITHOUT_FILE_LIMIT, max_runs_at_once
 
 CODE = """
-import resource, sys
+import resource
 from verifyplan.runs.batch.drive import max_runs_at_once
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), hard))
+resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, hard))
 print(max_runs_at_once())
 """
 
@@ -21,7 +21,7 @@ print(max_runs_at_once())
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 @pytest.mark.parametrize(("files", "runs"), [(256, 78), (1024, 462), (60, 1)])
 def test_each_run_has_two_files_and_the_rest_is_reserved(files, runs):
-    done = subprocess.run([sys.executable, "-c", CODE, str(files)], capture_output=True, text=True)
+    done = forked("everything", "tests.fork_server", "python", CODE.format(files=files))
     assert int(done.stdout) == runs
 
 

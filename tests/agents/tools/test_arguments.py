@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.agents.tools import ModelToolkit, ToolResult, WebCall, WebRules, sources, tool_definitions
 from verifyplan.agents.tools.definitions import ARGUMENTS
 from verifyplan.agents.untrusted_text import MAX_ANSWER_CHARACTERS
@@ -118,7 +119,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from(TOOLS) | ANY_TEXT, ANY_JSON | LIKELY)
 def test_whatever_a_model_writes_one_bounded_text_comes_back(folder, name, arguments):
     repository = Repository(folder, Listing(files={"a.txt": FileEntry("a.txt", 8)}))

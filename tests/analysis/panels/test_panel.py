@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.error_correlation import effective_votes, error_correlation
 from verifyplan.analysis.panels.majority_accuracy import share_right
@@ -319,7 +320,7 @@ def brute_force_draws(labels: list[str], truth: str, k: int) -> float:
 
 
 @given(st.lists(st.sampled_from("xyz"), min_size=2, max_size=7))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_majority_of_fewer_judges_is_the_mean_over_all_ways_to_draw_them(labels):
     votes = pd.DataFrame({"item": "q", "worker": range(len(labels)), "label": labels, "truth": labels[0]})
     curve = vp.panel(votes).size_curve

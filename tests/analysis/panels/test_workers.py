@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.analysis.aggregation.dawid_skene import dawid_skene
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.standing_apart import standing_apart
@@ -110,7 +111,7 @@ def majority(labels: list[str]) -> dict[str, float]:
     return {name: 1 / len(top) for name in top.index}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(tables(), st.randoms(use_true_random=False))
 def test_a_loop_over_votes_gives_the_same_and_the_order_of_rows_does_not_count(frame, random):
     assume(frame["label"].notna().any())

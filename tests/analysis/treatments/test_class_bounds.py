@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.analysis.treatments import round_outcomes as module
 from verifyplan.analysis.treatments.class_bounds import attainable_classes, bounds_of, class_bounds
 from verifyplan.protocol.vote import MODES, Mode
@@ -77,7 +78,7 @@ def classes_of(codes: Codes, allowed: int, rules: VotingRules, mode: Mode) -> se
     return {position for position in range(4) if found[0] >> position & 1}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(votes_with_unseen(), st.integers(1, 3), voting_rules(), st.sampled_from(MODES))
 def test_sets_hold_the_class_of_every_completion(codes: Codes, allowed: int, rules: VotingRules, mode: Mode) -> None:
     allowed = min(allowed, len(codes))
@@ -90,7 +91,7 @@ def test_sets_hold_the_class_of_every_completion(codes: Codes, allowed: int, rul
 
 
 @pytest.mark.parametrize("changed", [{"refutes": "sticky"}, {"lost_votes": "last-vote"}])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(votes_with_unseen(), st.sampled_from(MODES), st.sampled_from([0, 2, "1/2", 1.0]))
 def test_sets_of_rules_that_tie_rounds_miss_no_class(
     changed: dict[str, str], codes: Codes, mode: Mode, quorum: object
@@ -160,7 +161,7 @@ def hide(codes: Codes, random: np.random.Generator) -> Codes:
     return hidden
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @example(VotingRules(), "adversarial", 0)
 @given(voting_rules(), st.sampled_from(MODES), st.integers(0, 2**32 - 1))
 def test_the_class_that_the_full_votes_give_is_within_the_bounds(rules: VotingRules, mode: Mode, seed: int) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.analysis.cluster_intervals import share_interval
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.metrics import FALSE, IS_HELD, TRUE, UNKNOWN, metrics_of_classes
@@ -36,7 +37,7 @@ def one_run(n: int) -> Clusters:
     return Clusters(np.zeros(n, dtype=np.int64), np.arange(n))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(FINDING, min_size=1, max_size=4))
 def test_bounds_are_the_extremes_over_all_choices(findings: list[tuple[int, int, int, int]]) -> None:
     classes = np.array([recorded for _, _, recorded, _ in findings])

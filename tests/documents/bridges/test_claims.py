@@ -22,6 +22,7 @@ from tests.labels_project import (
     adversarially,
     labels_project,
 )
+from tests.longer import examples
 from verifyplan.documents import claims, load, load_text, must_have_findings
 from verifyplan.documents.bridges.summary_claims import CATEGORIES
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
@@ -207,7 +208,7 @@ def test_two_plans_of_one_id_are_refused():
 MUST_HAVES = st.lists(st.text(min_size=1, max_size=60), max_size=4)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(MUST_HAVES, st.sampled_from(["", "| a | b |\n", "<!-- x", "```\n"]), st.text(max_size=30))
 def test_whatever_a_summary_says_its_claims_are_findings(must_haves, body, provided):
     front = json.dumps(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.charts.plan_graph import plan_graph
 from verifyplan.documents.dimensions.phase_documents import ContextItem, read_context, read_requirements
 from verifyplan.documents.dimensions.plan_check import plan_check
@@ -174,7 +175,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.lists(PIECES, max_size=25), min_size=1, max_size=3))
 def test_any_plans_are_checked(documents, parts):
     check = plan_check(documents(*("".join(pieces) for pieces in parts)))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.documents.reading.front import (
     MAX_FRONT_CHARACTERS,
     count_of,
@@ -101,7 +102,7 @@ def test_a_value_that_yaml_cannot_make_stays_a_text_or_is_plain(text):
 
 
 @given(YAMLISH)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_any_text_as_frontmatter_gives_values_or_a_problem(text):
     lines = ["---", *text.split("\n"), "---"]
     read = read_front(lines)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.documents.checks.check import check_document
 from verifyplan.documents.kinds.plan import MustHave
 from verifyplan.documents.kinds.write_plan import PlannedTask, write_plan
@@ -129,7 +130,7 @@ TEXTS = st.text(max_size=30) | st.lists(
 
 
 @given(TEXTS, TEXTS, TEXTS, st.lists(TEXTS, max_size=3))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_whatever_its_texts_a_new_plan_is_refused_or_breaks_no_rule(name, verify, objective, items):
     task = PlannedTask(name, ("src/a.py",), (name, verify), verify, name)
     try:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.longer import examples
 from verifyplan.documents.kinds.registry import REGISTRY
 from verifyplan.documents.loading import load, load_text
 from verifyplan.documents.reading.document import KINDS
@@ -108,7 +109,7 @@ def test_half_a_character_is_not_saved(tmp_path):
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind in REGISTRY])
 @given(text=st.text(), end=ENDS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_any_text_is_written_back_as_it_was_read(kind, text, end):
     text = text.replace("\n", end)
     document = load_text(text, "x.md", kind)
@@ -119,7 +120,7 @@ def test_any_text_is_written_back_as_it_was_read(kind, text, end):
 @given(
     end=ENDS, values=st.dictionaries(st.sampled_from(["wave", "gaps", "x y", "yes", "#", "- a"]), VALUES, max_size=3)
 )
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_values_read_as_they_were_given_and_other_keys_stay(end, values):
     before = plan("---\nwave: 1\n# c\ngaps:\n- a\n\nplan: 01\n---\n# P\n".replace("\n", end))
     try:
@@ -202,7 +203,7 @@ BODY = [
     st.sampled_from(["wave", "block", "kept", "seq", "deep", "new"]),
     st.sampled_from([1, "x", "a: b", ["a", "- b"], None, {"a": ["x"]}, "two\nlines", "# no", "é\u2028"]),
 )
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_one_key_or_one_section_changes_and_nothing_else_does(front, body, end, mark, key, value):
     text = "\n".join(["---", *front, "---", *body, ""])
     before = plan(mark + text.replace("\n", end))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ We must not lose an order.
 """
 """A plan with a goal and steps, neither trivial nor THIN."""
 
-REPO = Path(__file__).parent
-"""A folder that exists; scripted agents never look into it."""
+REPO = Path(json.__file__).parent
+"""A small folder outside this checkout, opened in a third of the time; scripted agents never look into it."""
 
 COUNTER: dict[str, Any] = {"verdict": "disagree", "disagree_basis": "counter-evidence", "explanation": "store.py:4"}
 BURDEN: dict[str, Any] = {"verdict": "disagree", "disagree_basis": "burden-not-met", "explanation": "shows nothing"}
