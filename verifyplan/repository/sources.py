@@ -23,6 +23,23 @@ _PARSING = threading.Lock()  # the filter of warnings belongs to the whole proce
 
 
 @dataclass(frozen=True)
+class Syntax:
+    """A syntax tree, of which definitions and imports are looked for once."""
+
+    tree: ast.Module
+
+    @cached_property
+    def definitions(self) -> list[tuple[str, DefinitionNode]]:
+        """The definitions at any depth, with their qualified names."""
+        return list(definitions(self.tree))
+
+    @cached_property
+    def imports(self) -> tuple[NamesWithLines, NamesWithLines]:
+        """What the module imports at its top, and anywhere."""
+        return imported(own_nodes(self.tree)), imported(ast.walk(self.tree))
+
+
+@dataclass(frozen=True)
 class SourceLines:
     """Lines of code that a checker may look at, and where they are.
 
@@ -44,16 +61,34 @@ class SourceLines:
         """Return line numbers and lines from `first` to `last`, as far as they exist."""
         start = max(first - self.first, 0)
         stop = len(self.lines) if last is None else max(last - self.first + 1, 0)
-        return [(self.first + start + at, line) for at, line in enumerate(self.lines[start:stop])]
+        return self._numbered[start:stop]
+
+    @cached_property
+    def _numbered(self) -> list[tuple[int, str]]:
+        return list(enumerate(self.lines, self.first))
+
+    @cached_property
+    def texts(self) -> list[tuple[int, str]]:
+        """The lines that are not blank, with their numbers and without the spaces around them."""
+        return [(number, text) for number, line in self._numbered if (text := line.strip())]
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where in `texts` each text is."""
+        found: dict[str, list[int]] = {}
+        for at, (_, text) in enumerate(self.texts):
+            found.setdefault(text, []).append(at)
+        return found
 
     def at(self, number: int) -> str:
         """Return a line as a citation."""
         return f"{self.path}:{number}" if self.path else f"line {number} of the quoted text"
 
     @cached_property
-    def tree(self) -> ast.Module | None:
+    def syntax(self) -> Syntax | None:
         """The syntax tree; None if this is not Python, or Python that does not parse."""
-        return parse("\n".join(self.lines)) if self.path.endswith((".py", ".pyi")) else None
+        tree = parse("\n".join(self.lines)) if self.path.endswith((".py", ".pyi")) else None
+        return None if tree is None else Syntax(tree)
 
 
 class SourceFiles:

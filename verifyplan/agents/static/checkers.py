@@ -22,7 +22,7 @@ from textwrap import dedent
 from verifyplan.agents.static.claims import CodeClaim
 from verifyplan.agents.static.judging import ClaimCase, Observation
 from verifyplan.repository import sources
-from verifyplan.repository.sources import DefinitionNode
+from verifyplan.repository.sources import DefinitionNode, Syntax
 
 Lines = list[tuple[int, str]]
 """Lines with their numbers."""
@@ -43,16 +43,16 @@ def check_syntax_tree(case: ClaimCase) -> Observation:
     """
     claim, source = case.claim, case.source
     shown = source.path if source.whole else "the quoted text"
-    tree = source.tree
+    syntax = source.syntax
     if not source.whole:
         header = sources.header(source.lines)
         tree = ast.Module([header], []) if header else sources.parse(dedent("\n".join(source.lines)))
-        tree = tree and ast.increment_lineno(tree, source.first - 1)
-    if tree is None:
+        syntax = Syntax(ast.increment_lineno(tree, source.first - 1)) if tree else None
+    if syntax is None:
         return Observation("unknown", f"{shown} is not Python that parses.")
     if claim.kind == "imports":
-        return _imports_in_tree(case, tree, shown)
-    node = _find(tree, claim.subject if source.whole else claim.subject.rpartition(".")[2], source.path)
+        return _imports_in_tree(case, syntax, shown)
+    node = _find(syntax, claim.subject if source.whole else claim.subject.rpartition(".")[2], source.path)
     if node is None:
         return Observation("unknown", f"The syntax tree of {shown} holds no {claim.subject}.")
     seen = _mention_in_body(case, node) if claim.kind in {"raises", "calls"} else _definition_in_tree(case, node)
@@ -62,14 +62,14 @@ def check_syntax_tree(case: ClaimCase) -> Observation:
     return replace(seen, note=f"The cited line {case.line} lies outside this definition.")
 
 
-def _find(tree: ast.Module, subject: str, path: str) -> DefinitionNode | None:
+def _find(syntax: Syntax, subject: str, path: str) -> DefinitionNode | None:
     """Return the first definition of that name, qualified or not, without a leading name of the module itself."""
     parts = subject.split(".")
     module = path.rpartition(".")[0].replace("\\", "/").split("/")
     while len(parts) > 1 and parts[0] in module:
         parts = parts[1:]
     name = ".".join(parts)
-    return next((node for q, node in sources.definitions(tree) if q == name or q.endswith(f".{name}")), None)
+    return next((node for q, node in syntax.definitions if q == name or q.endswith(f".{name}")), None)
 
 
 def _definition_in_tree(case: ClaimCase, node: DefinitionNode) -> Observation:
@@ -97,12 +97,11 @@ def _mention_in_body(case: ClaimCase, node: DefinitionNode) -> Observation:
     return Observation("no", f"The body of {node.name} at {case.source.at(node.lineno)} itself {verb} no {detail}.")
 
 
-def _imports_in_tree(case: ClaimCase, tree: ast.Module, shown: str) -> Observation:
+def _imports_in_tree(case: ClaimCase, syntax: Syntax, shown: str) -> Observation:
     """Judge imports: at the top of the module they hold, `os.path` for `os`, too; in functions they hold in part."""
     claimed = case.claim.detail
     at_top, in_file = (
-        [line for name, line in sources.imported(nodes) if f"{name}.".startswith(f"{claimed}.")]
-        for nodes in (sources.own_nodes(tree), ast.walk(tree))
+        [line for name, line in imports if f"{name}.".startswith(f"{claimed}.")] for imports in syntax.imports
     )
     if at_top:
         return Observation("yes", f"{case.source.at(min(at_top))} imports it.")
@@ -184,12 +183,13 @@ def check_quotation(case: ClaimCase) -> Observation:
         return Observation("unknown", f"The evidence quotes nothing of {case.source.at(case.line)}.", looked=False)
     if not case.source.whole:
         return _by_quotation(case, case.line)
-    lines = [(number, text.strip()) for number, text in case.source.numbered() if text.strip()]
-    size = len(case.quotes)
+    lines, first, size = case.source.texts, case.quotes[0].strip(), len(case.quotes)
+    begins = range(len(lines)) if first.endswith("...") else case.source.places.get(first, [])
     places = [  # where the whole quotation begins; its blank lines and its indentation do not matter
         lines[at][0]
-        for at in range(len(lines) - size + 1)
-        if all(is_line(quote, text) for quote, (_, text) in zip(case.quotes, lines[at : at + size], strict=True))
+        for at in begins
+        if at + size <= len(lines)
+        and all(is_line(quote, text) for quote, (_, text) in zip(case.quotes, lines[at : at + size], strict=True))
     ]
     if not places:
         line = min(case.line, len(case.source.lines))
