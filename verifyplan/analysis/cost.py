@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.run_notes import counted_calls
 from verifyplan.frames.runset import mark_synthetic
 from verifyplan.protocol.message import DEBATE_ROLES
 from verifyplan.protocol.role_call import ROLES
@@ -63,13 +64,6 @@ def failed(calls: pd.DataFrame) -> pd.Series[bool]:
     wrong = calls["status"].isin(("timeout", "error", "budget"))
     wrong = wrong | calls["reason"].notna() if "reason" in calls else wrong
     return wrong & counted_calls(calls)
-
-
-def counted_calls(calls: pd.DataFrame) -> pd.Series[bool]:
-    """Return whether each call counts: all but those that a reopening of their run superseded, whose cost counts."""
-    if "superseded" not in calls:
-        return pd.Series(data=True, index=calls.index)
-    return ~calls["superseded"].fillna(value=False).astype(bool)
 
 
 def tokens(calls: pd.DataFrame) -> pd.Series[float]:

@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.challenges import state_after
-from verifyplan.analysis.cost import TOKENS, counted_calls
+from verifyplan.analysis.cost import TOKENS
 from verifyplan.analysis.explain import RULE_MEANINGS, explain
 from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.step_changes import cross_changes, plan_changes, turn_changes
 from verifyplan.analysis.steps import PANEL, PHASES, call_places, call_turns, history_places, steps_of
+from verifyplan.frames.run_notes import counted_calls
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.rules.classification import CLASS_OF_RULE

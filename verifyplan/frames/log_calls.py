@@ -178,12 +178,14 @@ def call_rows(log: LogEvents) -> Rows:
     rows: dict[str, list[Row]] = {"calls": [], "turns": [], "tools": []}
     faults, before = _faults(log, call_ends(log.records)), dict[str, TurnSent]()
     for part in parts_of(log):
-        for name, more in _rows_of(part, log.run_id, faults, before).items():
+        for name, more in _rows_of(part, log, faults, before).items():
             rows[name] += more
     return rows
 
 
-def _rows_of(part: Part, run_id: str, faults: Mapping[str, str], before: dict[str, TurnSent]) -> dict[str, list[Row]]:
+def _rows_of(
+    part: Part, log: LogEvents, faults: Mapping[str, str], before: dict[str, TurnSent]
+) -> dict[str, list[Row]]:
     """Return the rows of one part of a log; `faults` are those of calls that count, `before` is of earlier parts."""
     requests: dict[str, CallRequested] = {}
     times: dict[tuple[str, bool], str | None] = {}
@@ -199,7 +201,7 @@ def _rows_of(part: Part, run_id: str, faults: Mapping[str, str], before: dict[st
                 has_turns = True
     ended = call_ends(part.records)
     turns = turns_by_call(part.records, before) if has_turns else {}
-    own = {"run_id": run_id}
+    own = {"run_id": log.run_id}
     in_part = {"reopening": part.reopening}
     is_later = part.reopening > 0
     calls = [
@@ -225,7 +227,7 @@ def _rows_of(part: Part, run_id: str, faults: Mapping[str, str], before: dict[st
         for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ()), of_turns=is_later), start=1)
     ]
     exchanges = [
-        _turn_row(run_id, turn, over=call in ended or turn is not of_call[-1]) | in_part
+        _turn_row(log.run_id, turn, over=call in ended or turn is not of_call[-1]) | in_part
         for call, of_call in turns.items()
         for turn in of_call
     ]

@@ -8,12 +8,20 @@ from verifyplan.rules.failed_calls import FAILURE_KINDS, FailureKind
 from verifyplan.text import counted
 
 
+def counted_calls(calls: pd.DataFrame) -> pd.Series[bool]:
+    """Return whether each call counts: all but those that a reopening of their run superseded, whose cost counts."""
+    if "superseded" not in calls:
+        return pd.Series(data=True, index=calls.index)
+    return ~calls["superseded"].fillna(value=False).astype(bool)
+
+
 def failure_counts(calls: pd.DataFrame) -> tuple[dict[FailureKind, int], int]:
-    """Return how many calls failed for which reason, and how many there are.
+    """Return how many calls that count failed for which reason, and how many there are.
 
     >>> failure_counts(pd.DataFrame({"failure": ["timeout", None, "timeout"]}))
     ({'timeout': 2}, 3)
     """
+    calls = calls[counted_calls(calls)]
     counts = calls["failure"].value_counts()
     return {kind: n for kind in FAILURE_KINDS if (n := int(counts.get(kind, 0)))}, len(calls)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.run_notes import failure_counts
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_below_quorum
@@ -80,7 +81,8 @@ class Run:
         failed = failed_calls_of(self.frames)
         if not failed or self.log_path is None:
             return failed
-        again = how_to_retry(str(self.log_path), budget=bool(self.frames.calls["failure"].eq("budget").any()))
+        kinds, _ = failure_counts(self.frames.calls)
+        again = how_to_retry(str(self.log_path), budget="budget" in kinds)
         return f"{failed}; to ask them again: {again}"
 
     @property

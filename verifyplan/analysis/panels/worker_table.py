@@ -11,11 +11,12 @@ import pandas as pd
 from verifyplan.analysis.aggregation.dawid_skene import MAX_CONFUSION_CELLS, dawid_skene
 from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters, clusters_of, clusters_of_units
-from verifyplan.analysis.cost import counted_calls, failed
+from verifyplan.analysis.cost import failed
 from verifyplan.analysis.panels.decisions import Changes
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
 from verifyplan.analysis.panels.standing_apart import rows_of_workers
 from verifyplan.frames.panel_votes import Ints, PanelVotes, claim_keys
+from verifyplan.frames.run_notes import counted_calls
 from verifyplan.frames.runset import RunSet
 
 Figures: TypeAlias = dict[str, Any]

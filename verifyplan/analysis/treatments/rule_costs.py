@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.cost import counted_calls, tokens
+from verifyplan.analysis.cost import tokens
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, Walk
 from verifyplan.analysis.treatments.rule_walk import GOES_ON, STATE_BITS
+from verifyplan.frames.run_notes import counted_calls
 from verifyplan.frames.runset import RunSet
 from verifyplan.rules.vote_codes import Bools, Ints
 
