@@ -105,7 +105,8 @@ UNFINISHED: Mapping[str, Fault] = {
     "refusal": Fault(refuses(), "the model refused to answer"),
     "pause_turn": Fault(says("wait").stopping("pause_turn"), "the model paused its turn and gave no answer"),
     "a full context": Fault(
-        says("full").stopping("model_context_window_exceeded"), "the answer was cut off: the model's context is full"
+        says("full").stopping("model_context_window_exceeded"),
+        "request and answer exceed the model's context",
     ),
     "no stop reason": Fault(replace(says("and th"), stop_reason=None), "the reply broke off before its end"),  # type: ignore[arg-type]
     "a tool call cut off": Fault(calls("Read", path="a.py").stopping("max_tokens"), CUT),

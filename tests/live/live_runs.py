@@ -134,8 +134,9 @@ def listed(votes: Mapping[str, Any], mode: str) -> list[dict[str, Any]]:
 
 
 def mode_of(asked: Asked) -> str:
-    """The mode of a worker's request, told from the labels that its schema offers; blank for a role's."""
-    offered = json.dumps(asked.body["output_config"]["format"]["schema"])
+    """The mode of a worker's request, told from the labels that schema or prompt offer; blank for a role's."""
+    held = asked.body.get("output_config", {}).get("format")
+    offered = json.dumps(held) if held else asked.prompt
     return next((mode for mode, labels in LABELS.items() if f'"{labels["agree"]}"' in offered), "")
 
 

@@ -189,6 +189,24 @@ class ModelBackend(ConversingBackend, Protocol):
         """Return the message batches of an endpoint; call it within `session()`."""
 
 
+class Room(NamedTuple):
+    """The tokens that a model has for one exchange."""
+
+    prompt: int
+    answer: int
+
+
+@runtime_checkable
+class BoundedBackend(Protocol):
+    """A backend that can tell how long its models' contexts are, so that calls are fitted into them."""
+
+    def first_request(self, request: Any) -> dict[str, Any]:
+        """Return the body of the first request of a call without sending it."""
+
+    def room(self, request: Any) -> Room | None:
+        """Return the tokens that a request may have; None where nobody named the context of its model."""
+
+
 def session_of(backend: object) -> AbstractAsyncContextManager[object]:
     """Return the session of a backend that has one; nothing for others."""
     return backend.session() if isinstance(backend, ConversingBackend) else nullcontext()

@@ -7,7 +7,7 @@ from typing import get_args
 from verifyplan.columns import Column, Columns
 from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, SCHEMA_VERSIONS
 from verifyplan.protocol.call import TOOLS, ReplySource
-from verifyplan.protocol.event_run import ENDED_BY, DebateReason, DebateStatus
+from verifyplan.protocol.event_run import ENDED_BY, AnswerForm, DebateReason, DebateStatus
 from verifyplan.protocol.message import DEBATE_ROLES, MESSAGE_TYPES
 from verifyplan.protocol.plan_rules import POLICIES
 from verifyplan.protocol.records import CONVERGENCE_STATUSES, PLAN_VERDICTS, PlanQuality, TeamMode
@@ -24,6 +24,9 @@ CHALLENGE = Column("challenge_id", "text", "the challenge: C1, C2 ..., counted o
 
 CALL_STATUSES = ("completed", "timeout", "error", "budget", "in-flight")
 """The ends of a call; `budget` where it could not be afforded, `in-flight` where the log ends before its reply."""
+
+ANSWER_FORMS = get_args(AnswerForm)
+"""`schema`: the endpoint was to hold the answer to it; `prompt`: the model was shown the form in words."""
 
 TURN_STATUSES = ("completed", "failed", "in-flight")
 """The ends of a turn; `failed` where the call went on, or ended, without its reply."""
@@ -107,6 +110,7 @@ CALL_TABLES: dict[str, Columns] = {
         Column("model", "text", "the model that was asked"),
         Column("model_replied", "text", "the model that the reply names"),
         Column("status", TURN_STATUSES, "how it ended"),
+        Column("answer_form", ANSWER_FORMS, "how the form of the answer was asked for: by a schema, or by the prompt"),
         Column("stop_reason", "text", "why the model stopped, in the endpoint's words"),
         *_USED,
         Column("duration_ms", "number", "wall time in milliseconds, retries included"),

@@ -128,6 +128,7 @@ def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
         "model": sent.model if sent else None,
         "model_replied": _message_text(reply, "model"),
         "status": "completed" if reply else "failed" if over else "in-flight",
+        "answer_form": sent.answer_form if sent else None,
         "stop_reason": _message_text(reply, "stop_reason"),
         **_usage_row(reply.usage if reply else None),
         "duration_ms": reply.duration_ms if reply else None,

@@ -18,6 +18,8 @@ from verifyplan.protocol.vote import Finding, MissingBasis, Mode, Name, PlanItem
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.version import RULES_VERSION
 
+AnswerForm = Literal["schema", "prompt", "both"]
+
 
 class TurnSent(Model):
     """A model is about to be asked: what this turn adds to the conversation, written before it is sent."""
@@ -26,6 +28,11 @@ class TurnSent(Model):
     call_id: str = Field(description="The call and the turn, as in i2/challenger/t3.")
     model: str = Field(description="The model that is asked.")
     request_sha256: str = Field(description="Digest of the whole request as it is sent.")
+    answer_form: AnswerForm | None = Field(
+        default=None,
+        description="How the form of the answer was asked for: by a schema that the endpoint is to hold to, by "
+        "words in the prompt, or both; null for looks at the web, and in logs of before.",
+    )
     added: tuple[dict[str, Any], ...] = Field(
         default=(), description="Blocks that this turn adds: results of tools, a wish for repair; none in the first."
     )

@@ -215,8 +215,8 @@ def read_votes(value: object) -> Votes | str:
     'its verdict is missing'
     """
     votes = value.get("votes") if isinstance(value, Mapping) else None
-    if isinstance(votes, list) and any(map(_finding_of, votes)):
-        entries = [(_finding_of(entry), entry) for entry in votes]
+    if isinstance(votes, list) and any(map(finding_of, votes)):
+        entries = [(finding_of(entry), entry) for entry in votes]
     elif isinstance(votes, Mapping):
         entries = list(votes.items())
     else:
@@ -229,8 +229,12 @@ def read_votes(value: object) -> Votes | str:
     return f"answer outside its schema: {unread}" if read and all(isinstance(v, str) for v in read.values()) else read
 
 
-def _finding_of(entry: object) -> object:
-    """Return the finding that a vote of a list names; blank if it names none."""
+def finding_of(entry: object) -> object:
+    """Return the finding that a vote of a list names, by its key in any spelling; blank if it names none.
+
+    >>> finding_of({"findingId": "F-1", "verdict": "AGREE"})
+    'F-1'
+    """
     keys = entry.items() if isinstance(entry, Mapping) else ()
     return next((held for key, held in keys if spelling(str(key)) == spelling("finding_id")), "")
 

@@ -14,8 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from verifyplan.agents.anthropic.answer_parsing import AnswerError, merge_repair, parse_answer
-from verifyplan.agents.anthropic.answer_schemas import VERDICT_LABELS, answer_model, answer_schema, api_schema
+from verifyplan.agents.anthropic.answer_parsing import AnswerError, check_ids, merge_repair, parse_answer
+from verifyplan.agents.anthropic.answer_schemas import (
+    MAX_LISTED_IDS,
+    VERDICT_LABELS,
+    answer_model,
+    answer_schema,
+    api_schema,
+    short_form,
+)
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import TOOLS, Item, WorkerRequest, WorkerVote
 from verifyplan.protocol.records import (
@@ -232,7 +239,7 @@ def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
 @each_request
 def test_a_schema_is_one_that_the_api_takes(request_):
     schema = answer_schema(request_)
-    known = {"$ref", "$defs", "anyOf", "enum", "type", "items", "properties", "required", "description"}
+    known = {"$ref", "$defs", "anyOf", "enum", "type", "items", "properties", "required", "description", "minItems"}
     for part in parts_of(schema):
         assert part.keys() <= known | {"additionalProperties"}
         if part.get("type") == "object":
@@ -259,7 +266,7 @@ def test_the_sdk_would_make_the_same_of_the_model_but_for_words_and_order(reques
             return {key: one for key, one in left.items() if not (key == "type" and "enum" in left)}
         return [bare(one) for one in schema] if isinstance(schema, list) else schema
 
-    assert bare(transform_schema(answer_model(request_))) == bare(answer_schema(request_))
+    assert bare(transform_schema(answer_model(request_))) == bare(answer_schema(request_, "shape"))
 
 
 class Inner(BaseModel):
@@ -314,9 +321,39 @@ def test_a_worker_is_offered_the_labels_of_its_mode_and_a_basis_only_where_it_co
     assert [VERDICT_OF_LABEL[label.lower()] for label in VERDICT_LABELS[mode]] == ["agree", "supplement", "disagree"]
 
 
-def test_a_schema_is_the_same_for_all_requests_of_a_kind():
-    fewer = of_worker("adversarial").model_copy(update={"items": (), "round": 2})
-    assert json.dumps(answer_schema(fewer)) == json.dumps(answer_schema(of_worker("adversarial")))
+def test_a_schema_lists_the_findings_of_a_call_and_as_a_shape_is_the_same_for_all():
+    both = of_worker("adversarial")
+    fewer = both.model_copy(update={"items": both.items[:1], "round": 2})
+    [vote] = answer_schema(both)["$defs"].values()
+    assert vote["properties"]["finding_id"] == {"enum": ["F-1", "F-2"]}
+    assert list(vote["properties"]) == vote["required"]
+    assert answer_schema(both)["properties"]["votes"]["minItems"] == 1
+    counted = answer_schema(both, "counts")["properties"]["votes"]
+    assert (counted["minItems"], counted["maxItems"]) == (2, 2)
+    assert json.dumps(answer_schema(fewer, "shape")) == json.dumps(answer_schema(both, "shape"))
+    assert answer_schema(fewer) != answer_schema(both)
+
+
+@pytest.mark.parametrize("n", [0, MAX_LISTED_IDS + 1])
+def test_of_no_findings_or_too_many_none_is_listed(n):
+    items = tuple(Item(finding_id=f"F-{k}", summary="", evidence="") for k in range(n))
+    request = of_worker("adversarial").model_copy(update={"items": items})
+    assert answer_schema(request, "counts") == answer_schema(request, "shape")
+
+
+def test_the_form_in_words_names_ids_labels_and_keys_in_the_order_of_the_schema():
+    assert short_form(answer_schema(of_worker("adversarial"))) == (
+        '{"votes": [{"finding_id": "F-1" | "F-2", "explanation": text, '
+        '"verdict": "SURVIVES" | "SURVIVES-WITH-CAVEAT" | "REFUTED", '
+        '"disagree_basis": "counter-evidence" | "burden-not-met" | null}, ...]}'
+    )
+
+
+@each_request
+def test_the_form_in_words_has_every_key_of_the_schema(request_):
+    schema = answer_schema(request_)
+    form = short_form(schema)
+    assert [key for part in parts_of(schema) for key in part.get("properties", {}) if f'"{key}": ' not in form] == []
 
 
 # What is kept, and what is refused
@@ -386,6 +423,53 @@ def test_two_votes_on_a_finding_that_differ_are_none_and_cost_no_other():
     assert isinstance(read, dict)
     assert read["F1"] == "its verdict 'given twice, and not alike' is no verdict"
     assert read["F2"] == WorkerVote(verdict="agree", explanation="so")
+
+
+def test_made_up_ids_are_asked_for_once_where_findings_have_no_vote():
+    with pytest.raises(AnswerError, match=r"'1' is no finding of this request. Fix: .* no vote yet: 'F-1', 'F-2'"):
+        check_ids(ADVERSARIAL, {"votes": {"1": SURVIVES}})
+    check_ids(ADVERSARIAL, {"votes": {"F-1": SURVIVES, "F-2": SURVIVES, "stray": SURVIVES}})
+    check_ids(ADVERSARIAL, {"votes": {"F-1": SURVIVES}})
+    check_ids(of_role("challenger"), {"challenges": []})
+
+
+WHOLE = [{"finding_id": f"F{n}", **SURVIVES} for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (json.dumps({"votes": WHOLE})[:-40], ["F1", "F2"]),
+        (json.dumps({"thoughts": "well", "votes": WHOLE})[:-2], ["F1", "F2", "F3"]),
+        ("1. " + "\n2. ".join(map(json.dumps, WHOLE)), ["F1", "F2", "F3"]),
+        ("<think>" + json.dumps(WHOLE) + "</think>" + json.dumps({"votes": WHOLE[:2]})[:-1], ["F1", "F2"]),
+        ("<think>" + json.dumps(WHOLE)[:-1], []),
+        (json.dumps({"votes": WHOLE})[:-40].replace("finding_id", "findingId"), ["F1", "F2"]),
+        (json.dumps({"votes": [WHOLE[0], {**WHOLE[0], **BASED}, *WHOLE[1:]]})[:-1], ["F2", "F3"]),
+    ],
+    ids=["cut off", "no end", "one by one", "thought first", "only thought", "spelt otherwise", "two on one"],
+)
+def test_votes_of_a_damaged_answer_are_read_one_by_one(text, names):
+    value = merge_repair(ADVERSARIAL, "", text)
+    read = read_votes(value) if value else {}
+    assert [name for name, vote in read.items() if isinstance(vote, WorkerVote)] == names
+
+
+def test_commas_after_last_entries_are_passed_over_and_texts_stay_as_they_are():
+    text = """Sure: ```json
+    {"votes": [{"finding_id": "F-1", "explanation": "a list [1,] of \\"x,}\\"", "verdict": "AGREE",},],}
+    ```"""
+    vote = parse_answer(of_worker("collaborative"), text)["votes"]["F-1"]
+    assert (vote["explanation"], vote["verdict"]) == ('a list [1,] of "x,}"', "agree")
+
+
+@given(st.lists(texts, max_size=3), st.integers(0, 200))
+def test_an_answer_that_is_cut_off_anywhere_loses_no_vote_that_came_whole(words, at):
+    votes = [{"finding_id": f"F{n}", "explanation": text, "verdict": "SURVIVES"} for n, text in enumerate(words)]
+    text = json.dumps({"votes": votes}, ensure_ascii=False)[: at + 11]
+    whole = [vote for vote in votes if json.dumps(vote, ensure_ascii=False) in text]
+    value = merge_repair(ADVERSARIAL, text, "")
+    assert list(value["votes"] if value else {}) == [vote["finding_id"] for vote in whole]
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", '{"votes": []}', '{"votes": 7}', voting(F1={"verdict": "?"})])

@@ -81,8 +81,14 @@ def test_the_log_gets_version_and_hash_of_every_prompt():
 
 def test_every_file_is_used_by_some_request():
     styles: list[Mode] = list(MODES)
-    used = {name for request in REQUESTS for style in styles for name in render(request, style=style).prompts}
-    assert used | {"repair"} == set(prompt_names())
+    used = {
+        name
+        for request in REQUESTS
+        for style in styles
+        for short in (True, False)
+        for name in render(request, style=style, short=short).prompts
+    }
+    assert used | {"repair", "json-form"} == set(prompt_names())
 
 
 @pytest.mark.parametrize("name", ["challenge", "../rendering", "", "common.md"])
@@ -104,6 +110,18 @@ def test_the_example_of_an_answer_is_one_and_has_every_key(request_):
     assert parse_answer(request_, text)
     written = {key for key in keys_of(answer_schema(request_)) if f'"{key}"' not in text}
     assert written == set()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_short_prompt_says_all_that_an_answer_needs_in_a_third_of_the_words(mode):
+    request_ = of_worker(mode, "full-reanalysis")
+    system = render(request_, short=True).system
+    assert len(system) < len(render(request_).system) / 3
+    assert parse_answer(request_, system[system.index("# Answer") :].partition("\n")[2])
+    schema = answer_schema(request_)
+    assert [key for key in keys_of(schema) if f'"{key}"' not in system] == []
+    assert [one for one in choices_in(schema) if not re.search(rf"(?<![\w-]){one}(?![\w-])", system)] == []
+    assert "never an instruction" in system
 
 
 def keys_of(schema: Any) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -11,19 +11,21 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from verifyplan.agents.anthropic.answer_schemas import MISSING_BASIS, VERDICT_LABELS, answer_model, protocol_value
-from verifyplan.agents.anthropic.json_text import JsonCandidate, UnusableValue, find_object
+from verifyplan.agents.anthropic.json_text import JsonCandidate, UnusableValue, find_entries, find_object
 from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError, MessageError, Problem
 from verifyplan.protocol.call import WorkerRequest, WorkerVote
 from verifyplan.protocol.message import check_answer
 from verifyplan.protocol.role_call import DebateRequest, RoleRequest
 from verifyplan.protocol.vote import BASES
-from verifyplan.rules.answers import read_entries, read_vote, read_votes
+from verifyplan.rules.answers import finding_of, read_entries, read_vote, read_votes
 from verifyplan.text import truncate
 
 _MAX_VALUE_CHARACTERS = 60
 _MAX_PROBLEMS = 1_000
 """Problems of a kind that are reported: an answer with more is no better understood by all of them."""
+MAX_SHOWN_IDS = 50
+"""Findings without a vote that a repair names."""
 _WHOLE = "the answer"
 
 _TYPES: dict[str, str] = {
@@ -132,17 +134,37 @@ def _keeps_first(first: object, second: object) -> bool:
 
 
 def _votes(request: Request, text: str) -> dict[str, Any]:
-    """Return the entries of an answer by finding, as written; of two unequal ones on one finding, a text."""
+    """Return the entries of an answer by finding, as written; of two unequal ones on one finding, a text.
+
+    Of an answer that is cut off or damaged these are the entries that came whole.
+    """
     value = _object(request, text).value
     entries = value.get("votes") if isinstance(value, dict) else None
     if isinstance(entries, dict):
         return entries
     votes: dict[str, Any] = {}
-    for entry in entries if isinstance(entries, list) else ():
-        name = entry.get("finding_id") if isinstance(entry, dict) else None
-        if isinstance(name, str):
+    for entry in entries if isinstance(entries, list) else find_entries(text):
+        name = finding_of(entry)
+        if isinstance(name, str) and name:
             votes[name] = entry if name not in votes or votes[name] == entry else "given twice, and not alike"
     return votes
+
+
+def check_ids(request: Request, value: Mapping[str, Any]) -> None:
+    """Raise AnswerError where votes are on findings that the request does not have, and some of its own have none.
+
+    Models that are held to no schema make up ids, such as numbers; one turn may put that right.
+    """
+    votes = value.get("votes")
+    if not isinstance(request, WorkerRequest) or not isinstance(votes, Mapping):
+        return
+    asked = {item.finding_id: None for item in request.items}
+    missing = ", ".join(map(_short, islice((name for name in asked if name not in votes), MAX_SHOWN_IDS)))
+    strays = [name for name in votes if name not in asked] if missing else []
+    fix = f"spell the ids as they are in the marks of the findings; these have no vote yet: {missing}"
+    if strays:
+        problems = (Problem("votes", f"{_short(name)} is no finding of this request", fix) for name in strays)
+        raise AnswerError(islice(problems, _MAX_PROBLEMS))
 
 
 def _repeated(value: Any) -> Iterator[Problem]:

@@ -6,8 +6,10 @@ answers are in the schemas, whose digests are in logs.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictInt, StrictStr, create_model, model_validator
 from pydantic_core import PydanticCustomError
@@ -207,9 +209,58 @@ _KEPT = ("$ref", "anyOf", "enum", "const", "type", "items", "properties", "descr
 """The parts of a schema that the API takes; the others (defaults, titles, patterns, bounds) are checked on reading."""
 
 
-def answer_schema(request: Request) -> dict[str, Any]:
-    """Return the JSON Schema that the API is to hold the answer to: of `answer_model`, as the API takes it."""
-    return api_schema(answer_model(request))
+Structured = bool | Literal["shape", "counts"]
+"""How an endpoint is held to the schema of an answer: see `agents.Anthropic`."""
+
+MAX_LISTED_IDS = 100
+"""Findings of a call whose ids its schema lists; of more, none: grammars of so many choices are refused or slow."""
+
+
+def answer_schema(request: Request, structured: Structured = True) -> dict[str, Any]:
+    """Return the JSON Schema that the endpoint is to hold the answer to: of `answer_model`, as the API takes it.
+
+    A worker's lists the ids of the findings that it is asked about; with "counts" also how many votes there must be,
+    which Anthropic's own API does not take, and others do; with "shape" neither, so that it is the same for all calls
+    of a kind. Roles refer to ids, too, but theirs would differ from call to call and cost the cache of the plan.
+    """
+    schema = api_schema(answer_model(request))
+    if not isinstance(request, WorkerRequest) or structured == "shape":
+        return schema
+    ids = [item.finding_id for item in request.items]
+    if not 0 < len(ids) <= MAX_LISTED_IDS:
+        return schema
+    [(name, vote)] = schema["$defs"].items()
+    vote = vote | {"properties": vote["properties"] | {"finding_id": {"enum": ids}}}
+    size = {"minItems": len(ids), "maxItems": len(ids)} if structured == "counts" else {"minItems": 1}
+    votes = schema["properties"]["votes"] | size
+    votes["description"] = f"One vote for each finding_id: {len(ids)} in all."
+    return schema | {"properties": {"votes": votes}, "$defs": {name: vote}}
+
+
+def short_form(schema: Mapping[str, Any]) -> str:
+    """Return a schema as a model without structured output is shown it, in one line.
+
+    >>> short_form({"type": "object", "properties": {"id": {"enum": ["a", "b"]}, "why": {"type": "string"}}})
+    '{"id": "a" | "b", "why": text}'
+    """
+    parts: Mapping[str, Any] = schema.get("$defs", {})
+
+    def written(part: Mapping[str, Any]) -> str:
+        if "$ref" in part:
+            return written(parts[part["$ref"].rpartition("/")[2]])
+        if "anyOf" in part:
+            return " | ".join(map(written, part["anyOf"]))
+        if "enum" in part or "const" in part:
+            choices = part.get("enum", [part.get("const")])
+            return " | ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
+        if part["type"] == "object":
+            return "{" + ", ".join(f'"{key}": {written(held)}' for key, held in part["properties"].items()) + "}"
+        return f"[{written(part['items'])}, ...]" if part["type"] == "array" else _WORDS[part["type"]]
+
+    return written(schema)
+
+
+_WORDS = {"string": "text", "integer": "number", "number": "number", "boolean": "true | false", "null": "null"}
 
 
 @cache  # pydantic takes milliseconds to make one; do not change what comes out

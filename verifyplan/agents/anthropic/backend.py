@@ -12,12 +12,12 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from verifyplan.agents.anthropic.answer_schemas import answer_schema
+from verifyplan.agents.anthropic.answer_schemas import Structured, answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation, Endpoint
 from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
-from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hide_key, misplaced_keys
+from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, address_of, check_model, hide_key, misplaced_keys
 from verifyplan.agents.anthropic.metadata import request_metadata
 from verifyplan.agents.anthropic.model_config import Effort, ModelConfig, ModelConfigs, ModelSettings
 from verifyplan.agents.anthropic.rendering import prompt_versions, render
@@ -28,11 +28,13 @@ from verifyplan.agents.base import (
     BatchClient,
     ModelReply,
     Request,
+    Room,
     Sending,
     SendRequest,
     Turns,
     UnrecordedTurns,
 )
+from verifyplan.agents.conformance import ConformanceReport, ReportSource, read_conformance
 from verifyplan.agents.evidence import open_evidence
 from verifyplan.agents.prices import Price, PriceSource, logged_price, price_of, usage_of
 from verifyplan.agents.tools import tool_definitions
@@ -42,10 +44,12 @@ from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 _ARGUMENTS = (
-    *("model", "max_tokens", "effort", "thinking", "temperature", "models", "workers", "base_url"),
+    *("model", "max_tokens", "effort", "thinking", "temperature", "context", "prompt", "models", "workers", "base_url"),
     *("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory", "allow_files"),
 )
-"""The arguments that `describe` holds under their names."""
+"""The arguments that `describe` holds under their names, but for the conformance report, whose settings are in them."""
+DEFAULTS: Mapping[str, Any] = {"structured": True, "max_concurrency": 8, "context": None}
+"""The settings that a conformance report can change."""
 
 
 class Anthropic:
@@ -54,20 +58,29 @@ class Anthropic:
     Args:
         model: the model of all roles and workers that have none of their own.
         models: by role (`challenger`, `synthesizer`, ..., `worker`; in debates `architect` and `builder`) another
-            model, or a mapping of settings: model, max_tokens, effort, thinking, temperature, base_url.
+            model, or a mapping of settings: model, max_tokens, effort, thinking, temperature, context, prompt,
+            base_url.
         workers: the same by worker, for panels of different models; `style` is a worker's stance, if not the run's.
         base_url: the endpoint; ANTHROPIC_BASE_URL, or Anthropic's own, if left out.
         api_key: its key; else ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is written nowhere.
         api_keys: keys of other endpoints, by address.
-        max_concurrency: calls under way at once.
+        max_concurrency: calls under way at once; 8 unless a conformance report has fewer.
         max_retries: how often one request is sent again after a lost connection, 408, 409, 429 or 5xx.
         timeout: seconds that one request may take; the run's own timeout is that of a whole call.
         max_tokens: tokens of one answer.
         effort: low, medium, high, xhigh or max; None leaves it to the model.
         thinking: "adaptive", "disabled", or tokens to think for; None leaves it to the model.
         temperature: 0-1, for models that take one.
-        structured: whether the endpoint is to hold answers to their schema; False for one that refuses it. Answers are
-            checked here in both cases.
+        context: tokens of prompt and answer together, where they are few: `crossverify` then asks about as many
+            findings at once as fit, unless it is given `items_per_call`.
+        prompt: "short" for workers whose model has little room: about a quarter of the words of "full".
+        structured: True: the endpoint is to hold answers to their schema, of votes with the ids of the call's findings.
+            "counts": the schema also says how many votes (Anthropic's own API takes no such limit; others do). "shape":
+            one schema for all calls of a kind, for endpoints that take long over each new one. False: the prompt shows
+            the form. Where the endpoint refuses the schema, the prompt shows the form from then on; where an answer is
+            no JSON, its repair does. `run.frames.turns` says which it was. Answers are checked here in all cases.
+        conformance: what `agents.probe` or `verifyplan doctor --probe --out FILE` found about this model: its report or
+            the file. It stands in the log, and sets `structured`, `context` and `max_concurrency` where you do not.
         cache: whether what calls share (the plan, the record; of a debate task and documents) is marked for the
             endpoint's cache of prompts.
         web: whether the research roles may search and fetch, where rule A12 allows it; what they search for leaves
@@ -95,14 +108,17 @@ class Anthropic:
         base_url: str | None = None,
         api_key: str | Key | None = None,
         api_keys: Mapping[str, str | Key] | None = None,
-        max_concurrency: int = 8,
+        max_concurrency: int | None = None,
         max_retries: int = 2,
         timeout: float = 600.0,
         max_tokens: int = 16_000,
         effort: Effort | None = None,
         thinking: str | int | None = None,
         temperature: float | None = None,
-        structured: bool = True,
+        context: int | None = None,
+        prompt: Literal["full", "short"] | None = None,
+        structured: Structured | None = None,
+        conformance: ReportSource | None = None,
         cache: bool = True,
         web: bool = False,
         memory: str | Path | None = None,
@@ -115,9 +131,16 @@ class Anthropic:
         expect_mappings(models=models, workers=workers)
         _raise_problems(misplaced_keys(models=models, workers=workers))
         _raise_problems(_patterns_problem(allow_files))
+        self.conformance = None if conformance is None else read_conformance(conformance)
+        if self.conformance is not None:
+            _raise_problems([_report_problem(self.conformance, model, address_of(base_url))])
+        fitting = {**DEFAULTS, **(self.conformance.settings if self.conformance else {})}
+        structured = fitting["structured"] if structured is None else structured
+        max_concurrency = fitting["max_concurrency"] if max_concurrency is None else max_concurrency
+        context = fitting["context"] if context is None else context
         _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
         default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
-        default["temperature"] = temperature
+        default |= {"temperature": temperature, "context": context, "prompt": prompt}
         self.max_concurrency, self.structured, self.cache = max_concurrency, structured, cache
         self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
         self._configs = ModelConfigs(default, self._models, self._workers, base_url)
@@ -132,6 +155,8 @@ class Anthropic:
         self._toolkits = ToolkitFactory(Path(repo), self.memory, web=web, allow_files=tuple(allow_files))
         self._send_request: SendRequest | None = None
         self._repetition = 1
+        self._refusing: set[tuple[Address, str]] = set()
+        """Endpoints with models that have refused a schema in this run."""
 
     def __repr__(self) -> str:
         """Return the model, and where the key comes from; of one whose making has failed, nothing."""
@@ -143,6 +168,7 @@ class Anthropic:
     def at(self, repo: str | Path) -> Self:
         """Return the same backend for one run over another folder, whose files are listed at the first call."""
         other = copy.copy(self)
+        other._refusing = set()
         other._toolkits = ToolkitFactory(
             Path(repo), self.memory, web=self._toolkits.web, allow_files=self._toolkits.allow_files, of_run=True
         )
@@ -178,6 +204,7 @@ class Anthropic:
             "max_retries": self.endpoints.max_retries,
             "timeout": self.endpoints.timeout,
             "structured": self.structured,
+            "conformance": self.conformance.model_dump(mode="json") if self.conformance else None,
             "cache": self.cache,
             "web": self._toolkits.web,
             "memory": str(self.memory) if self.memory else None,
@@ -257,6 +284,11 @@ class Anthropic:
         """
         return self._conversation(request, UnrecordedTurns()).first_body()
 
+    def room(self, request: Request) -> Room | None:
+        """Return the tokens that the prompt and the answer to a request may have; None where no context is named."""
+        config = self._configs.of(request)
+        return None if config.context is None else Room(config.context - config.max_tokens, config.max_tokens)
+
     def address_for(self, request: Request) -> str:
         """Return the endpoint that a request goes to."""
         return self._configs.of(request).base_url or self.endpoints.default_address
@@ -269,11 +301,10 @@ class Anthropic:
         toolkit, paid_calls = None, 0
         if not isinstance(request, WorkerRequest) and (tools := tools_of(request)):
             toolkit, paid_calls = self._toolkits.toolkit(request), sum(tools.values())
-        rendered = render(request, style=config.style if is_worker else None, opened=opened)
+        style = config.style if is_worker else None
+        rendered = render(request, style=style, opened=opened, short=config.prompt == "short")
         head = {**config.body(), "metadata": request_metadata(request, self._repetition)}
-        if self.structured:
-            schema = {"type": "json_schema", "schema": answer_schema(request)}
-            head["output_config"] = {**head.get("output_config", {}), "format": schema}
+        model = (config.base_url, config.model)
         cached: dict[str, Any] = _CACHED if self.cache else {}
         head["system"] = [{"type": "text", "text": rendered.system, **cached}]
         if toolkit is not None and toolkit.allowed():
@@ -286,6 +317,9 @@ class Anthropic:
             endpoint=Endpoint(partial(self._post, config), partial(self._estimate, config.model)),
             head=head,
             opening=[*({**block, **({} if is_worker else cached)} for block in lasting), last],
+            schema=answer_schema(request, self.structured),
+            answer_form="schema" if self.structured and model not in self._refusing else "prompt",
+            refused=lambda: self._refusing.add(model),
             opened=uses,
             toolkit=toolkit,
             cache=self.cache,
@@ -315,6 +349,14 @@ def _raise_problems(problems: Iterable[Problem | None]) -> None:
     unique = dict.fromkeys(problem for problem in problems if problem is not None)
     if unique:
         raise SettingsError(unique)
+
+
+def _report_problem(report: ConformanceReport, model: str | None, address: str) -> Problem | None:
+    """Return why a report is none about the model of a backend; None if it is."""
+    if (report.model, report.address) == (model, address):
+        return None
+    message = f"is about {report.model} at {report.address}, and the backend's own model is {model} at {address}"
+    return Problem("conformance", message, "probe that model, or set structured, context and max_concurrency by hand")
 
 
 def _patterns_problem(patterns: object) -> Iterator[Problem]:

@@ -221,7 +221,8 @@ def _reason(error: anthropic.APIStatusError) -> str:
     body = error.body
     details = body.get("error") if isinstance(body, dict) else None
     if isinstance(details, dict) and isinstance(details.get("message"), str):
-        return f"{details.get('type')}: {details['message']}"
+        sizes = ", ".join(f"{name} {details[name]}" for name in ("n_prompt_tokens", "n_ctx") if name in details)
+        return f"{details.get('type')}: {details['message']}{f' ({sizes})' if sizes else ''}"  # so llama.cpp says it
     return "no reason given"
 
 

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from verifyplan.agents.anthropic.answer_parsing import AnswerError, merge_repair, parse_answer
-from verifyplan.agents.anthropic.rendering import repair_prompt
+from verifyplan.agents.anthropic.answer_parsing import AnswerError, check_ids, merge_repair, parse_answer
+from verifyplan.agents.anthropic.context_errors import context_problem
+from verifyplan.agents.anthropic.json_text import is_object
+from verifyplan.agents.anthropic.rendering import form_prompt, repair_prompt
 from verifyplan.agents.base import LimitError, ModelReply, Request, Sending, Turns, request_digest
 from verifyplan.agents.tools import ModelToolkit, WebCall
 from verifyplan.agents.tools.web import WebTool
 from verifyplan.errors import AgentError
-from verifyplan.protocol.call import Reply, ToolUse, Usage
-from verifyplan.protocol.event_run import TurnReplied, TurnSent
+from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
+from verifyplan.protocol.event_run import AnswerForm, TurnReplied, TurnSent
 
 SPARE_TURNS = 4
 """Turns beyond the calls that the budgets allow: the answer, its repair, and calls that were refused."""
 LOOKUP_MAX_TOKENS = 4_000
 """Tokens of the message in which an endpoint reports what it looked up on the web."""
+
+_NO_SCHEMAS = re.compile(
+    r"output_config|output_format|response_format|json_schema|structured output|grammar", re.IGNORECASE
+)
+"""The words of an endpoint that refuses a request for its schema."""
 
 _WEB_TOOLS: dict[WebTool, dict[str, Any]] = {
     "WebSearch": {"type": "web_search_20250305", "name": "web_search", "max_uses": 1},
@@ -62,9 +70,15 @@ class Conversation:
     turns: Turns
     endpoint: Endpoint
     head: dict[str, Any]
-    """The part that every request of the call has: model, limits, system, schema, tools."""
+    """The part that every request of the call has: model, limits, system, tools."""
     opening: list[Block]
     """The blocks of the first message."""
+    schema: dict[str, Any]
+    """The schema of the answer, as the endpoint takes it."""
+    answer_form: AnswerForm = "schema"
+    """How the form of the answer is asked for."""
+    refused: Callable[[], object] = lambda: None
+    """Called when the endpoint refuses the schema, which further calls then leave out."""
     opened: tuple[ToolUse, ...] = ()
     """The reads made before the first message, which shows them."""
     toolkit: ModelToolkit | None = None
@@ -86,10 +100,11 @@ class Conversation:
             last = number == max_turns or (self.toolkit is not None and not self.toolkit.allowed())  # no call is left
             try:
                 message = await self._turn(number, messages, added, last=last)
-            except (AgentError, TimeoutError):
-                if broken is not None and (kept := merge_repair(self.request, broken, "")) is not None:
-                    return Reply(value=kept, usage=self.usage, tools=used)
-                raise
+            except (AgentError, TimeoutError) as error:
+                if self._refuses_schema(error):
+                    messages[0], added = self._first_message(), ((), ())
+                    continue
+                return self._salvaged(error, broken or "", used)
             calls = [block for block in message["content"] if block["type"] == "tool_use"]
             if self.toolkit is not None and calls:
                 if last:
@@ -97,14 +112,14 @@ class Conversation:
                 added = await self._run_tools(self.toolkit, calls, number)
             else:
                 text = message_text(message)
+                final = broken is not None or number == max_turns  # no repair comes after it
                 try:
-                    final = broken is not None or number == max_turns  # no repair comes after it
-                    kept = merge_repair(self.request, broken or "", text) if final else None
-                    value = kept or parse_answer(self.request, text)
+                    value = self._read(text, broken or "", final=final)
                 except AnswerError as error:
                     if final:
                         raise
-                    added, broken = (({"type": "text", "text": repair_prompt(str(error))},), ()), text
+                    wish = self._with_form(repair_prompt(str(error)))
+                    added, broken = (({"type": "text", "text": wish},), ()), text
                 else:
                     return Reply(value=value, usage=self.usage, tools=used)
             messages += [{"role": "assistant", "content": self._assistant_content(message)}]
@@ -116,13 +131,58 @@ class Conversation:
         """Return the body of the first request."""
         return self._body([self._first_message()], last=self.toolkit is not None and not self.toolkit.allowed())
 
+    def _read(self, text: str, broken: str, *, final: bool) -> dict[str, Any]:
+        """Return the answer in a text, of a last one all that can be used; AnswerError where it can be put right."""
+        if self.answer_form == "schema" and text.strip() and not is_object(text):
+            self.answer_form = "both"  # of a repair; other calls ask as ever, and depend on no answer but their own
+        kept = merge_repair(self.request, broken, text) if final else None
+        value = kept or parse_answer(self.request, text)
+        if not final:
+            check_ids(self.request, value)
+        return value
+
+    def _salvaged(self, error: Exception, broken: str, used: tuple[ToolUse, ...]) -> Reply:
+        """Return what can be used of the answers of a call whose last turn failed; raise the error if nothing can."""
+        problem = self._context_problem(error)
+        came = error.text if isinstance(error, CutOffError) and isinstance(self.request, WorkerRequest) else ""
+        if (kept := merge_repair(self.request, broken, came)) is not None:
+            return Reply(value=kept, usage=self.usage, tools=used, partial_failures=(problem or str(error),))
+        if problem or isinstance(error, CutOffError):
+            raise AgentError(problem or str(error)) from None
+        raise error
+
     def _first_message(self) -> dict[str, Any]:
-        return {"role": "user", "content": self.opening}
+        *lasting, task = self.opening
+        return {"role": "user", "content": [*lasting, {**task, "text": self._with_form(task["text"])}]}
+
+    def _with_form(self, text: str) -> str:
+        """Return a text for the model, with the form of the answer in words unless the schema alone asks for it."""
+        return text if self.answer_form == "schema" else f"{text}\n\n{form_prompt(self.schema)}"
+
+    def _refuses_schema(self, error: Exception) -> bool:
+        """Return whether a request was refused for its schema, which the rest of the call then leaves out."""
+        refused = not isinstance(error, CutOffError) and _NO_SCHEMAS.search(str(error)) is not None
+        if self.answer_form == "prompt" or not refused:
+            return False
+        self.answer_form = "prompt"
+        self.refused()
+        return True
+
+    def _context_problem(self, error: Exception) -> str | None:
+        """Return what helps where a request did not fit into the model's context, and the endpoint's own words."""
+        fixed = sum(len(block["text"]) for block in self.head["system"])
+        whole = fixed + sum(len(block["text"]) for block in self.opening)
+        max_tokens = int(self.head["max_tokens"])
+        problem = context_problem(str(error), self.request, max_tokens=max_tokens, fixed_share=fixed / whole)
+        return f"{problem}; {error}" if problem else None
 
     def _body(self, messages: list[Any], *, last: bool) -> dict[str, Any]:
         """Return the body of a request: the head and the messages so far, marked to be cached where tools follow."""
         has_tools = "tools" in self.head
         body = {**self.head, "messages": _cached(messages) if self.cache and has_tools else messages}
+        if self.answer_form != "prompt":
+            held = {"format": {"type": "json_schema", "schema": self.schema}}
+            body["output_config"] = body.get("output_config", {}) | held
         return body | {"tool_choice": {"type": "none"}} if last and has_tools else body
 
     async def _turn(self, number: int, messages: list[Any], added: Added, *, last: bool) -> dict[str, Any]:
@@ -132,6 +192,7 @@ class Conversation:
             call_id=self._turn_id(number),
             model=str(body["model"]),
             request_sha256=request_digest(body),
+            answer_form=self.answer_form,
             added=added[0],
             tools=added[1],
         )
@@ -204,13 +265,22 @@ def message_text(message: Mapping[str, Any]) -> str:
     return "\n".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
 
+class CutOffError(AgentError):
+    """An answer was cut off; `text` is what came of it."""
+
+    def __init__(self, reason: str, text: str = "") -> None:
+        super().__init__(reason)
+        self.text = text
+
+
 def check_message(message: Mapping[str, Any], max_tokens: int) -> None:
     """Raise AgentError where a message was cut off, refused, never came to its end, or is damaged."""
     match message.get("stop_reason"):
         case "max_tokens":
-            raise AgentError(f"the answer was cut off at {max_tokens:,} tokens; give the model a larger max_tokens")
+            reason = f"the answer was cut off at {max_tokens:,} tokens; give the model a larger max_tokens"
+            raise CutOffError(reason, message_text(message))
         case "model_context_window_exceeded":
-            raise AgentError("the answer was cut off: the model's context is full")
+            raise CutOffError("the answer was cut off: the model's context is full", message_text(message))
         case "refusal":
             stop_details = message.get("stop_details")
             details = stop_details if isinstance(stop_details, dict) else {}

@@ -15,6 +15,8 @@ _MAX_PASSES = 8
 _MIN_EFFORT = 100_000
 """Characters that are read over in any case."""
 _MAX_DIGITS = 300
+_COMMAS = re.compile(r'"(?:[^"\\]|\\.)*"?|,(?=\s*[}\]])', re.DOTALL)
+"""A text in JSON, or a comma after the last entry of a list or an object."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,48 @@ def find_object(text: str, main: str, keys: Collection[str]) -> JsonCandidate:
     """Return the last object in a text that has the `main` key, or that is broken and begins with one of the `keys`.
 
     So a draft before the answer is not mistaken for it, not even where the answer is damaged. Without any such object
-    it is the last that can be read, else the problem of the last. NaN, infinite and endless numbers, objects with a key
-    twice and half characters are `UnusableValue`s in the value; nesting without end is a problem. Takes time linear in
-    the text.
+    it is the last that can be read, else the problem of the last. Commas after a last entry are passed over where only
+    they break the JSON. NaN, infinite and endless numbers, objects with a key twice and half characters are
+    `UnusableValue`s in the value; nesting without end is a problem. Takes time linear in the text.
 
-    >>> find_object('Here: {"votes": []} Done.', "votes", {"votes"}).value
-    {'votes': []}
+    >>> find_object('Here: {"votes": [1,]} Done.', "votes", {"votes"}).value
+    {'votes': [1]}
     """
+    best = _best(text, main, keys)
+    if best.problem or not best.wanted:
+        mended = _best(_without_last_commas(text), main, keys)
+        return mended if mended.wanted and not mended.problem else best
+    return best
+
+
+def find_entries(text: str) -> list[dict[str, Any]]:
+    """Return the whole objects of a text in which the one around them is cut off or damaged, in their order.
+
+    What a model thought aloud (`<think>`) is passed over. Takes time linear in the text.
+
+    >>> find_entries('{"votes": [{"finding_id": "F-1"}, {"finding_id": "F-2", "verd')
+    [{'finding_id': 'F-1'}]
+    """
+    said = text.rpartition("</think>")[2].partition("<think>")[0]
+    found = (candidate.value for candidate in _candidates(_without_last_commas(said), "", ()))
+    return [value for value in found if isinstance(value, dict)]
+
+
+def is_object(text: str) -> bool:
+    """Return whether a text is one JSON object and nothing else, as an endpoint that holds to a schema gives it."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _without_last_commas(text: str) -> str:
+    """Return a text without the commas after last entries, from its first brace on; texts in it stay as they are."""
+    start = max(text.find("{"), 0)
+    return text[:start] + _COMMAS.sub(lambda match: "" if match[0] == "," else match[0], text[start:])
+
+
+def _best(text: str, main: str, keys: Collection[str]) -> JsonCandidate:
     best = JsonCandidate(problem="there is no JSON object in it")
     for candidate in _candidates(text, main, keys):
         best = candidate if candidate.rank >= best.rank else best

@@ -38,6 +38,12 @@ class ModelConfig(Model):
     )
     style: Mode | None = Field(default=None, description="A worker's stance, where it is not that of the run.")
     base_url: str | None = Field(default=None, description="An endpoint of its own.")
+    context: Annotated[int, Field(ge=256)] | None = Field(
+        default=None, description="Tokens of prompt and answer together; calls about findings are fitted into them."
+    )
+    prompt: Literal["full", "short"] | None = Field(
+        default=None, description="A worker's prompt: `short` has about a quarter of the words, for small contexts."
+    )
 
     def body(self) -> dict[str, Any]:
         """Return its part of a request, as the API names it.
@@ -129,6 +135,10 @@ class ModelConfigs:
         if isinstance(config.thinking, int) and config.thinking >= config.max_tokens:
             fix = f"give fewer than {config.max_tokens:,}, its max_tokens: thinking is a part of the answer"
             self._problems.append(Problem(f"{place}: thinking", f"{config.thinking:,} tokens do not fit", fix))
+        if config.context is not None and config.context <= config.max_tokens:
+            fix = f"give max_tokens of less than {config.context:,}, which prompt and answer share"
+            message = f"{config.context:,} tokens hold no answer of max_tokens={config.max_tokens:,}"
+            self._problems.append(Problem(f"{place}: context", message, fix))
         return config
 
 

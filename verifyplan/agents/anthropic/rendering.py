@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from verifyplan.agents.anthropic.answer_schemas import short_form
 from verifyplan.agents.anthropic.run_record import challenge_entry, field_lines, record_entry, run_record
 from verifyplan.agents.anthropic.toolkits import tools_of
 from verifyplan.agents.base import Request
@@ -105,7 +106,9 @@ def prompt_versions() -> dict[str, dict[str, Any]]:
     return {each.name: {"version": each.version, "sha256": each.sha256} for each in prompts}
 
 
-def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, str] | None = None) -> Rendered:
+def render(
+    request: Request, *, style: Mode | None = None, opened: Mapping[str, str] | None = None, short: bool = False
+) -> Rendered:
     """Return a request as system text and user blocks; the same request always gives the same words.
 
     Of a role: the plan with its line numbers; the record of the run; the task of this call. Of a role of a debate:
@@ -113,12 +116,13 @@ def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, 
     full-reanalysis the `opened` places, each with the lines there, line numbers included, or why there are none; the
     task. A worker sees no document that evidence cites but through `opened` (rule B4).
     `style` is the stance of a worker's prompt, if it is not the run's mode; labels and bases follow the run's mode.
-    Texts that a request holds are delimited as data, and secrets in them redacted. Both options are for workers alone.
+    A `short` prompt is that of the run's mode. Texts that a request holds are delimited as data, and secrets in them
+    redacted. All options are for workers alone.
     """
     if isinstance(request, WorkerRequest):
         evidence = EVIDENCE_PROMPTS[request.verification_mode]
         names: tuple[str, ...] = ("common", "worker", f"stance-{style or request.mode}", evidence)
-        names += (f"labels-{request.mode}",)
+        names = (f"short-{request.mode}",) if short else (*names, f"labels-{request.mode}")
         blocks = _worker_blocks(request, opened or {})
     elif isinstance(request, DebateRequest):
         names = ("common", *DEBATE_PROMPTS[request.role])
@@ -133,6 +137,11 @@ def render(request: Request, *, style: Mode | None = None, opened: Mapping[str, 
 def repair_prompt(problems: str) -> str:
     """Return the one turn in which an answer can be repaired; `problems` is the text of the AnswerError (rule A11)."""
     return prompt("repair").text.replace("{problems}", problems)
+
+
+def form_prompt(schema: Mapping[str, Any]) -> str:
+    """Return the words that show a model the form of its answer, where its endpoint holds to no schema."""
+    return prompt("json-form").text.replace("{form}", short_form(schema))
 
 
 def tool_budget_text(tools: Mapping[Tool, int]) -> str:

@@ -28,6 +28,7 @@ from verifyplan.runs.arguments import (
     read_task_type,
 )
 from verifyplan.runs.backends import bind_backend
+from verifyplan.runs.cross.fitted_calls import with_fitted_calls
 from verifyplan.runs.cross.listed_calls import with_listed_calls
 from verifyplan.runs.cross.loop import drive_cross
 from verifyplan.runs.cross.run import CrossRun, write_artifact_of
@@ -132,7 +133,8 @@ def crossverify(
             joins by id alone. `group_findings` shows who is joined with whom, before a vote.
         merges: that table, edited; it is followed in place of a matcher.
         timeout: seconds that one call may take; None waits for ever.
-        items_per_call: findings that one call asks about; None asks a worker about all of a round at once (rule B3).
+        items_per_call: findings that one call asks about; None asks a worker about all of a round at once (rule B3), or
+            about as many as fit into the `context` that the backend names for its models.
         missing_basis: the basis of an adversarial disagree that has none, even where the worker could
             be asked for it: `"infer"` (counter-evidence if its explanation cites a place, else burden-not-met),
             `"counter-evidence"` or `"burden-not-met"`; such a vote is marked `basis_filled`.
@@ -221,6 +223,7 @@ def crossverify(
     )
     if only is not None:
         inputs = with_listed_calls(inputs, only, matcher_of(inputs, matcher))
+    inputs = with_fitted_calls(inputs, matcher_of(inputs, matcher), bound)
     about = task_key or task or UNNAMED
     started = start_event(about, inputs, bound, synthetic=generated, repetition=repetition)
     return PreparedCrossRun(started, bound, matcher_of(inputs, matcher), log_dir, sink, progress)

@@ -1,0 +1,177 @@
+"""Probes of endpoints of several kinds, over real HTTP: what they find, what they use, and what runs make of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.live.imitated_endpoints import API, GATEWAY, KINDS, LLAMA, MODEL, VLLM, ImitatedEndpoint
+from tests.live.live_runs import KEY, speaking_to
+from tests.live.scripted_replies import hangs, says, status
+from tests.live.scripted_server import ScriptedServer
+from tests.runs.crossing import finding
+from verifyplan.agents.conformance import STEPS, ConformanceReport, probe, read_conformance
+from verifyplan.agents.prices import price_of
+from verifyplan.cli.app import app
+from verifyplan.errors import InputError, SettingsError
+from verifyplan.runs.cross.crossverify import crossverify
+from verifyplan.runs.resume import read_run
+
+FOUND = {
+    API: {"answer_schema": "held", "counts": "refused", "tools": "held", "token_count": True, "prompt_cache": True,
+          "reply_cache": False, "context": 200_000},
+    LLAMA: {"answer_schema": "ignored", "counts": "ignored", "tools": "ignored", "token_count": False,
+            "prompt_cache": False, "reply_cache": False, "context": None},
+    VLLM: {"answer_schema": "held", "counts": "held", "tools": "held", "token_count": True, "prompt_cache": False,
+           "reply_cache": False, "context": 32_768},
+    GATEWAY: {"answer_schema": "refused", "counts": "refused", "tools": "held", "token_count": False,
+              "prompt_cache": False, "reply_cache": True, "context": 128_000},
+}  # fmt: skip
+"""What a probe of each kind finds; how many at once is timed, which says little on a busy machine."""
+
+
+def probed_kind(kind, **more):
+    with ImitatedEndpoint(kind) as server:
+        return probe(MODEL, base_url=server.url, api_key=KEY, **more), server
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
+def test_a_probe_finds_what_an_endpoint_holds_to_and_says_the_cost_first(kind):
+    said: list[str] = []
+    report, server = probed_kind(kind, say=said.append)
+    assert {name: getattr(report, name) for name in FOUND[kind]} == FOUND[kind]
+    assert report.at_once is not None
+    assert report.at_once <= (2 if kind is LLAMA else 4)
+    price = price_of(MODEL)
+    skipped = {"counts": report.answer_schema != "held", "context": kind.context_key != ""}
+    assert said == [step.line(price) for name, step in STEPS.items() if not skipped.get(name)]
+    assert said[0].startswith("Does it answer? 1 request, about 60 tokens in, at most 20 out, about $")
+    asked = sum(step.requests for name, step in STEPS.items() if not skipped.get(name))
+    assert report.requests == asked
+    assert report.input_tokens < sum(step.input_tokens for step in STEPS.values())
+    assert report.output_tokens <= sum(step.output_tokens for step in STEPS.values())
+    assert len(server.requests) <= 13
+    assert KEY not in report.model_dump_json()
+
+
+def test_the_settings_that_fit_follow_from_the_report():
+    def settings(**found):
+        return ConformanceReport.model_validate(REPORT | found).settings
+
+    assert settings(answer_schema="ignored", counts="ignored", at_once=1) == {"structured": False, "max_concurrency": 1}
+    assert settings(context=32_768) == {"context": 32_768, "structured": "counts"}
+    assert settings(answer_schema="refused", counts="refused", context=8192) == {"context": 8192, "structured": False}
+    assert settings(counts="refused") == {}
+    assert settings(answer_schema="unknown", counts="unknown", at_once=None) == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (status(401, message="invalid x-api-key"), "401: .*invalid x-api-key.* Fix: check the key"),
+        (status(404, message="model: none"), "404: .* Fix: check the model's name"),
+        (status(500), "500: .* Fix: check the address, the model and the key"),
+        (hangs(), "no answer: no answer in time"),
+    ],
+)
+def test_an_endpoint_that_does_not_answer_is_an_error_after_one_request(answer, words):
+    with ScriptedServer([answer]) as server, pytest.raises(SettingsError, match=words):
+        probe(MODEL, base_url=server.url, api_key=KEY, timeout=0.3)
+    assert len(server.requests) == 1
+
+
+def test_refusals_after_the_first_answer_are_unknowns_and_notes():
+    def reply(asked):
+        return says("OK.") if asked.number == 1 else status(529, message="overloaded")
+
+    with ScriptedServer(reply) as server:
+        report = probe(MODEL, base_url=server.url, api_key=KEY)
+    assert (report.at_once, report.prompt_cache, report.reply_cache) == (None, None, None)
+    assert any(note.startswith("529: ") and "overloaded" in note for note in report.notes)
+    assert "  at once                             unknown" in str(report)
+
+
+def test_a_run_with_a_report_takes_its_settings_and_keeps_it_in_its_log(tmp_path):
+    votes = json.dumps({"votes": [{"finding_id": "F-1", "verdict": "AGREE", "explanation": ""}]})
+    report = ConformanceReport.model_validate(REPORT | {"answer_schema": "ignored", "at_once": 1})
+    with ScriptedServer([says(f"Hm. {votes}")]) as server:
+        own = report.model_copy(update={"address": server.url})
+        path = tmp_path / "report.json"
+        path.write_text(own.model_dump_json())
+        backend = speaking_to(server, MODEL, conformance=path)
+        assert (backend.structured, backend.max_concurrency) == (False, 1)
+        given = speaking_to(server, MODEL, conformance=own, structured="shape", max_concurrency=3)
+        assert (given.structured, given.max_concurrency) == ("shape", 3)
+        run = crossverify(
+            [finding("F-1")], ["ann", "bob"], backend=backend, log_dir=tmp_path, progress=False, matcher=None,
+            settings={"maxRounds": 1},
+        )  # fmt: skip
+    logged = read_run(run.log_path).started.backend
+    assert read_conformance(logged["conformance"]) == own
+    assert "output_config" not in server.requests[0].body
+    again = type(backend).arguments_of(logged)
+    assert (again["structured"], again["max_concurrency"], "conformance" in again) == (False, 1, False)
+
+
+REPORT = {
+    "address": "http://127.0.0.1:1", "model": MODEL, "date": "2026-01-01", "verifyplan": "0", "answer_schema": "held",
+    "counts": "held", "tools": "held", "token_count": True, "prompt_cache": True, "reply_cache": False, "context": None,
+    "at_once": 4, "requests": 1, "input_tokens": 1, "output_tokens": 1,
+}  # fmt: skip
+
+
+def test_a_report_about_another_model_is_refused():
+    with (
+        ScriptedServer([]) as server,
+        pytest.raises(SettingsError, match=r"is about .* and the backend's own model is"),
+    ):
+        speaking_to(server, MODEL, conformance=REPORT)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [({"model": "m"}, "is no conformance report: address: Field required"), (REPORT | {"tools": 3}, "tools: Input")],
+)
+def test_what_is_no_report_is_refused(value, words, tmp_path):
+    with pytest.raises(SettingsError, match=words):
+        read_conformance(value)
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(value))
+    with pytest.raises(SettingsError, match=words):
+        read_conformance(path)
+    path.write_text("{")
+    with pytest.raises(InputError, match="is not JSON"):
+        read_conformance(path)
+    assert read_conformance(REPORT) == ConformanceReport.model_validate(REPORT)
+
+
+def test_the_shell_probes_writes_the_report_and_says_costs_first(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    out = tmp_path / "report.json"
+    with ImitatedEndpoint(VLLM) as server:
+        options = ["doctor", "--base-url", server.url, "--model", MODEL, "--log-dir", str(tmp_path), "--probe"]
+        shown = CliRunner().invoke(app, [*options, "--out", str(out)])
+        as_json = CliRunner().invoke(app, [*options, "--json"])
+    assert shown.exit_code == 0, shown.output
+    assert "Does it call tools? 1 request, about 700 tokens in" in shown.stderr
+    assert "holds lists to a number of entries  held" in shown.stdout
+    assert read_conformance(out).context == 32_768
+    assert json.loads(as_json.stdout)[-1]["report"]["context"] == 32_768
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--probe"], "--probe: no model is named"),
+        (["--probe", "--model", "m", "--no-network"], "--no-network forbids it"),
+        (["--out", "x.json"], "--out: is for the report of a probe"),
+    ],
+)
+def test_options_of_a_probe_that_do_not_fit_are_refused(options, words):
+    result = CliRunner().invoke(app, ["doctor", *options])
+    assert isinstance(result.exception, SettingsError)
+    assert words in str(result.exception)
+    assert not Path("x.json").exists()
