@@ -20,6 +20,7 @@ from verifyplan.errors import InputError, SettingsError
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.resume import read_run
 
+ROOT = Path(__file__).resolve().parents[2]
 FOUND = {
     API: {"answer_schema": "held", "counts": "refused", "tools": "held", "token_count": True, "prompt_cache": True,
           "reply_cache": False, "context": 200_000},
@@ -33,15 +34,20 @@ FOUND = {
 """What a probe of each kind finds; how many at once is timed, which says little on a busy machine."""
 
 
-def probed_kind(kind, **more):
-    with ImitatedEndpoint(kind) as server:
-        return probe(MODEL, base_url=server.url, api_key=KEY, **more), server
+@pytest.fixture(scope="module")
+def probes():
+    """The report of a probe of each kind, what was said before its requests, and the server."""
+    made = {}
+    for kind in KINDS:
+        said: list[str] = []
+        with ImitatedEndpoint(kind) as server:
+            made[kind] = probe(MODEL, base_url=server.url, api_key=KEY, say=said.append), said, server
+    return made
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
-def test_a_probe_finds_what_an_endpoint_holds_to_and_says_the_cost_first(kind):
-    said: list[str] = []
-    report, server = probed_kind(kind, say=said.append)
+def test_a_probe_finds_what_an_endpoint_holds_to_and_says_the_cost_first(kind, probes):
+    report, said, server = probes[kind]
     assert {name: getattr(report, name) for name in FOUND[kind]} == FOUND[kind]
     assert report.at_once is not None
     assert report.at_once <= (2 if kind is LLAMA else 4)
@@ -49,12 +55,20 @@ def test_a_probe_finds_what_an_endpoint_holds_to_and_says_the_cost_first(kind):
     skipped = {"counts": report.answer_schema != "held", "context": kind.context_key != ""}
     assert said == [step.line(price) for name, step in STEPS.items() if not skipped.get(name)]
     assert said[0].startswith("Does it answer? 1 request, about 60 tokens in, at most 20 out, about $")
-    asked = sum(step.requests for name, step in STEPS.items() if not skipped.get(name))
-    assert report.requests == asked
+    assert report.requests == sum(step.requests for name, step in STEPS.items() if not skipped.get(name))
     assert report.input_tokens < sum(step.input_tokens for step in STEPS.values())
     assert report.output_tokens <= sum(step.output_tokens for step in STEPS.values())
     assert len(server.requests) <= 13
     assert KEY not in report.model_dump_json()
+
+
+def test_the_page_of_endpoints_shows_these_reports(probes):
+    rows = {kind.title: dict(report.rows[:-1]) for kind, (report, _, _) in probes.items()}
+    names = list(next(iter(rows.values())))
+    lines = [f"| | {' | '.join(rows)} |", f"|---|{'---|' * len(rows)}"]
+    lines += [f"| {name} | {' | '.join(answers[name] for answers in rows.values())} |" for name in names]
+    page = (ROOT / "docs" / "endpoints.md").read_text()
+    assert page.split("<!-- endpoints -->\n")[1].split("<!-- /endpoints -->")[0] == "\n".join(lines) + "\n"
 
 
 def test_the_settings_that_fit_follow_from_the_report():

@@ -220,7 +220,7 @@ def answer_schema(request: Request, structured: Structured = True) -> dict[str, 
     """Return the JSON Schema that the endpoint is to hold the answer to: of `answer_model`, as the API takes it.
 
     A worker's lists the ids of the findings that it is asked about; with "counts" also how many votes there must be,
-    which Anthropic's own API does not take, and others do; with "shape" neither, so that it is the same for all calls
+    a limit that the SDK of Anthropic's API leaves out; with "shape" neither, so that it is the same for all calls
     of a kind. Roles refer to ids, too, but theirs would differ from call to call and cost the cache of the plan.
     """
     schema = api_schema(answer_model(request))

@@ -75,7 +75,7 @@ class Anthropic:
             findings at once as fit, unless it is given `items_per_call`.
         prompt: "short" for workers whose model has little room: about a quarter of the words of "full".
         structured: True: the endpoint is to hold answers to their schema, of votes with the ids of the call's findings.
-            "counts": the schema also says how many votes (Anthropic's own API takes no such limit; others do). "shape":
+            "counts": the schema also says how many votes (the SDK of Anthropic's API leaves such limits out). "shape":
             one schema for all calls of a kind, for endpoints that take long over each new one. False: the prompt shows
             the form. Where the endpoint refuses the schema, the prompt shows the form from then on; where an answer is
             no JSON, its repair does. `run.frames.turns` says which it was. Answers are checked here in all cases.
