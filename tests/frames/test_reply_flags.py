@@ -1,4 +1,4 @@
-"""Flags of calls whose reply is not their own, against a loop over all pairs of calls (rule E6)."""
+"""Flags of calls whose reply is not their own, against a loop over all pairs of calls (rule G5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gateway that keeps replies, answers by another model or ignores a request is told to the researcher (E6)."""
+"""A gateway that keeps replies, answers by another model or ignores a request is told to the researcher (G5)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 import verifyplan as vp
 from tests.live.live_runs import MODEL, Played, findings_of, listed, mode_of, speaking_to, turn_of
 from tests.live.scripted_http import json_reply
-from tests.live.scripted_replies import says_json, status
+from tests.live.scripted_replies import calls, says_json, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, finding
+from tests.runs.plan.planning import PLAN, script
 
 ROSTER = ("ann", "bob", "cy", "dee")
 FOUND = [finding("F-1", "ann"), finding("F-2", "ann")]
@@ -114,9 +115,9 @@ def test_a_cache_by_the_whole_request_answers_nobody_twice(tmp_path):
         for repetition in (1, 2):
             voted(server, repetition, log_dir=tmp_path)
     assert server.upstream == 6
-    calls = vp.load(tmp_path).calls
-    assert not calls["id_repeated"].any()
-    assert calls["run_repeated"].all()  # word for word the same, from a model that never varies
+    table = vp.load(tmp_path).calls
+    assert not table["id_repeated"].any()
+    assert table["run_repeated"].all()  # word for word the same, from a model that never varies
 
 
 def test_independent_replies_and_short_answers_alike_are_not_flagged(tmp_path):
@@ -124,9 +125,9 @@ def test_independent_replies_and_short_answers_alike_are_not_flagged(tmp_path):
     with ScriptedServer(saying(lambda *_: short)) as server:
         for repetition in (1, 2):
             voted(server, repetition, log_dir=tmp_path)
-    calls = vp.load(tmp_path).calls
-    assert not calls[["id_repeated", "words_repeated", "run_repeated", "other_model"]].any(axis=None)
-    assert calls["run_repeated"].notna().all()
+    table = vp.load(tmp_path).calls
+    assert not table[["id_repeated", "words_repeated", "run_repeated", "other_model"]].any(axis=None)
+    assert table["run_repeated"].notna().all()
     notes = vp.compare(tmp_path, resamples=10).notes
     assert not any("cache" in note or "words of another" in note for note in notes)
 
@@ -191,3 +192,39 @@ def test_without_a_quorum_nothing_is_below_it_and_an_imported_table_cannot_tell(
     imported = vp.from_votes(table, item="finding_id", worker="worker", verdict="verdict").findings
     assert imported[["votes_asked", "votes_valid"]].to_numpy().tolist() == [[2, 1]]
     assert imported["below_quorum"].isna().all()
+
+
+def test_prose_in_place_of_json_is_told_to_the_researcher_alone(tmp_path):
+    def prose(asked):
+        if asked.turn:
+            return saying(lambda worker, _: worker)(asked)
+        return "Sure! I looked at both claims, and I would say that they hold."
+
+    with ScriptedServer(prose) as server:
+        run = voted(server)
+        free = vp.crossverify(
+            FOUND, ROSTER, backend=speaking_to(server, structured=False), log_dir=None, max_rounds=1, progress=False
+        )
+    assert flags(run, "schema_ignored") == [True] * 3
+    assert "3 of 3 calls were answered in prose, though they asked for JSON by a schema: " in str(run)
+    assert flags(free, "schema_ignored") == [None] * 3
+    assert not any("ignore" in asked.prompt for asked in server.requests)
+
+
+def test_tools_that_nobody_calls_in_a_whole_run_are_said_and_one_call_is_enough_to_say_nothing(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1\n")
+    plan = vp.plans.parse_plan(PLAN)
+    given = {"repo": tmp_path, "log_dir": None, "progress": False}
+    with ScriptedServer(Played(script())) as server:
+        silent = vp.verify(plan, backend=speaking_to(server), **given)
+    unused = silent.frames.calls["tools_unused"].dropna()
+    note = f"tools were offered in {len(unused)} calls and never called"
+    assert len(unused) >= 3
+    assert unused.all()
+    assert note in str(silent)
+    assert note in silent.report().replace("\\", "")
+    with ScriptedServer(Played(script(), {"i1/challenger/t1": calls("Read", path="a.py")})) as server:
+        looked = vp.verify(plan, backend=speaking_to(server), **given)
+    used = looked.frames.calls.set_index("call_id")["tools_unused"]
+    assert not used["i1/challenger"]
+    assert "never called" not in str(looked)

@@ -1,4 +1,4 @@
-"""Say of how many calls the reply is not their own, and what to do: repeated, copied, of another model (rule E6)."""
+"""Say of how many calls the reply is not their own, and what to do: repeated, copied, of another model (rule G5)."""
 
 from __future__ import annotations
 

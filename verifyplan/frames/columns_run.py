@@ -62,7 +62,7 @@ _FLAGS: Columns = (
         "run_repeated",
         "yesno",
         "whether a reply is a message of another run loaded with it, or its explanations are word for word those of "
-        "the same call there; missing where no other run has the call",
+        "the same call there; missing where no other run has the call, and in compiled datasets",
     ),
     Column(
         "other_model",
@@ -70,7 +70,7 @@ _FLAGS: Columns = (
         "whether a reply names another model than was asked, dated snapshots aside; missing where no reply names one",
     ),
 )
-"""The signs that a call's reply is not its own, by what models replied (rule E6)."""
+"""The signs that a call's reply is not its own, by what models replied (rule G5)."""
 
 CALL_TABLES: dict[str, Columns] = {
     "calls": (
@@ -99,6 +99,13 @@ CALL_TABLES: dict[str, Columns] = {
         Column("reason", "text", "what was wrong with the call, or with its answer"),
         Column("failure", FAILURE_KINDS, "why it failed, told from status and reason; missing where it did not"),
         Column("n_tools", "whole", "tool calls of the call, refused ones included"),
+        Column(
+            "schema_ignored",
+            "yesno",
+            "whether an answer came as prose, or in a fence, though the request asked for JSON by a schema; missing "
+            "where it did not",
+        ),
+        Column("tools_unused", "yesno", "whether tools were offered and none was called; missing where none were"),
         *_FLAGS,
     ),
     "turns": (

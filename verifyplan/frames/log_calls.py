@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from pydantic_core import to_json
 
@@ -216,6 +216,7 @@ def _rows_of(
             "items": list(request.items) if request else [],
             "request_sha256": request.request_sha256 if request else None,
             **_end_row(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id) if counts else None, is_later),
+            **_ignored_row(turns.get(call_id, ()), structured=_asks_for_json(log.started.backend, call_id)),
             "requested_at": times.get((call_id, True)),
             "replied_at": times.get((call_id, False)),
         }
@@ -258,6 +259,33 @@ def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None, of_t
         "failure": failure_kind(end.status, end.reason) if end and end.type == "call-failed" else None,
         "n_tools": len(tools) if tools or usage else None,
     }
+
+
+def _asks_for_json(backend: Mapping[str, Any], call_id: str) -> bool:
+    """Return whether a backend's requests ask for JSON by a schema, as it describes itself; of a pair by its role."""
+    of_role = backend.get(_place_of(call_id)["role"], backend)
+    return isinstance(of_role, Mapping) and of_role.get("structured") is True
+
+
+def _ignored_row(turns: Sequence[Turn], *, structured: bool) -> Row:
+    """Return the columns of what an endpoint may have ignored: a schema, where a text is no object; tools."""
+    own = [turn for turn in turns if turn.call_id.rpartition("/")[2].startswith("t")]  # a look at the web has no schema
+    ended = [turn.replied for turn in own if _message_text(turn.replied, "stop_reason") == "end_turn"]
+    texts = [text for reply in ended if reply and (text := "".join(_texts(reply)).strip())]
+    offered = [turn.request.offered for turn in own if turn.request and turn.request.offered is not None]
+    used = any(turn.request and turn.request.tools for turn in turns if turn is not turns[0])
+    return {
+        "schema_ignored": any(text[0] != "{" for text in texts) if structured and texts else None,
+        "tools_unused": not used if any(offered) and ended else None,
+    }
+
+
+def _texts(reply: TurnReplied) -> Iterator[str]:
+    """Yield the texts of a message, which may hold anything."""
+    content = reply.message.get("content")
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str):
+            yield block["text"]
 
 
 def _usage(end: CallEnd | None, turns: Sequence[Turn], of_turns: bool) -> Usage | None:

@@ -1,4 +1,4 @@
-"""Flag calls whose replies are not their own: repeated messages, copied words, another model's (rule E6).
+"""Flag calls whose replies are not their own: repeated messages, copied words, another model's (rule G5).
 
 What cannot be told stays missing: agents that are no models have neither message ids nor a model.
 """

@@ -37,6 +37,9 @@ class TurnSent(Model):
         default=(), description="Blocks that this turn adds: results of tools, a wish for repair; none in the first."
     )
     tools: tuple[ToolUse, ...] = Field(default=(), description="The tool calls behind those blocks, in order.")
+    offered: int | None = Field(
+        default=None, description="The number of tools that the request offers; null where nobody counted."
+    )
     estimate: Usage | None = Field(
         default=None, description="The most that it may use, as estimated before it is sent; null where nobody did."
     )
@@ -249,7 +252,7 @@ class RunResumed(Model):
 
 
 class RunReopened(Model):
-    """A process asks calls again that had failed; what was decided from their failure is decided anew (rule E6)."""
+    """A process asks calls again that had failed; what was decided from their failure is decided anew (rule G5)."""
 
     type: Literal["run-reopened"] = "run-reopened"
     retried: tuple[str, ...] = Field(description="Calls that had failed and are asked again, in the order of the log.")

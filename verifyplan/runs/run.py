@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from verifyplan.analysis.failed_calls import failed_calls_of
+from verifyplan.analysis.ignored_requests import notes_on_ignored
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.run_notes import failure_counts
@@ -87,10 +88,11 @@ class Run:
 
     @property
     def call_notes(self) -> tuple[str, ...]:
-        """What a reader of its votes must know: replies that are not a call's own, classes below the quorum."""
+        """What a reader must know: replies that are not a call's own, what endpoints ignored, classes below quorum."""
         frames = self.frames
         below = note_below_quorum(frames.findings)
-        return (*(f"{note}." for note in notes_on_independence(frames)), *([below] if below else []))
+        notes = (*notes_on_independence(frames), *notes_on_ignored(frames.calls))
+        return (*(f"{note}." for note in notes), *([below] if below else []))
 
     @cached_property
     def frames(self) -> RunSet:

@@ -32,4 +32,6 @@ def _by_run(name: str, table: pd.DataFrame) -> pd.DataFrame:
     if name == "runs":
         table = table.assign(source=table["source"].str.rpartition("/")[2])
     table = table.sort_values("run_id", kind="stable").reset_index(drop=True)
+    if name == "calls":  # parts are read apart, so that what another run holds is not known in them
+        return table.drop(columns="run_repeated")
     return sorted_votes(table) if name == "votes" else table

@@ -195,6 +195,7 @@ class Conversation:
             answer_form=self.answer_form,
             added=added[0],
             tools=added[1],
+            offered=0 if "tool_choice" in body else len(body.get("tools", ())),
         )
         replied = await self.endpoint.exchange(self.turns, sent, body)
         self.usage += replied.usage
