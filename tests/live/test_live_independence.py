@@ -194,7 +194,7 @@ def test_without_a_quorum_nothing_is_below_it_and_an_imported_table_cannot_tell(
     assert imported["below_quorum"].isna().all()
 
 
-def test_prose_in_place_of_json_is_told_to_the_researcher_alone(tmp_path):
+def test_prose_in_place_of_json_is_told_to_the_researcher_alone():
     def prose(asked):
         if asked.turn:
             return saying(lambda worker, _: worker)(asked)
