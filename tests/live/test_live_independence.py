@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from tests.live.live_runs import MODEL, Played, findings_of, listed, mode_of, speaking_to, turn_of
+from tests.live.live_runs import MODEL, Played, findings_of, listed, speaking_to, turn_of
 from tests.live.scripted_http import json_reply
 from tests.live.scripted_replies import calls, says_json, status
 from tests.live.scripted_server import ScriptedServer
@@ -32,7 +32,7 @@ def saying(word_of):
     def reply(asked):
         worker = turn_of(asked).split("/")[1]
         votes = {name: AGREE | {"explanation": word_of(worker, name)} for name in findings_of(asked)}
-        return says_json({"votes": listed(votes, mode_of(asked))})
+        return says_json({"votes": listed(votes, "collaborative")})
 
     return reply
 
@@ -203,7 +203,13 @@ def test_prose_in_place_of_json_is_told_to_the_researcher_alone():
     with ScriptedServer(prose) as server:
         run = voted(server)
         free = vp.crossverify(
-            FOUND, ROSTER, backend=speaking_to(server, structured=False), log_dir=None, max_rounds=1, progress=False
+            FOUND,
+            ROSTER,
+            backend=speaking_to(server, structured=False),
+            mode="collaborative",
+            log_dir=None,
+            max_rounds=1,
+            progress=False,
         )
     assert flags(run, "schema_ignored") == [True] * 3
     assert "3 of 3 calls were answered in prose, though they asked for JSON by a schema: " in str(run)
