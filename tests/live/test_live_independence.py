@@ -234,3 +234,18 @@ def test_tools_that_nobody_calls_in_a_whole_run_are_said_and_one_call_is_enough_
     used = looked.frames.calls.set_index("call_id")["tools_unused"]
     assert not used["i1/challenger"]
     assert "never called" not in str(looked)
+
+
+def test_failed_calls_that_were_asked_again_are_said_no_more(tmp_path):
+    faults = {"r1/bob/t1": [status(429)]}
+    votes = {1: {name: {"F-1": AGREE, "F-2": AGREE} for name in ("bob", "cy", "dee")}}
+    with ScriptedServer(Played(votes, faults)) as server:
+        run = voted(server, log_dir=tmp_path)
+        assert str(run).startswith("1 of 3 calls failed: 1 rate limit; to ask them again: ")
+        again = vp.resume(run.log_path, backend=speaking_to(server), retry_failed=True, progress=False)
+    assert again.failed_calls == ""
+    assert " failed" not in str(again)
+    assert again.frames.findings["votes_valid"].tolist() == [3, 3]
+    table = again.frames.calls
+    assert table["failure"].notna().sum() == 1  # it is in the log, and counts no more
+    assert not table[["id_repeated", "words_repeated", "other_model"]].any(axis=None)

@@ -24,7 +24,8 @@ MIN_COPIED_ANSWER_WORDS = 24
 WITHIN_RUN = ["id_repeated", "words_repeated", "other_model"]
 """The flags that follow from the log of a run alone."""
 
-CALL = ["run_id", "call_id"]
+CALL = ["run_id", "call_id", "reopening"]
+"""The columns by which a turn finds its call."""
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
@@ -53,11 +54,11 @@ def with_flags(calls: pd.DataFrame, turns: pd.DataFrame, votes: pd.DataFrame) ->
 
 
 def _calls_of_turns(calls: pd.DataFrame, turns: pd.DataFrame) -> Ints:
-    """Return the row of the call of each turn; -1 for one whose call is not there."""
-    latest = np.flatnonzero(~calls.duplicated(CALL, keep="last").to_numpy())
-    known = pd.MultiIndex.from_frame(calls.iloc[latest][CALL])
+    """Return the row of the call of each turn; -1 for one whose call is not there, or counts no more."""
+    counted = np.flatnonzero(~calls["superseded"].fillna(False).to_numpy(dtype=bool))
+    known = pd.MultiIndex.from_frame(calls.iloc[counted][CALL])
     place = np.asarray(known.get_indexer(pd.MultiIndex.from_frame(turns[CALL])), dtype=np.int64)
-    return np.where(place < 0, -1, latest[place]) if len(latest) else place
+    return np.where(place < 0, -1, counted[place]) if len(counted) else place
 
 
 def _flags(calls: pd.DataFrame, told: Any, flagged: Any) -> Any:

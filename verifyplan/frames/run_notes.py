@@ -18,8 +18,8 @@ def counted_calls(calls: pd.DataFrame) -> pd.Series[bool]:
 def failure_counts(calls: pd.DataFrame) -> tuple[dict[FailureKind, int], int]:
     """Return how many calls that count failed for which reason, and how many there are.
 
-    >>> failure_counts(pd.DataFrame({"failure": ["timeout", None, "timeout"]}))
-    ({'timeout': 2}, 3)
+    >>> failure_counts(pd.DataFrame({"failure": ["timeout", None, "timeout"], "superseded": [False, False, True]}))
+    ({'timeout': 1}, 2)
     """
     calls = calls[counted_calls(calls)]
     counts = calls["failure"].value_counts()
