@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -43,12 +44,14 @@ class Gateway(ScriptedServer):
     def __init__(self, script, *, by_metadata=False):
         super().__init__(script)
         self.by_metadata, self.kept, self.upstream = by_metadata, {}, 0
+        self.one_by_one = asyncio.Lock()
 
     async def _message(self, request, body):
         key = json.dumps({name: part for name, part in body.items() if self.by_metadata or name != "metadata"})
-        if key not in self.kept:
-            self.upstream += 1
-            self.kept[key] = await super()._message(request, body)
+        async with self.one_by_one:
+            if key not in self.kept:
+                self.upstream += 1
+                self.kept[key] = await super()._message(request, body)
         return self.kept[key]
 
 
