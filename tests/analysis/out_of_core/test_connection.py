@@ -49,14 +49,17 @@ def test_a_function_goes_where_one_is_connected_and_not_further(client):
 def test_results_are_those_of_here(dataset, client):
     runs = vp.datasets.runs(CLAIMS)
     here = vp.replay(dataset), vp.analysis.classify_dataset(dataset, ["adversarial", "collaborative"])
-    search = vp.search_rules(runs, SPACE)
+    search, compared = vp.search_rules(runs, SPACE), vp.compare(runs, resamples=20)
     with vp.connect(client):
+        on_cluster = vp.compare(dataset, resamples=20)
         pd.testing.assert_frame_equal(vp.replay(dataset), here[0])
         there = vp.analysis.classify_dataset(dataset, ["adversarial", "collaborative"])
         for found in (vp.search_rules(runs, SPACE), vp.search_rules(dataset, SPACE)):
             pd.testing.assert_frame_equal(found.table, search.table)
             assert found.notes == search.notes
     assert {mode: each.digest for mode, each in there.items()} == {mode: each.digest for mode, each in here[1].items()}
+    for name in ("findings", "summary", "tests", "agreement"):
+        pd.testing.assert_frame_equal(getattr(on_cluster, name), getattr(compared, name))
 
 
 def test_a_worker_that_dies_under_a_connection_costs_its_parts_alone(dataset, client, tmp_path):
