@@ -15,7 +15,16 @@ from verifyplan.protocol.event import EVENT, Event
 from verifyplan.runlog.reader import read_log
 from verifyplan.runs.cross.crossverify import crossverify
 
-OF_OTHERS = {"run-resumed", "answer-given", "checkpoint", "turn-sent", "turn-replied", "message-published"}
+OF_OTHERS = {
+    "run-resumed",
+    "run-reopened",
+    "answer-given",
+    "checkpoint",
+    "attempt",
+    "turn-sent",
+    "turn-replied",
+    "message-published",
+}
 """Of pauses, of models and of debates: this cross run has none."""
 
 

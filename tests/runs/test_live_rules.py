@@ -110,7 +110,7 @@ def test_the_resolved_rules_and_their_digest_are_in_the_log_the_tables_and_the_a
     assert run.started.cross.rules == resolved
     assert (run.started.rules_digest, run.started.cross.missing_basis) == (resolved.digest, "burden-not-met")
     first = json.loads(run.log_path.read_bytes().splitlines()[0])
-    assert (first["version"], first["inputs"]["rules"]["refutes"]) == (4, "sticky")
+    assert (first["version"], first["inputs"]["rules"]["refutes"]) == (5, "sticky")
     assert "decided by VotingRules(mode=adversarial, max_rounds=1, refutes=sticky" in str(run)
     artifact = parse_artifact(artifact_text(run.artifact).encode(), "run.json")
     for table in (run.frames.runs, load(run.path).runs, to_tables([ArtifactSource(artifact, "run")]).runs):
