@@ -12,8 +12,11 @@ from urllib.parse import unquote
 from tests.live.live_runs import Played
 from tests.live.scripted_http import Reply, Request
 from tests.live.scripted_server import ScriptedServer
-from verifyplan.protocol.event_run import TurnReplied, TurnSent
+from verifyplan.protocol.event_run import Attempt, TurnReplied
 from verifyplan.runlog.reader import read_log
+
+UNHEARD = ("the process ended", "CancelledError")
+"""Errors of attempts whose status was sent, perhaps, and never heard."""
 
 USED = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -69,21 +72,33 @@ def tokens_of(body: bytes) -> int:
     return sum(count for count in counts if type(count) is int and 0 <= count < 1 << 40)
 
 
-def misaccounted(log: Path, exchanges: Sequence[Exchange], lost: int = 0) -> list[str]:
-    """Return where a log accounts otherwise than the server: turns that were asked for, and tokens.
+def misaccounted(log: Path, exchanges: Sequence[Exchange]) -> list[str]:
+    """Return where a log accounts otherwise than the server: requests, their statuses, and tokens.
 
-    Of a process that was killed, up to `lost` replies may have gone out that never reached the disk.
+    Every request is an attempt in the log, with the status that the server sent; every message that went out whole is
+    booked with its tokens, or its attempt says that it is perhaps billed. A process that died may have begun a turn
+    that the server never saw, or not have heard a status that it sent.
     """
     events = [record.event for record in read_log(log).records]
-    asked, said = Counter(one.turn for one in exchanges), {e.call_id for e in events if isinstance(e, TurnSent)}
-    wrong = [f"turns that the server saw and the log does not, or the reverse: {asked.keys() ^ said}"] * (
-        asked.keys() != said
-    )
-    booked = [event.usage.total for event in events if isinstance(event, TurnReplied)]
-    sent = [one.tokens for one in exchanges if one.tokens]
-    missing = Counter(sent) - Counter(filter(None, booked))
-    if sum(booked) > sum(sent) or missing.total() > lost:
-        wrong.append(f"tokens: {sum(booked):,} in the log, {sum(sent):,} sent, {missing.total()} replies missing")
+    attempts = [event for event in events if isinstance(event, Attempt)]
+    seen = Counter((one.turn, one.status) for one in exchanges)
+    noted = Counter((one.call_id, one.status) for one in attempts)
+    unheard = Counter(one.call_id for one in attempts if one.error in UNHEARD)
+    wrong = []
+    for turn in {turn for turn, _ in (seen | noted)}:
+        missing = sum(count for (of, _), count in (seen - noted).items() if of == turn)
+        added = sum(count for (of, _), count in (noted - seen).items() if of == turn)
+        if missing > added or added > unheard[turn]:
+            told = [{status: count for (of, status), count in sums.items() if of == turn} for sums in (seen, noted)]
+            wrong.append(f"{turn}: the server counted {told[0]}, the log {told[1]}")
+    booked = Counter((event.call_id, event.usage.total) for event in events if isinstance(event, TurnReplied))
+    sent = Counter((one.turn, one.tokens) for one in exchanges if one.tokens)
+    lost = Counter(turn for turn, _ in (sent - booked).elements())
+    perhaps = Counter(one.call_id for one in attempts if one.perhaps_billed)
+    if more := {turn: tokens for turn, tokens in booked - sent if tokens}:
+        wrong.append(f"booked, and never sent: {more}")
+    if silent := lost - perhaps:
+        wrong.append(f"sent whole, neither booked nor perhaps billed: {dict(silent)}")
     return wrong
 
 

@@ -133,8 +133,7 @@ def _tried(fault: ReplyFault) -> Outcome:
                 same = log.read_bytes() == before if run is not None else derived(again) == expected
                 wrong.check("resume", same, "resumed, it is another run")
         with wrong.checking("accounts"):
-            lost = len(SUBJECTS) * (fault.then == "stopped")  # calls that were under way with it
-            for sentence in misaccounted(log, server.exchanges, lost):
+            for sentence in misaccounted(log, server.exchanges):
                 wrong.check("accounts", False, sentence)
     return Outcome(fault.family, fault.name, fault.kind, wrong)
 

@@ -119,7 +119,7 @@ class Scene:
         self.wrong.check("log", replay_run(log).same and not read_log(log).torn_bytes, "it replays otherwise")
         again = sum(repeated(self.server.exchanges).values()) - len(repeated(self.server.exchanges))
         self.wrong.check("accounts", again <= 2 * self.ended, f"{again} requests were sent again")
-        for sentence in misaccounted(log, self.server.exchanges, 2 * self.ended):
+        for sentence in misaccounted(log, self.server.exchanges):
             self.wrong.check("accounts", False, sentence)
 
     def _replied(self) -> set[str]:

@@ -30,7 +30,15 @@ from verifyplan.protocol.role_call import ROLES
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.rules.budgets import limits_of
 from verifyplan.runs import estimate as module
-from verifyplan.runs.call_use import ANSWER_TOKENS, CASES, RESULT_TOKENS, THOUGHT_TOKENS, TOOL_CALL_TOKENS, call_use
+from verifyplan.runs.call_use import (
+    ANSWER_TOKENS,
+    CASES,
+    RESULT_TOKENS,
+    THOUGHT_TOKENS,
+    TOOL_CALL_TOKENS,
+    FileTokens,
+    call_use,
+)
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.estimate import estimate
 from verifyplan.runs.plan.verify import verify
@@ -186,7 +194,7 @@ def test_the_cases_are_in_order(name, repository):
     for figure in ("calls", "requests", "input_tokens", "output_tokens", "cost"):
         low, expected, high = (getattr(use, figure) for use in told.cases.values())
         assert low < expected < high, figure
-    assert [use.iterations for use in told.cases.values()] == [1, 2, 3]
+    assert [use.iterations for use in told.cases.values()] == [1, 1, 3]
     assert told.low.calls == told.low.requests
 
 
@@ -223,7 +231,7 @@ def test_a_panel_has_the_workers_rounds_and_items_of_its_settings():
 
 def test_the_high_case_of_a_cross_run_votes_on_everything_in_every_round():
     told = found_estimate(max_rounds=3)
-    assert [(use.rounds, use.calls) for use in told.cases.values()] == [(1, 2), (2, 4), (3, 6)]
+    assert [(use.rounds, use.calls) for use in told.cases.values()] == [(1, 2), (3, 6), (3, 6)]
 
 
 @pytest.mark.parametrize(
@@ -248,7 +256,7 @@ def test_the_web_is_looked_at_where_it_is_on(repository):
         backend = Anthropic.keyless(model=MODEL, web=web, prices=PRICES)
         told = estimate(plan_path("third-carrier"), repository, backend=backend, max_iterations=1, progress=False)
         searches.append([use.usage.web_searches for use in told.cases.values()])
-    assert searches == [[0, 0, 0], [0, 1, 3 + 1]]
+    assert searches == [[0, 0, 0], [0, 0, 3 + 1]]
 
 
 def test_a_memory_is_searched_where_there_is_one(tmp_path, repository):
@@ -438,14 +446,17 @@ def test_every_turn_reads_what_the_turns_before_it_cached():
     assert (first.output_tokens, last.output_tokens) == (2 * TOOL_CALL_TOKENS, 500)
 
 
-def test_a_result_is_no_longer_than_the_largest_file():
-    large, small = (
-        call_use(body(tools=["Read"]), CASES["high"], 500, tools={"Read": 8}, largest_file=size)
-        .requests[-1]
-        .total_input
-        for size in (100_000, 50)
-    )
-    assert large - small == 8 * (RESULT_TOKENS["Read"][1] - 50)
+def test_no_part_of_a_file_is_read_twice_and_a_usual_one_is_as_long_as_files_are():
+    def total(case, sizes):
+        files = None if sizes is None else FileTokens.of(4 * size for size in sizes)
+        return call_use(body(tools=["Read"]), CASES[case], 500, tools={"Read": 8}, files=files).requests[-1].total_input
+
+    usual, most = RESULT_TOKENS["Read"]
+    assert total("high", None) - total("high", [50]) == 8 * most - 50
+    assert total("high", [50, 7_000]) - total("high", []) == 7_050
+    assert total("high", [100_000]) == total("high", None)
+    assert total("expected", None) - total("expected", [50, 150]) == usual - 100
+    assert total("expected", [100_000]) == total("expected", None)
 
 
 @pytest.mark.parametrize(

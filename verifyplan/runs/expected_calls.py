@@ -32,6 +32,8 @@ from verifyplan.runs.call_use import (
     VOTE_TOKENS,
     CallUse,
     Case,
+    FileTokens,
+    KeptBeginnings,
     PlayedRole,
     call_use,
 )
@@ -57,12 +59,11 @@ class PlanCalls:
         self._name = Path(plan.path).name or "plan.md"
         self._assessment = assess(plan)
         self._team = size_of(self._assessment, settings)
-        sizes = [file.size for file in Repository.open(repo, plan.text).files.values()]
-        self._largest_file = max(sizes, default=0) // CHARACTERS_PER_TOKEN
+        self._files = FileTokens.of(file.size for file in Repository.open(repo, plan.text).files.values())
 
     def iterations(self, case: Case) -> int:
-        """Return how many iterations are made; the policy `deliberate` goes on as long as anything is open."""
-        share = ceil(case.iterations) if self._settings.policy == "deliberate" else case.iterations
+        """Return how many iterations are made; more by the policy `deliberate`, which goes on longer."""
+        share = min(2 * case.iterations, 1) if self._settings.policy == "deliberate" else case.iterations
         return max(1, ceil(share * self._settings.max_iterations)) if self._team else 0
 
     def use(self, case: Case, *, batch: bool) -> EstimatedUse:
@@ -72,22 +73,22 @@ class PlanCalls:
 
     def _calls(self, case: Case) -> Iterator[tuple[PlayedRole, CallUse]]:
         """Yield each call; what was answered so far is the record that later calls read."""
-        record = votes = 0
+        record, votes, kept = 0, 0, KeptBeginnings()
         for iteration in range(1, self.iterations(case) + 1):
             votes = 0
             for role in self._roles_before_panel(iteration, case):
-                use = self._role_call(role, iteration, case, record)
+                use = self._role_call(role, iteration, case, record, kept)
                 record += use.answer if case.challenges else 0
                 yield role, use
-            for use in self._panel(iteration, case).calls(self._backend, case):
+            for use in self._panel(iteration, case).calls(self._backend, case, kept):
                 votes += use.answer
                 yield "worker", use
-            use = self._role_call("synthesizer", iteration, case, record + votes)
+            use = self._role_call("synthesizer", iteration, case, record + votes, kept)
             record += use.answer if case.challenges else 0
             yield "synthesizer", use
         if self._team:
             for scorer in ("score", "audit"):
-                yield scorer, self._role_call(scorer, self.iterations(case), case, record + votes)
+                yield scorer, self._role_call(scorer, self.iterations(case), case, record + votes, kept)
 
     def _roles_before_panel(self, iteration: int, case: Case) -> Iterator[Role]:
         """Yield the roles of an iteration up to research: who raises challenges, and who looks into them."""
@@ -131,11 +132,11 @@ class PlanCalls:
             tools = {tool: calls for tool, calls in request.tools.items() if tool != "memory_search" or self._memory}
             yield request.model_copy(update={"may_raise": room, "tools": tools})
 
-    def _role_call(self, role: Role, iteration: int, case: Case, record: int) -> CallUse:
+    def _role_call(self, role: Role, iteration: int, case: Case, record: int, kept: KeptBeginnings) -> CallUse:
         """Return the use of a call: the prompt of a first call, and so many tokens on record."""
         request = self._role_request(role, iteration)
         body = self._backend.first_request(request)
-        return call_use(body, case, ANSWER_TOKENS[role], record, request.tools, self._largest_file)
+        return call_use(body, case, ANSWER_TOKENS[role], record, request.tools, self._files, kept)
 
     def _role_request(self, role: Role, iteration: int) -> RoleRequest:
         """Return a request of a role, before anything is on record."""
@@ -242,10 +243,10 @@ class VoteCalls:
         fewest = min(len(voters), *stop_leads(self.rules.stop))
         return voters[: fewest + ceil(case.asked * (len(voters) - fewest))]
 
-    def calls(self, backend: ModelBackend, case: Case) -> Iterator[CallUse]:
-        """Yield the use of each call."""
+    def calls(self, backend: ModelBackend, case: Case, kept: KeptBeginnings) -> Iterator[CallUse]:
+        """Yield the use of each call; `kept` is what the run so far left in the cache."""
         for request in self.requests(case):
-            yield call_use(backend.first_request(request), case, VOTE_TOKENS * len(request.items))
+            yield call_use(backend.first_request(request), case, VOTE_TOKENS * len(request.items), kept=kept)
 
 
 class CrossCalls:
@@ -264,8 +265,8 @@ class CrossCalls:
     def use(self, case: Case, *, batch: bool) -> EstimatedUse:
         """Return what the run would use."""
         worker: PlayedRole = "worker"
-        queues = (self._findings, self._plan_body)
-        calls = [(worker, use) for queue in queues for use in queue.calls(self._backend, case)]
+        queues, kept = (self._findings, self._plan_body), KeptBeginnings()
+        calls = [(worker, use) for queue in queues for use in queue.calls(self._backend, case, kept)]
         used = use_of_calls(calls, self._backend.prices, batch=batch, limits=self._inputs.limits)
         return replace(used, rounds=len(self._findings.rounds(case)))
 
