@@ -2,7 +2,8 @@
 
 *ends*: the run comes to its end, or its process ends with an error that says what to do; *log*: what was returned is
 what is on disk, and replays the same; *resume*: a run that has ended stays as it is, another goes on to the events
-of the undisturbed run; *accounts*: turns and tokens in the log are those that the server counted.
+of the undisturbed run; *retry*: its failed calls asked again, it has the events of the undisturbed run; *accounts*:
+attempts, statuses and tokens in the log are those that the server counted.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ CHECKS = {
     "ends": "ends in order",
     "log": "log whole",
     "resume": "resumed: same",
+    "retry": "retried: same",
     "accounts": "accounts",
 }
 """The checks, and the heads of their columns."""
@@ -132,6 +134,10 @@ def _tried(fault: ReplyFault) -> Outcome:
                 again = resume(log, backend=speaking_to(server), progress=False)
                 same = log.read_bytes() == before if run is not None else derived(again) == expected
                 wrong.check("resume", same, "resumed, it is another run")
+            if run is not None and fault.then == "failed":
+                with wrong.checking("retry"):
+                    again = resume(log, backend=speaking_to(server), retry_failed=True, progress=False)
+                    _check_retried(again, log, expected, wrong)
         with wrong.checking("accounts"):
             for sentence in misaccounted(log, server.exchanges):
                 wrong.check("accounts", False, sentence)
@@ -176,6 +182,14 @@ def _check_outcome(run: Run, fault: ReplyFault, expected: list[str], wrong: Wron
     if fault.then == "read":
         votes, others = ({e for e in events if _is_first_vote(e)} for events in (derived(run), expected))
         wrong.check("ends", votes <= others and len(others - votes) <= 1, f"votes of others: {votes - others}")
+
+
+def _check_retried(run: Run, log: Path, expected: list[str], wrong: Wrong) -> None:
+    """The run whose failed calls were asked again is the undisturbed one."""
+    failed = [event.call_id for event in failures(run)]
+    wrong.check("retry", not failed, f"still failed: {failed}")
+    wrong.check("retry", derived(run) == expected, "it comes to other events than the undisturbed run")
+    wrong.check("retry", replay_run(log).same, "it replays otherwise")
 
 
 def _is_first_vote(event: str) -> bool:

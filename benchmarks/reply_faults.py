@@ -21,7 +21,19 @@ from tests.live.fault_list import (
 from tests.live.live_faults import message
 from tests.live.live_runs import listed
 from tests.live.live_scripts import VOTES
-from tests.live.scripted_replies import Answer, bomb, calls, drips, endless, hangs, says, says_json, status
+from tests.live.scripted_replies import (
+    Answer,
+    bomb,
+    calls,
+    drips,
+    endless,
+    error_in_200,
+    hangs,
+    raw,
+    says,
+    says_json,
+    status,
+)
 from tests.runs.crossing import AGREE
 
 PASSING_CODES = (408, 409, 429, 500, 502, 503, 504, 529)
@@ -51,6 +63,15 @@ def _of_http(kind: str, turn: str) -> Iterator[ReplyFault]:
         yield ReplyFault(family, f"{code}, retry-after 0.2 s, once", kind, {turn: [status(code, 0.2)]}, "same")
     yield ReplyFault(family, "a silence, once", kind, {turn: [hangs()]}, "same", backend=QUICK)
     yield ReplyFault(family, "a silence, to the end", kind, {turn: hangs()}, "failed", "no answer in time", QUICK)
+    for wish in ("nan", "-5", "soon"):
+        once = [raw("{}", 429, **{"retry-after": wish})]
+        yield ReplyFault(family, f"429, retry-after: {wish}, once", kind, {turn: once}, "same")
+    for wish in ("3600", "inf"):
+        asked = raw("{}", 429, **{"retry-after": wish})
+        yield ReplyFault(family, f"429, retry-after: {wish}", kind, {turn: asked}, "failed", "answered 429")
+    overloaded = error_in_200()
+    yield ReplyFault(family, "an API error in a 200, once", kind, {turn: [overloaded]}, "same")
+    yield ReplyFault(family, "an API error in a 200, to the end", kind, {turn: overloaded}, "failed", "with an error")
     slow = drips(says("slowly"), 0.2)
     yield ReplyFault(family, "a drip, once", kind, {turn: [slow]}, "same", backend=QUICK)
     yield ReplyFault(family, "a drip, to the end", kind, {turn: slow}, "failed", "no answer in time", QUICK)
