@@ -39,10 +39,13 @@ def main(folder: str, kind: str, url: str, fault: str = "", number: str = "0") -
         _set_back(int(number))
     (Path(folder) / "pid").write_text(str(os.getpid()))
     log = log_in(Path(folder))
-    if log is None:
-        SUBJECTS[kind].begin(backend, logs, None)
-    else:
-        resume(log, backend=backend, progress=False)
+    try:
+        if log is None:
+            SUBJECTS[kind].begin(backend, logs, None)
+        else:
+            resume(log, backend=backend, progress=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))  # the error is written to a file, too
 
 
 def log_in(folder: Path) -> Path | None:
