@@ -209,7 +209,8 @@ class KeptBeginnings:
 
     def read(self, body: Mapping[str, Any]) -> int:
         """Return the tokens of the longest kept beginning of a request, and keep those that it marks."""
-        digest, length, read, marks = hashlib.sha256(to_json(body["model"])), 0, 0, set()
+        digest, length, read = hashlib.sha256(to_json(body["model"])), 0, 0
+        marks: set[bytes] = set()
         for text, characters, marked in _blocks(body):
             digest.update(text)
             length += characters
