@@ -64,6 +64,8 @@ def latent(design: Design, repetitions: int, seed: int | Sequence[int]) -> Itera
     modes, runs, findings = len(design.rates), design.runs, design.findings
     shared = design.run_correlation / 2
     rest = 1 - design.run_correlation - design.item_correlation - design.item_mode
+    if rest < 0:
+        raise ValueError(f"the shares of {design} add up to {1 - rest:g}, more than the whole variance")
     block = max(1, MAX_VALUES // (modes * runs * findings))
     for start in range(0, repetitions, block):
         size = min(block, repetitions - start)

@@ -43,7 +43,9 @@ def recommend(
     rule of at most this cost is chosen on one half of the findings and compared, on the other, with the best of at most
     each dearer cost of the frontier within `max_cost`, chosen likewise, and with today's rules, if these are within
     `max_cost`. The first cost is taken at which the 95 % interval of no paired difference is above 0. Recommended is
-    the rule of the frontier at that cost: never cheaper, nor of a lower quality, with a larger `max_cost`. See
+    the rule of the frontier at that cost: never cheaper, nor of a lower quality, with a larger `max_cost`. As all
+    findings have picked the costs of the frontier, its rules are compared with each other only if the best of all rules,
+    whatever their cost, chosen on one half, is shown on the other to be above the cheapest. See
     `CrossFit` for halves and intervals. `mode` is the one that all runs were recorded in.
 
     Raises SettingsError where no rule costs as little as `max_cost`.
@@ -58,12 +60,13 @@ def recommend(
     base = VotingRules() if today is None else rules[today]
     worst = fit.cells.sign * table["low_bound" if fit.cells.sign > 0 else "high_bound"]
     distance = [n_changed(each, base, mode) for each in rules]
-    frontier = np.flatnonzero(on_frontier(worst.where(measured & allowed), costs, distance))
+    frontier = np.flatnonzero(on_frontier(worst.where(measured), costs, distance))
+    frontier = frontier[allowed[frontier]]
     _check_frontier(frontier, allowed, measured & worst.notna().to_numpy(), enough, max_cost, quality, measure)
     frontier = frontier[np.argsort(costs[frontier], kind="stable")]
     rivals = [] if today is None or not (allowed & measured)[today] else [fit.always(today)]
     best = [fit.best_of(int((costs[fit.order] <= costs[position]).sum())) for position in frontier]
-    place = _cheapest(fit, best, rivals)
+    place = _cheapest(fit, best, best if _differ(fit, costs) else [], rivals)
     row, n_rules = table.iloc[frontier[place]], int((allowed & measured).sum())
     return Recommendation(
         rules[frontier[place]],
@@ -76,7 +79,7 @@ def recommend(
         int(row["censored"]),
         float(row["low_bound"]),
         float(row["high_bound"]),
-        _figures(fit, row, best[place], best[-1], today, n_rules),
+        _figures(fit, row, best[place], fit.best_of(n_rules), today, n_rules),
         synthetic,
         tuple(_notes(fit, table[allowed | np.isnan(costs)], quality, measure, enough)),
         None if max_cost is None else float(max_cost),
@@ -85,13 +88,20 @@ def recommend(
     )
 
 
-def _cheapest(fit: CrossFit, best: list[Choice], rivals: list[Choice]) -> int:
+def _differ(fit: CrossFit, costs: Floats) -> bool:
+    """Return whether choosing among all rules of known cost is shown to gain over the best of the cheapest ones."""
+    known = costs[fit.order]
+    known = known[~np.isnan(known)]
+    return fit.gain(fit.best_of(len(known)), fit.best_of(int((known == known[0]).sum()))).low > 0
+
+
+def _cheapest(fit: CrossFit, best: list[Choice], later: list[Choice], rivals: list[Choice]) -> int:
     """Return the first of the best rules by cost that is not shown to be below any later one, or any rival.
 
     Else the last. With more rules at the end, it is never an earlier one.
     """
     for place, choice in enumerate(best):
-        if not any(fit.gain(rival, choice).low > 0 for rival in (*rivals, *best[:place:-1])):
+        if not any(fit.gain(rival, choice).low > 0 for rival in (*rivals, *later[:place:-1])):
             return place
     return len(best) - 1
 
