@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from benchmarks.simulated_runs import Design, errors
-from verifyplan.analysis.treatments.cross_fit import N_SPLITS, cross_fit
+from verifyplan.analysis.treatments.cross_fit import N_SPLITS, CrossFit, cross_fit
 from verifyplan.analysis.treatments.recommend import recommend
 from verifyplan.analysis.treatments.recommendation import Recommendation
 from verifyplan.protocol.voting_rules import VotingRules
@@ -46,8 +46,8 @@ class SimulatedOutcomes:
         return np.array(each)
 
 
-def choice(design: Design, wrong: npt.NDArray[np.bool_], seed: int) -> Recommendation:
-    """Return the recommendation for rules with these errors, of shape (rules, findings)."""
+def fitted(design: Design, wrong: npt.NDArray[np.bool_], seed: int) -> tuple[CrossFit, pd.DataFrame]:
+    """Return the cross-fitting and the table of rules with these errors, of shape (rules, findings)."""
     truth = np.random.default_rng([seed, 1]).random(design.clusters.n_claims)[design.clusters.claim] < 0.5
     run, claim = design.clusters.run.astype(str), design.clusters.claim.astype(str)
     findings = pd.DataFrame({"run_id": run, "finding_id": claim, "summary": claim, "truth": truth})
@@ -61,7 +61,12 @@ def choice(design: Design, wrong: npt.NDArray[np.bool_], seed: int) -> Recommend
     table = pd.DataFrame({"value": value, "calls": np.arange(1.0, n_rules + 1), "on_frontier": value > best_before})
     table = table.assign(low=value, high=value, low_bound=value, high_bound=value, n=n, censored=0)
     table["is_today"] = np.arange(n_rules) == n_rules - 1
-    rules = tuple(VotingRules(max_rounds=k + 1) for k in range(n_rules))
+    return fit, table
+
+
+def choice(fit: CrossFit, table: pd.DataFrame) -> Recommendation:
+    """Return what is recommended of these rules."""
+    rules = tuple(VotingRules(max_rounds=k + 1) for k in range(len(table)))
     return recommend(fit, table, rules, "f1", "calls", synthetic=True)
 
 
@@ -70,7 +75,7 @@ def trials(design: Design, n: int, seed: int = SEED) -> pd.DataFrame:
     rows = []
     for block in errors(design, n, seed):
         for wrong in block:
-            made = choice(design, wrong, len(rows))
+            made = choice(*fitted(design, wrong, len(rows)))
             for of in ("today", "cheapest"):
                 gain = made.figure(f"choosing-over-{of}")
                 p_value = made.figures.set_index("figure").loc[f"choosing-over-{of}", "p_value"]

@@ -10,6 +10,7 @@ import pytest
 
 import verifyplan as vp
 from benchmarks.rule_choice import HELD, SimulatedOutcomes, choice, trials
+from benchmarks.rule_choice import fitted as simulated
 from benchmarks.simulated_runs import Design, errors
 from tests.analysis.treatments.test_search_rules import good_and_bad
 from verifyplan.analysis.cluster_intervals import difference_interval, share_interval
@@ -133,9 +134,20 @@ def test_where_no_rule_is_better_the_cheapest_is_recommended():
     assert (made["p_value"] < 0.05).mean() <= 0.16
 
 
+def test_what_choosing_gains_is_of_all_rules_not_only_of_those_up_to_the_best_on_all_findings():
+    design, best_at = Design(12, 20, (0.2,) * 10, 0.1), set()
+    for seed in range(5):  # the cost of the rule that is best on all findings was seen on both halves
+        fit, table = simulated(design, next(errors(design, 1, seed))[0], seed)
+        best_at.add(int(table["value"].argmax()))
+        made = choice(fit, table)
+        assert made.figure("choosing") == fit.quality(fit.best_of(10))
+        assert made.figure("choosing-over-today") == fit.gain(fit.best_of(10), fit.always(9))
+    assert min(best_at) < 5
+
+
 def test_a_rule_that_is_better_is_recommended():
     design = Design(20, 30, (0.2, 0.2, 0.05, 0.2), 0.1)
-    made = choice(design, next(errors(design, 1, 0))[0], 0)
+    made = choice(*simulated(design, next(errors(design, 1, 0))[0], 0))
     gain, words = made.figure("gain"), str(made)
     assert made.cost == 3
     assert made.saving == pytest.approx(0.25)

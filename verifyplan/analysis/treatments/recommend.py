@@ -44,9 +44,9 @@ def recommend(
     each dearer cost of the frontier within `max_cost`, chosen likewise, and with today's rules, if these are within
     `max_cost`. The first cost is taken at which the 95 % interval of no paired difference is above 0. Recommended is
     the rule of the frontier at that cost: never cheaper, nor of a lower quality, with a larger `max_cost`. As all
-    findings have picked the costs of the frontier, its rules are compared with each other only if the best of all rules,
-    whatever their cost, chosen on one half, is shown on the other to be above the cheapest. See
-    `CrossFit` for halves and intervals. `mode` is the one that all runs were recorded in.
+    findings have picked the costs of the frontier, its rules are compared with each other only if the best of all
+    rules, whatever their cost, chosen on one half, is shown on the other to be above the cheapest. See `CrossFit` for
+    halves and intervals. `mode` is the one that all runs were recorded in.
 
     Raises SettingsError where no rule costs as little as `max_cost`.
     """
