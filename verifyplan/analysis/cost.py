@@ -28,7 +28,8 @@ def cost(runs: Runs) -> pd.DataFrame:
     The others are there where a run was read from its log, and count those runs alone: tokens are not in artifacts.
     `input-tokens` are those that went through no cache, `cache-read-tokens` and `cache-write-tokens` the others.
     What failed calls used is counted in, and by itself as `failed-tokens`. `dollars` adds up what is known (missing
-    where nothing is), and `unpriced-calls` says how many calls used tokens that have no price.
+    where nothing is), `dollars-perhaps` what lost answers may have cost beside it, and `unpriced-calls` says how many
+    calls used tokens that have no price.
 
     >>> from verifyplan.frames.votes import from_votes
     >>> votes = pd.DataFrame({"item": ["F", "F"], "who": ["a", "b"], "says": ["agree", "verification-error"]})
@@ -53,6 +54,7 @@ def cost(runs: Runs) -> pd.DataFrame:
         values |= {f"{name.replace('_', '-')}": calls[name].sum() for name in (*TOKENS, "web_searches")} | {
             "failed-tokens": used[failed(calls)].sum(),
             "dollars": calls["cost"].sum(min_count=1),
+            "dollars-perhaps": runs.runs["cost_perhaps"].sum(min_count=1),
             "unpriced-calls": int((used.gt(0) & calls["cost"].isna()).sum()),
         }
     table = pd.DataFrame({"measure": list(values), "value": [float(value) for value in values.values()]})

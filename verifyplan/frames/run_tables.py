@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from verifyplan.frames.log_attempts import attempt_rows, cost_columns
 from verifyplan.frames.log_calls import call_rows
 from verifyplan.frames.log_cross import cross_rows
 from verifyplan.frames.log_debate import debate_rows
@@ -27,4 +28,6 @@ def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
     """Return the rows that one log gives, by table."""
     log = LogEvents(records, run_id, source)
     kind_rows = {"cross": cross_rows, "plan": plan_rows, "debate": debate_rows}[log.started.inputs.kind]
-    return {**kind_rows(log), **call_rows(log)}
+    rows = {**kind_rows(log), **call_rows(log), "attempts": attempt_rows(log)}
+    costs = cost_columns(log, rows["calls"], rows["turns"], rows["attempts"])
+    return {**rows, "runs": [{**row, **costs} for row in rows["runs"]]}

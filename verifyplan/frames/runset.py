@@ -69,8 +69,8 @@ _SINGULAR = {"dispatches": "dispatch"}
 class RunSet:
     """Any number of runs as tables, and what `load` left out in `.errors`; `documentation(name)` explains a table.
 
-    `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .turns .tools` by those
-    that were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
+    `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .turns .attempts .tools` by
+    those that were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
     .sections .budgets` by plan runs, `.messages` by debates. `.overview()` has a line a run. The tables are yours
     to look at; functions that take a RunSet never change them.
     """
@@ -107,6 +107,8 @@ class RunSet:
     """One row a call of an agent: time, tokens, cost, failure."""
     turns: pd.DataFrame = field(default_factory=partial(empty, "turns"))
     """One row an exchange with a model within a call."""
+    attempts: pd.DataFrame = field(default_factory=partial(empty, "attempts"))
+    """One row an HTTP request of a turn: status, waits, bytes, what a lost answer may have cost."""
     tools: pd.DataFrame = field(default_factory=partial(empty, "tools"))
     """One row a tool call: what was looked up, what was refused."""
     messages: pd.DataFrame = field(default_factory=partial(empty, "messages"))
