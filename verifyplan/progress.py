@@ -6,6 +6,7 @@ import html
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -14,8 +15,19 @@ SECONDS_BETWEEN_UPDATES = 0.1
 """How often a bar in a notebook is drawn again, at most: each time is a message to the page."""
 
 
+class Step(NamedTuple):
+    """What moves a bar: call it once for each step done; `say` writes a line above the bar."""
+
+    advance: Callable[[], None]
+    say: Callable[[str], None]
+
+    def __call__(self) -> None:
+        """Count one step."""
+        self.advance()
+
+
 @contextmanager
-def progress(title: str, total: int | None, shown: bool | None = None) -> Iterator[Callable[[], None]]:
+def progress(title: str, total: int | None, shown: bool | None = None) -> Iterator[Step]:
     """Show a bar with `title`; call what this yields once for each of `total` steps done (None: unknown).
 
     `shown=None` shows it in a terminal or notebook and not in a pipe or log; it goes to standard error. It is gone
@@ -24,16 +36,19 @@ def progress(title: str, total: int | None, shown: bool | None = None) -> Iterat
     console = Console(stderr=True, force_terminal=shown or None)
     hidden = not (shown if shown is not None else console.is_terminal or console.is_jupyter)
     if hidden:
-        yield lambda: None
+        yield Step(lambda: None, lambda _: None)
         return
     if console.is_jupyter:
         with _notebook_bar(title, total) as step:
-            yield step
+            yield Step(step, lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total)
-        yield lambda: bar.advance(task)
+        yield Step(
+            lambda: bar.advance(task),
+            lambda text: bar.console.print(text, markup=False, highlight=False, soft_wrap=True),
+        )
 
 
 @contextmanager

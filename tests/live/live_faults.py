@@ -62,7 +62,7 @@ def crossed(
     given: dict[str, Any] = {"matcher": None, "log_dir": None, "repo": REPO, "settings": {"maxRounds": 1}}
     with ScriptedServer(Played(answers or {}, first)) as server:
         speaker = speaking_to(server, **(backend or {}))
-        run = crossverify([finding()], workers, backend=speaker, progress=False, **given | settings)
+        run = crossverify([finding()], workers, backend=speaker, **{"progress": False} | given | settings)
     return run, server
 
 

@@ -13,7 +13,7 @@ from tests.live.scripted_checks import ApiError
 from tests.live.scripted_http import Reply, Request, json_reply
 
 CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-CREATED, EXPIRES = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+CREATED, EXPIRES = "2026-01-01T00:00:00Z", "2999-01-02T00:00:00Z"
 Decide = Callable[[dict[str, Any], str, int], Awaitable[dict[str, Any]]]  # params, custom id, batch number -> result
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.live import scripted_batches
 from tests.live.asking import asks
 from tests.live.live_runs import KEY
 from tests.live.scripted_http import Reply, Request, json_reply
@@ -170,6 +171,17 @@ def test_results_are_waited_for_through_outages(tmp_path):
     assert [result.message["content"][0]["text"] for result in results] == ["fine", "fine"]
     assert told == [("msgbatch_0001", 0, 2), ("msgbatch_0001", 2, 2)]
     assert len(server.batches) == 1
+
+
+def test_a_batch_past_its_time_ends_as_expired(tmp_path, monkeypatch):
+    monkeypatch.setattr(scripted_batches, "EXPIRES", "2026-01-02T00:00:00Z")
+
+    async def work(carrier, journal, others):
+        return await carrier.results(None, await sends(carrier, journal, others), ["x"])
+
+    with Unsteady(lambda *_: None, polls=99) as server:
+        [result] = carried(server, tmp_path, work)
+    assert result == ("x", None, "batch msgbatch_0001 expired at 2026-01-02 00:00 UTC and has not ended", False)
 
 
 def test_an_endpoint_that_is_silent_for_too_long_is_given_up(tmp_path, monkeypatch):

@@ -138,6 +138,13 @@ def test_a_wait_is_said_at_once_and_holds_the_others_back():
     assert list(run.frames.calls["status"].astype(str)) == ["completed"] * 2
 
 
+def test_a_long_wait_is_said_above_the_bar(capfd):
+    asked = raw("{}", 429, **{"retry-after": "3600"})
+    crossed({"r1/bob/t1": asked}, {1: {"cy": {"F-1": AGREE}}}, ("ann", "bob", "cy"), progress=True)
+    said = " ".join(capfd.readouterr().err.split())
+    assert "r1/bob: the endpoint asks to wait 60 min (429); the run can be stopped and resumed" in said
+
+
 def test_a_message_of_another_kind_is_not_asked_again_and_perhaps_billed():
     run, server = challenged({FIRST: raw("[1]")}, backend={"max_retries": 2})
     [attempt] = attempts(run)

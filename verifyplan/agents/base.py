@@ -7,6 +7,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -229,6 +230,8 @@ class BatchStatus(NamedTuple):
     done: int
     ended: bool
     """Whether its results can be read."""
+    expires_at: datetime | None = None
+    """When the endpoint gives it up, if it says so."""
 
 
 class BatchResult(NamedTuple):

@@ -238,6 +238,17 @@ class Recorder:
         fix = "resume with the verifyplan, backend and settings that wrote the log"
         return LogError(Problem(place, message, fix))
 
+    def also_hand_to(self, sink: Sink) -> None:
+        """Hand each new event to one more sink, after the first."""
+        first = self._sink
+
+        def hand(event: Event) -> None:
+            if first is not None:
+                first(event)
+            sink(event)
+
+        self._sink = hand
+
     def sync(self) -> None:
         """Force all that was written to the disk."""
         if self._writer is not None:

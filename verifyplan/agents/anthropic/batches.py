@@ -8,7 +8,7 @@ from typing import Any
 
 import anthropic
 import httpx2
-from pydantic import BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field
 from pydantic_core import from_json
 
 from verifyplan.agents.anthropic.client import Endpoint
@@ -47,12 +47,13 @@ class _Batch(BaseModel):
     id: str = Field(min_length=1)
     processing_status: str
     request_counts: _RequestCounts
+    expires_at: AwareDatetime | None = None
 
     def status(self) -> BatchStatus:
         """Return its state."""
         requests = sum(self.request_counts.model_dump().values())
         done = requests - self.request_counts.processing
-        return BatchStatus(self.id, requests, done, ended=self.processing_status == "ended")
+        return BatchStatus(self.id, requests, done, self.processing_status == "ended", self.expires_at)
 
 
 class _Page(BaseModel):

@@ -164,7 +164,7 @@ class BatchQueue:
     async def _collect(self, nonce: str, address: Address, batch: str) -> None:
         """Hand out the results of a batch, to requests that come meanwhile, too."""
         while requests := self._claims.pop(nonce, None):
-            self._hand_out(requests, await self._transport.results(address, batch), batch)
+            self._hand_out(requests, await self._transport.results(address, batch, requests), batch)
         self._collecting.discard(nonce)
         self._journal.note(Collected(nonce=nonce))
 

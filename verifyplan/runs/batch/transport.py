@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from verifyplan.agents.base import Address, BatchClient, BatchResult, BatchStatus, NoAnswerError, RefusedError
@@ -23,6 +24,14 @@ FIX = "see that the endpoint can be reached and takes message batches with this 
 
 OnProgress = Callable[[str, int, int], None]
 """Called with a batch's id, how many of its requests are done, and how many there are."""
+
+
+EXPIRY_GRACE = timedelta(minutes=10)
+"""How long after its time a batch may still come to its end: clocks differ."""
+
+
+class ExpiredError(Exception):
+    """A batch is past the time at which its endpoint gives it up, and has not ended."""
 
 
 class BatchTransport:
@@ -85,10 +94,12 @@ class BatchTransport:
                         return batch.id
         return None
 
-    async def results(self, address: Address, batch: str) -> list[BatchResult]:
-        """The results of a batch, when it has ended."""
+    async def results(self, address: Address, batch: str, names: Collection[str] = ()) -> list[BatchResult]:
+        """The results of a batch, when it has ended; for one past its time, `names` are results that expired."""
         try:
             return await self._read(address, batch, self._on_progress)
+        except ExpiredError as expired:
+            return [BatchResult(name, None, str(expired)) for name in names]
         except RefusedError as refused:
             fix = "use the key that it was sent with; to send what it holds again, and pay for it again, remove "
             raise AgentError(Problem(f"batch {batch}", str(refused), f"{fix}{self._journal.path}")) from None
@@ -99,6 +110,8 @@ class BatchTransport:
             on_progress(batch, state.done, state.requests)
             if state.ended:
                 return await self._patient(self._at(address).results, batch)
+            if state.expires_at is not None and datetime.now(UTC) > state.expires_at + EXPIRY_GRACE:
+                raise ExpiredError(f"batch {batch} expired at {state.expires_at:%Y-%m-%d %H:%M} UTC and has not ended")
             await asyncio.sleep(self._poll)
 
     async def _listed(self, address: Address, newest: str | None) -> list[BatchStatus]:
@@ -112,7 +125,7 @@ class BatchTransport:
     async def _is_of(self, address: Address, batch: BatchStatus, intent: Intent) -> bool:
         try:
             results = await self._read(address, batch.id, lambda *_: None)
-        except RefusedError:  # deleted, or too old to have results
+        except (RefusedError, ExpiredError):  # deleted, too old to have results, or never ended
             return False
         return any(result.custom_id in intent.requests for result in results)
 

@@ -20,6 +20,7 @@ from verifyplan.protocol.vote import HELD, Classification
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.runlog.recorder import Recorder
+from verifyplan.runs.say_waits import say_waits
 
 
 def drive_cross(
@@ -37,6 +38,7 @@ def drive_cross(
     plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
     steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
     with progress_bar("cross-verifying", steps or None, progress) as step:
+        recorder.also_hand_to(say_waits(step.say))
         run_async(run_cross_loop(started, backend, matcher, recorder, step), backend)
 
 

@@ -46,6 +46,7 @@ from verifyplan.runs.backends import check_affordable
 from verifyplan.runs.debate.arguments import read_challenges, read_documents, read_task
 from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.debate.run import Debate
+from verifyplan.runs.say_waits import say_waits
 from verifyplan.runs.start import describe_repository, driven, open_log, start_event
 
 LOG_STEM = "debate"
@@ -173,6 +174,7 @@ def drive_debate(
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("debating", None, progress) as step:
+        recorder.also_hand_to(say_waits(step.say))
         run_async(run_debate_loop(started, backend, recorder, step), backend)
 
 

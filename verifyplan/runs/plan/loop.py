@@ -35,6 +35,7 @@ from verifyplan.runs.plan import research, ruling, synthesis
 from verifyplan.runs.plan.active_run import ORIGIN_OF_ROLE, ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import Proposal, promote_blocking, take_in
 from verifyplan.runs.plan.pauses import PauseHandler, WaitingError
+from verifyplan.runs.say_waits import say_waits
 
 SCALED_ROLES: tuple[Role, ...] = ("domain-expert", "devils-advocate")
 
@@ -51,6 +52,7 @@ def drive_plan(
     CensoredError where there is no backend and a reply is missing.
     """
     with progress_bar("verifying the plan", None, progress) as step:
+        recorder.also_hand_to(say_waits(step.say))
         run_async(run_plan_loop(started, backend, recorder, pause_handler, step), backend)
 
 
