@@ -6,7 +6,7 @@ import html
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -15,7 +15,8 @@ SECONDS_BETWEEN_UPDATES = 0.1
 """How often a bar in a notebook is drawn again, at most: each time is a message to the page."""
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True)
+class Step:
     """What moves a bar: call it once for each step done; `say` writes a line above the bar."""
 
     advance: Callable[[], None]

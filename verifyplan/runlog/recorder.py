@@ -110,9 +110,13 @@ class Past(CountedRecords):
     def was_cut_off(self, turn: str) -> bool:
         """Return whether a process ended while a turn was sent: its last request has no end on disk.
 
-        It may also have ended while it waited to send the turn again.
+        It may also have ended while it waited to send the turn again. What was sent before a reopening came to an end.
         """
-        if self.sent(turn) is None or self.turn(turn) is not None or self.has_result(call_of(turn)):
+        call = call_of(turn)
+        if self.sent(turn) is None or self.turn(turn) is not None or self.has_result(call):
+            return False
+        places = [place for place in self._turns[call] if getattr(self._records[place].event, "call_id", "") == turn]
+        if places and self.reopenings.get(places[-1], 0) != self.asked_in.get(call, 0):
             return False
         attempts = self.attempts(turn)
         return not attempts or attempts[-1].retry_in_s is not None

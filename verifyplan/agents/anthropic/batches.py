@@ -62,16 +62,15 @@ class _Page(BaseModel):
 
 
 class AnthropicBatches:
-    """The batches of one endpoint, a `BatchClient`; the SDK repeats all requests but that of `submit`."""
+    """The batches of one endpoint, a `BatchClient`; every request is sent once."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._sdk = endpoint.sdk
 
     async def submit(self, requests: Sequence[Mapping[str, Any]]) -> str:
         """Send requests (`custom_id`, `params`) as one batch, once, and return its id."""
-        once = self._sdk.with_options(max_retries=0)
         with _translated_errors():
-            raw = await once.messages.batches.with_raw_response.create(requests=requests)  # type: ignore[arg-type]
+            raw = await self._sdk.messages.batches.with_raw_response.create(requests=requests)  # type: ignore[arg-type]
             return _Batch.model_validate_json(raw.http_response.content).id
 
     async def look(self, batch: str) -> BatchStatus:

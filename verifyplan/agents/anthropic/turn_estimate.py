@@ -24,7 +24,7 @@ def turn_estimate(body: Mapping[str, Any], price: Price | None, *, batch: bool =
     missing without a price.
 
     >>> turn_estimate({"max_tokens": 100, "messages": [{"role": "user", "content": "x" * 700}]}, None).total
-    322
+    317
     """
     text = to_json(body)
     web = [tool for tool in body.get("tools", ()) if str(tool.get("type", "")).startswith("web_")]
