@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from verifyplan.errors import InputError
-from verifyplan.files import decode, replacing, write_new_text, write_text
+from verifyplan.files import decode, disk_error, replacing, write_new_text, write_text
 
 NUMBERING = """
 import sys
@@ -62,6 +63,31 @@ def test_a_block_that_ends_well_puts_the_new_file_in_place(tmp_path):
         temporary.write_text("whole")
     assert target.read_text() == "whole"
     assert names(target.parent) == ["a.txt"]
+
+
+def test_a_full_disk_is_said_with_the_file_and_what_is_free(tmp_path):
+    path = tmp_path / "new" / "table.csv"
+    with (
+        pytest.raises(
+            OSError, match=r"No space left on device \([0-9,]+ bytes are free there\): nothing more"
+        ) as caught,
+        replacing(path),
+        replacing(tmp_path / "new" / "inner"),
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert caught.value.filename == str(tmp_path / "new" / "inner")
+    assert list(path.parent.iterdir()) == []
+    other = OSError(errno.EIO, "Input/output error")
+    with pytest.raises(OSError, match="Input/output error") as caught, replacing(path):
+        raise other
+    assert caught.value is other
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no file that is always full")
+def test_what_the_system_says_of_a_full_disk_is_understood():
+    with pytest.raises(OSError, match="No space left") as caught, open("/dev/full", "wb", buffering=0) as full:  # noqa: PTH123
+        full.write(b"x")
+    assert "bytes are free" in str(disk_error(caught.value, "missing/folder/file"))
 
 
 @pytest.mark.parametrize("failure", [ValueError("boom"), KeyboardInterrupt()])

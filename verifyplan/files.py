@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +14,23 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from verifyplan.errors import InputError, Problem
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def disk_error(error: OSError, path: str | Path) -> OSError:
+    """Return an error of writing a file; of a full disk one that names the file, and says how much is free.
+
+    >>> disk_error(OSError(errno.ENOSPC, "No space left on device"), "a.json").filename
+    'a.json'
+    """
+    if error.errno not in (*_FULL, errno.EFBIG) or "nothing more was written" in str(error):
+        return error
+    reason = os.strerror(error.errno)
+    if error.errno in _FULL:
+        there = next(place for place in (Path(path).absolute(), *Path(path).absolute().parents) if place.exists())
+        reason = f"{reason} ({shutil.disk_usage(there).free:,} bytes are free there)"
+    return OSError(error.errno, f"{reason}: nothing more was written to it", str(path))
 
 
 @contextmanager
@@ -23,12 +42,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = _beside(target)
-    temporary.touch(exist_ok=False)
     try:
+        temporary.touch(exist_ok=False)
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
         temporary.replace(target)
+    except OSError as error:
+        raise disk_error(error, target) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -68,6 +89,8 @@ def write_new_texts(path: str | Path, texts: Iterable[str]) -> bool:
         target.hardlink_to(temporary)
     except FileExistsError:
         return False
+    except OSError as error:
+        raise disk_error(error, target) from None
     finally:
         temporary.unlink(missing_ok=True)
     return True

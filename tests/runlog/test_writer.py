@@ -282,6 +282,9 @@ def test_a_torn_line_is_cut_off_by_the_first_event_and_not_before(log):
     assert read_log(log).lines == 3
 
 
+FULL_DISK = r"No space left on device \([0-9,]+ bytes are free there\): nothing more was written to it"
+
+
 class Full:
     """A raw file on a disk that takes so many bytes more."""
 
@@ -309,8 +312,9 @@ def test_what_a_full_disk_left_half_written_is_cut_off_when_there_is_room_again(
     writer, _ = LogWriter.resume(log)
     with writer:
         full = writer._file = Full(writer._file, room)  # type: ignore[assignment]
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(OSError, match=FULL_DISK) as caught:
             append_for_ever(writer)
+        assert caught.value.filename == str(log)
         lines = read_log(log).lines
         full.room = 10**6
         assert writer.append(DERIVED).seq == lines + 1
@@ -361,7 +365,7 @@ def test_a_run_whose_disk_was_full_is_resumed_to_its_end(tmp_path):
     expected = planning.run_of(planning.script())
     command = [sys.executable, "-c", LIMITED, str(tmp_path)]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["File too large"] * len(LIMITS)
+    assert done.stdout.splitlines() == ["File too large: nothing more was written to it"] * len(LIMITS)
     for number, limit in enumerate(LIMITS, start=1):
         path = tmp_path / f"plan-{number:03d}.jsonl"
         assert path.stat().st_size == limit

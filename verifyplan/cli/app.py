@@ -160,10 +160,13 @@ def main() -> None:
     try:
         app()
     except VerifyplanError as error:
-        typer.echo("\n".join(map(visible, f"Error: {error}".split("\n"))), err=True)
+        typer.echo(
+            "\n".join(map(visible, [*f"Error: {error}".split("\n"), *getattr(error, "__notes__", [])])), err=True
+        )
         sys.exit(error.exit_code)
     except OSError as error:
-        typer.echo(redact(f"Error: {error.filename or 'file'}: {error.strerror or error}"), err=True)
+        message = f"Error: {error.filename or 'file'}: {error.strerror or error}"
+        typer.echo(redact("\n".join([message, *getattr(error, "__notes__", [])])), err=True)
         sys.exit(USAGE_ERROR)
     except Exception:  # a fault of this program: show where it happened, without keys
         typer.echo(redact(traceback.format_exc()), err=True)

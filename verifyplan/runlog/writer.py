@@ -12,6 +12,7 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from verifyplan.errors import LogError, Problem
+from verifyplan.files import disk_error
 from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
 from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
 from verifyplan.runlog.chain import START, Record, encode, now
@@ -82,11 +83,14 @@ class LogWriter:
         record = Record(self._seq + 1, at or now(), event)
         line, digest = encode(record, self._digest)
         line = self._lead + line
-        if self._torn:
-            self._file.truncate(self._whole)
-        self._torn, written = True, 0
-        while written < len(line):  # one call but for a full disk or a signal
-            written += self._file.write(line[written:]) or 0
+        try:
+            if self._torn:
+                self._file.truncate(self._whole)
+            self._torn, written = True, 0
+            while written < len(line):  # one call but for a full disk or a signal
+                written += self._file.write(line[written:]) or 0
+        except OSError as error:
+            raise disk_error(error, self.path) from None
         if sync and isinstance(event, DURABLE):
             self.sync()
         self._places.append(self._whole + len(self._lead))
@@ -100,7 +104,10 @@ class LogWriter:
 
     def sync(self) -> None:
         """Force all that was written to the disk; safe in another thread than that which appends."""
-        os.fsync(self._file.fileno())
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise disk_error(error, self.path) from None
 
     def close(self) -> None:
         """Give the right to write back; closing twice is fine."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -53,13 +53,19 @@ def open_log(
 
 @contextmanager
 def resume_hint(log: Path) -> Iterator[None]:
-    """Add to any error how the run goes on; nothing for a run that has not begun."""
+    """Add to any error how the run goes on; nothing for a run whose first event is not on disk as a whole."""
     try:
         yield
     except BaseException as error:
-        if log.exists() and log.stat().st_size:
+        if _has_begun(log):
             error.add_note(f"The run goes on by: verifyplan resume {log}")
         raise
+
+
+def _has_begun(log: Path) -> bool:
+    with suppress(OSError), log.open("rb") as file:
+        return file.readline().endswith(b"\n")
+    return False
 
 
 class PreparedRun(Protocol[RunT_co]):

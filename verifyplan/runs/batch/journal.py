@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 from pydantic import Field, TypeAdapter, ValidationError
 
 from verifyplan.errors import LogError, Problem
+from verifyplan.files import disk_error
 from verifyplan.protocol.base import Model
 from verifyplan.redaction import redact
 from verifyplan.runlog.chain import Record
@@ -130,9 +131,9 @@ class Journal:
                 while data:  # one call but for a full disk or a signal
                     data = data[file.write(data) or 0 :]
                 os.fsync(file.fileno())
-            except BaseException:  # no later line may follow half a line
+            except BaseException as error:  # no later line may follow half a line
                 file.truncate(before)
-                raise
+                raise disk_error(error, self.path) if isinstance(error, OSError) else error from None
         self._take(line)
 
     def _take(self, line: Line) -> None:
