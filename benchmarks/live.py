@@ -3,7 +3,8 @@
 Run it with `python -m benchmarks.live [FINDINGS]`; it takes some four minutes. A scripted server on loopback, a process
 of its own, answers each request after 100 ms. The ideal is calls / 16 x 100 ms; the peer is the bare SDK sending
 requests of the same size and doing nothing with the replies. Log, artifact and tables are part of the time. The memory
-is the peak beyond that of a run of a tenth; it stops where a call takes more than 25 kB of it.
+is the peak beyond that of a run of a tenth; it stops where a call takes more than 25 kB of it. Last, 60 calls that open
+cited places are made over a folder of 30,000 files, and over an empty one: the files are listed once a run.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ MAX_CALL_BYTES = 25_000
 """Of memory at most, for what a run has of a call: its events, its request, and its rows as the tables are made."""
 
 SDK_CALLS, EVENTS = 1_600, 20_000
+FOLDERS, FILES_IN_FOLDER, OPENING_FINDINGS = 300, 100, 12
+"""A large repository, and the findings of the run over it."""
 
 SCRIPT = f"""
 import re
@@ -56,7 +59,7 @@ def peak_mb() -> float:
 
 
 def verified(
-    backend: vp.agents.Anthropic, count: int, out: str, verification: str = "lightweight"
+    backend: vp.agents.Anthropic, count: int, out: str, verification: str = "lightweight", repo: str = "."
 ) -> tuple[Measurement, float]:
     """What one round over `count` findings takes, with log, artifact and tables, and the peak before the tables.
 
@@ -72,6 +75,7 @@ def verified(
         verification=verification,
         max_rounds=1,
         matcher=None,
+        repo=repo,
         log_dir=out,
         progress=False,
     )
@@ -103,6 +107,21 @@ async def bare(url: str, calls: int) -> float:
         return time.perf_counter() - began
 
 
+def over_many_files(backend: vp.agents.Anthropic, folder: Path) -> tuple[float, float]:
+    """Return the seconds of CPU of a run over a folder of many files, and over an empty one."""
+    for number in range(FOLDERS):
+        inside = folder / "tree" / f"folder{number}"
+        inside.mkdir(parents=True)
+        for place in range(FILES_IN_FOLDER):
+            (inside / f"m{place}.py").write_text("x = 1\n" * 30)
+    (folder / "empty").mkdir()
+    large, small = (
+        verified(backend, OPENING_FINDINGS, str(folder / "logs"), "full-reanalysis", str(folder / name))[0].cpu
+        for name in ("tree", "empty")
+    )
+    return large, small
+
+
 def seconds_to_disk(folder: str) -> float:
     """Seconds to write events, numbered and chained, which are forced to the disk together."""
     place = {"part": "findings", "finding_id": "F-1", "round": 1, "worker": "ann"}
@@ -129,6 +148,7 @@ def main(count: int) -> None:
             few, of_few = verified(backend, count // 10, folder)
             peer = asyncio.run(bare(server.url, SDK_CALLS)) * calls / SDK_CALLS
             ours, of_run = verified(backend, count, folder)
+            large, small = over_many_files(backend, Path(folder))
         to_disk = seconds_to_disk(folder)
     grown = ours.peak_mb - few.peak_mb
     peers = {"the ideal schedule": Measurement(ideal), "the SDK alone": Measurement(peer)}
@@ -142,6 +162,8 @@ def main(count: int) -> None:
     print(f"{run_bytes / 1000:.1f} kB of memory, and {call_bytes / 1000:.1f} kB while tables are made;")
     both = [50_000 * len(WORKERS) * each / 1e9 for each in (run_bytes, call_bytes)]
     print(f"50,000 findings would take {both[0]:.1f} GB, and {both[1]:.1f} GB while tables are made")
+    opening = OPENING_FINDINGS * len(WORKERS)
+    print(f"{opening} calls over {FOLDERS * FILES_IN_FOLDER:,} files take {large:.2f} s of CPU, {small:.2f} over none")
     print(f"{EVENTS / to_disk:,.0f} events a second to disk")
     if call_bytes > MAX_CALL_BYTES:
         raise SystemExit(f"missed: a call takes more than {MAX_CALL_BYTES / 1000:.0f} kB of memory")
