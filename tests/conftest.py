@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,10 +15,11 @@ from hypothesis import settings
 
 from tests import network_guard
 from tests.longer import examples
+from tests.processes import restore_signals
 
 network_guard.forbid_network()
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it, and so do its children
+restore_signals()
 
 settings.register_profile("no deadline", deadline=None, max_examples=examples(100))  # no test here is about time
 settings.load_profile("no deadline")

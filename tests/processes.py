@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,9 +26,23 @@ def environment(**more: str) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(ROOT)} | more
 
 
+def restore_signals() -> None:
+    """Take SIGINT and SIGTERM as a program in a terminal does, however this process was started; so do its children.
+
+    A job in the background ignores SIGINT, and what it starts would never end by Ctrl-C.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+
+
 @contextmanager
 def process(command: list[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
     """Start a process that ends with the block at the latest: a test that gives up waits for nothing."""
+    restore_signals()
     with subprocess.Popen(command, **options) as started:
         try:
             yield started
@@ -80,6 +95,7 @@ _SERVERS: dict[str, _ForkServer] = {}
 def fork_server(kind: str) -> str:
     """Return the socket of the server of this kind, which ends with this process and is started by the first call."""
     if kind not in _SERVERS:
+        restore_signals()
         place = str(Path(mkdtemp()) / "socket")  # a short path: sockets take no long ones
         process = subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "tests.fork_server", kind, place], cwd=ROOT, env=environment(),
