@@ -142,6 +142,10 @@ def test_commands_write_safe_tables(tmp_path, cli):
     columns = "item=claim,worker=judge,verdict=says"
     assert cli("replay", tmp_path / "votes.csv", "--columns", columns, "--out", tmp_path / "out.csv").code == 0
     assert pd.read_csv(tmp_path / "out.csv")["finding_id"].tolist() == ["'=c"]
+    convert = ["convert", tmp_path / "votes.csv", "--columns", columns, "--to", "csv", "--out"]
+    assert cli(*convert, tmp_path / "safe").code == cli(*convert, tmp_path / "raw", "--raw").code == 0
+    ids = [pd.read_csv(tmp_path / name / "findings.csv")["finding_id"].tolist() for name in ("safe", "raw")]
+    assert ids == [["'=c"], ["=c"]]
     rows = [
         {"finding_id": "F-1", "summary": "=c", "worker": "ann"},
         {"finding_id": "F-2", "summary": "b", "worker": "bob"},

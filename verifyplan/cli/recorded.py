@@ -171,6 +171,9 @@ def convert(
     to: Annotated[
         TableFormat, typer.Option(help="parquet can be loaded again; csv is for other tools.")
     ] = TableFormat.parquet,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="With --to csv: leave formulas and escape codes in texts as they are.")
+    ] = False,
     add: options.AddedRuns = None,
     truth: options.Truth = None,
     columns: options.VoteColumns = None,
@@ -194,7 +197,7 @@ def convert(
     loaded = read_runs(runs, truth, columns, words=verdicts, strict=not lenient, add=add)
     if len(loaded.errors) and not len(loaded):
         raise InputError(Problem(row["place"], row["message"], row["fix"]) for row in loaded.errors.to_dict("records"))
-    saved = loaded.save(out) if to is TableFormat.parquet else loaded.save_csv(out)
+    saved = loaded.save(out) if to is TableFormat.parquet else loaded.save_csv(out, raw=raw)
     typer.echo(f"{loaded!r} written to {saved}")
     for row in loaded.errors.to_dict("records"):
         kept = "read all the same" if row["source"] in set(loaded.runs["source"]) else "left out"
