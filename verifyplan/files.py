@@ -27,10 +27,15 @@ def disk_error(error: OSError, path: str | Path) -> OSError:
     if error.errno not in (*_FULL, errno.EFBIG) or "nothing more was written" in str(error):
         return error
     reason = os.strerror(error.errno)
-    if error.errno in _FULL:
-        there = next(place for place in (Path(path).absolute(), *Path(path).absolute().parents) if place.exists())
-        reason = f"{reason} ({shutil.disk_usage(there).free:,} bytes are free there)"
-    return OSError(error.errno, f"{reason}: nothing more was written to it", str(path))
+    return OSError(error.errno, f"{reason}{free_space(error, path)}: nothing more was written to it", str(path))
+
+
+def free_space(error: OSError, path: str | Path) -> str:
+    """Return how much is free where a file was to be written, in brackets; nothing unless the disk is full."""
+    if error.errno not in _FULL:
+        return ""
+    there = next(place for place in (Path(path).absolute(), *Path(path).absolute().parents) if place.exists())
+    return f" ({shutil.disk_usage(there).free:,} bytes are free there)"
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
+from verifyplan.files import free_space
 from verifyplan.frames.artifact_files import Failure
 from verifyplan.frames.columns import empty
 from verifyplan.frames.dataset.dataset import Dataset
@@ -181,7 +182,8 @@ def _read_anyway(storage: Storage, manifest: Manifest) -> frozenset[str]:
 
 
 def _unwritable(storage: Storage, error: OSError) -> InputError:
-    message = f"cannot be written ({error.strerror or error}); it is as it was before"
+    free = free_space(error, storage.root) if storage.is_local else ""
+    message = f"cannot be written ({error.strerror or error}){free}; it is as it was before"
     return InputError(
         Problem(storage.address, message, "make room, or check the folder and your rights; compile again")
     )
