@@ -32,7 +32,7 @@ from verifyplan.runlog.reader import read_log
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import read_run
 
-LATENCY, INSTANTS_S, MAX_KILLS, SEED = 0.01, 0.4, 6, 17
+LATENCY, INSTANTS_S, MAX_KILLS, SEED = 0.02, 0.2, 6, 17
 """Seconds of a reply, seconds within which a process is killed, how often, and the seed of the instants."""
 HINT = "The run goes on by: verifyplan resume"
 Befalls = Callable[["Scene"], None]
