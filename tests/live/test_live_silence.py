@@ -38,7 +38,8 @@ def test_a_call_is_given_up_after_its_own_time_retries_included():
 def test_who_is_asked_to_wait_longer_than_a_call_may_take_gives_up():
     run, server = challenged({FIRST: status(529, retry_after=60.0)}, backend={"max_retries": 1}, timeout=0.7)
     assert times(server)[FIRST] == 1
-    assert failed(run).status == "timeout"
+    assert failed(run).status == "error"  # at once, not when its time is over
+    assert "it asks to wait 60 s" in failed(run).reason
 
 
 def test_what_earlier_turns_cost_is_told_of_a_call_that_then_hangs():

@@ -66,7 +66,7 @@ class LiveSending(Sending):
         """Record the request that was under way when a process died; it is perhaps billed."""
         if self._cut_off:
             facts = {"started": now(), "duration_ms": 0, "sent_bytes": 0, "received_bytes": 0, "perhaps_billed": True}
-            self.note(Attempt(call_id=self._turn, number=1, error=PROCESS_ENDED, **facts))
+            self.note(Attempt(call_id=self._turn, number=1, error=PROCESS_ENDED, retry_in_s=0, **facts))
             await self.pause(0)
 
     def note(self, attempt: Attempt) -> None:

@@ -154,14 +154,11 @@ class Endpoint:
 
         What the endpoint asks for holds all callers back, unless it is longer than this call may take.
         """
-        if not failure.again or retry >= self._retries:
-            return None
-        wait = round(attempt.asked_wait_s or backoff(retry), 3)
-        if wait > longest_wait(sending):
-            return None
-        if attempt.asked_wait_s and attempt.response is not None and attempt.response.status_code in (429, 503, 529):
+        wait, longest = round(attempt.asked_wait_s or backoff(retry), 3), longest_wait(sending)
+        status = None if attempt.response is None else attempt.response.status_code
+        if attempt.asked_wait_s and wait <= longest and status in (429, 503, 529):
             self._pause.extend(wait)
-        return wait
+        return wait if failure.again and retry < self._retries and wait <= longest else None
 
     async def _post(self, turn: str, body: Mapping[str, Any], retry: int, attempt: HttpAttempt) -> Any:
         """Send a request once; return the message, or the Failure."""
