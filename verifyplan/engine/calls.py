@@ -198,6 +198,8 @@ class CallTurns:
         self.usage = Usage()
         self.tools: tuple[ToolUse, ...] = ()
         self._emitter, self._past, self._usage_limit, self._clock = emitter, past, usage_limit, clock
+        self._sending: LiveSending | None = None
+        """What notes the requests of the turn that is under way."""
 
     def sent(self, turn: str) -> TurnSent | None:
         """Return what a turn added, if it is on disk."""
@@ -215,11 +217,18 @@ class CallTurns:
             await self.reserve(sent.call_id, sent.estimate)
         try:
             self._emitter.emit_unsynced(sent)
-            for attempt in self._past.attempts(sent.call_id):
-                self._emitter.emit_unsynced(attempt)
+            attempts = self._past.attempts(sent.call_id)
+            for attempt in attempts:
+                if attempt.error:
+                    self._emitter.emit_unsynced(attempt)
             replied = known or await self._send(sent.call_id, send)
             self._emitter.emit_unsynced(replied)
+            for attempt in attempts:
+                if not attempt.error:
+                    self._emitter.emit_unsynced(attempt)
         finally:
+            if self._sending is not None and self._emitter.error is None:
+                self._sending.note_answered()
             self._usage_limit.release(sent.call_id)
         self.usage += replied.usage
         if known is None:
@@ -242,7 +251,8 @@ class CallTurns:
 
         made, cut_off = len(self._past.attempts(turn.call_id)), self._past.was_cut_off(turn.call_id)
         emit = self._emitter.emit_unsynced
-        return LiveSending(turn.call_id, self._clock, emit, reserve_again, made=made, cut_off=cut_off)
+        self._sending = LiveSending(turn.call_id, self._clock, emit, reserve_again, made=made, cut_off=cut_off)
+        return self._sending
 
     @staticmethod
     async def _send(turn: str, send: Send) -> TurnReplied:

@@ -56,6 +56,7 @@ class LiveSending(Sending):
     ) -> None:
         self._turn, self._clock, self._emit, self._reserve_again = turn, clock, emit, reserve_again
         self._made, self._cut_off, self._has_lost = made, cut_off, False
+        self._answered: Attempt | None = None
 
     @property
     def seconds_left(self) -> float | None:
@@ -70,10 +71,23 @@ class LiveSending(Sending):
             await self.pause(0)
 
     def note(self, attempt: Attempt) -> None:
-        """Record how a request ended."""
+        """Record how a request ended; of one that was answered, when the reply is recorded (`note_answered`).
+
+        Else a process that dies between the two, as with a full disk, would leave an answer that nobody counts.
+        """
         self._made += 1
         self._has_lost |= attempt.perhaps_billed
-        self._emit(attempt.model_copy(update={"number": self._made}))
+        attempt = attempt.model_copy(update={"number": self._made})
+        if attempt.error:
+            self._emit(attempt)
+        else:
+            self._answered = attempt
+
+    def note_answered(self) -> None:
+        """Record the request that was answered, if there is one."""
+        if self._answered is not None:
+            self._emit(self._answered)
+            self._answered = None
 
     async def pause(self, seconds: float) -> None:
         """Return when so many seconds are over and the run may send the turn again; LimitError where it may not."""
