@@ -26,6 +26,7 @@ from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event import EXTERNAL_EVENTS
 from verifyplan.protocol.event_run import RunReopened, RunResumed
 from verifyplan.protocol.settings import Limits
+from verifyplan.reports.log import log_text
 from verifyplan.runlog import reader, recorder
 from verifyplan.runlog.current import current
 from verifyplan.runlog.reader import parse_log
@@ -415,3 +416,13 @@ def test_a_log_that_was_changed_after_a_reopening_is_found(tmp_path):
     copy.write_bytes(copy.read_bytes().replace(b'"superseded_from"', b'"superseded_fron"', 1))
     with pytest.raises(LogError, match="is damaged"):
         vp.read_run(copy)
+
+
+def test_a_log_in_words_marks_what_a_reopening_superseded(tmp_path):
+    run = crossed(tmp_path, {"r1/bob/p1": "error"})
+    assert not any("[superseded]" in line for line in log_text(run.records))
+    again = vp.resume(run, backend=Failing(VOTES), retry_failed=True, progress=False)
+    records = parse_log(again.log_path.read_bytes(), "run").records
+    marked = {int(line.split()[0]) for line in log_text(records) if "[superseded] " in line}
+    assert marked == {record.seq for record in records} - {record.seq for record in current(records)}
+    assert len(marked) > 1

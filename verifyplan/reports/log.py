@@ -16,6 +16,7 @@ from verifyplan.reports.usage import usage_text
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.runlog.chain import Record
+from verifyplan.runlog.current import current, is_reopened
 from verifyplan.runlog.migrate import rules_changed
 from verifyplan.text import counted, span
 
@@ -35,8 +36,9 @@ def log_text(records: Sequence[Record]) -> Iterator[str]:
 
     Events of an iteration are indented, those of a round of votes and the turns of a call once more. Long texts are
     cut; control characters are shown as codes. A time that cannot be read is shown as it is. Nothing is left out: one
-    line per record.
+    line per record; what a reopening superseded says so (rule E6).
     """
+    counting = {record.seq for record in current(records)} if is_reopened(records) else None
     start = _time(records[0].at) if records else None
     width = max(4, len(str(records[-1].seq))) if records else 4
     inside = False
@@ -44,7 +46,8 @@ def log_text(records: Sequence[Record]) -> Iterator[str]:
         if isinstance(record.event, _OUTER):
             inside = False
         depth = inside + isinstance(record.event, (*_INNER, *_TURNS))
-        yield f"{record.seq:>{width}} {_since(start, record.at):>12}  {'  ' * depth}{event_text(record.event)}"
+        mark = "" if counting is None or record.seq in counting else "[superseded] "
+        yield f"{record.seq:>{width}} {_since(start, record.at):>12}  {'  ' * depth}{mark}{event_text(record.event)}"
         inside = inside or isinstance(record.event, IterationStarted)
 
 
