@@ -16,7 +16,10 @@ from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import log_rows, tables_of
 from verifyplan.frames.runset import TABLE_NAMES, assemble
 
-LOG_ALONE = ["source", "backend", "prompts", "repetition", "rules_version", "roster", "started_at", "ended_at", "log"]
+LOG_ALONE = [
+    *("source", "backend", "prompts", "repetition", "rules_version", "roster", "started_at", "ended_at", "log"),
+    *("n_reopened", "cost", "cost_perhaps"),
+]
 """The columns of `runs` that an artifact does not tell."""
 VOTES = [
     {"verdict": "agree"},

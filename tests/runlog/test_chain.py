@@ -15,7 +15,7 @@ from tests.runs.plan.breaking import small_cross
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event import EVENT, Event
 from verifyplan.protocol.event_plan import CeilingPassed
-from verifyplan.protocol.event_run import CallFailed, RunResumed, TurnReplied, TurnSent
+from verifyplan.protocol.event_run import Attempt, CallFailed, RunReopened, RunResumed, TurnReplied, TurnSent
 from verifyplan.runlog import chain
 from verifyplan.runlog.chain import START, Record, decode, encode
 from verifyplan.runlog.reader import parse_log
@@ -40,6 +40,9 @@ SENT = TurnSent(
 REPLIED = TurnReplied(
     call_id="i1/challenger/t2", message={"id": "msg", "content": [{"n": 1.5}]}, usage=USED, duration_ms=3, batch="b"
 )
+ATTEMPT = Attempt(
+    call_id="i1/challenger/t2", number=1, started="2026-01-01T00:00:00Z", duration_ms=3, sent_bytes=9, received_bytes=9
+)
 FAILED = CallFailed(
     call_id="i1/challenger", status="budget", reason="max_cost", duration_ms=4, usage=USED, tools=(LOOK,)
 )
@@ -51,9 +54,11 @@ def pool(tmp_path_factory) -> list[Event]:
     plan = planning.run_of(planning.script(), on_blocked=lambda pause: f"acknowledge:{pause.challenges[0].id}")
     cross = small_cross(tmp_path_factory.mktemp("cross"))
     resumed = RunResumed(dropped_bytes=3, repeated=("i1/challenger",), versions={"verifyplan": "1"})
+    reopened = RunReopened(retried=("i1/challenger",), superseded_from=3, versions={"verifyplan": "1"})
     debate = debate_of(STAGNATES, tokens=3, documents={"PLAN.md": "# Greet"})
     passed = CeilingPassed(iteration=1, call_id="i1/probe", role="probe", tool="Grep", used=9, ceiling=4)
-    events = [*plan.events, *cross.events, *debate.events, resumed, passed, SENT, REPLIED, FAILED]
+    events = [*plan.events, *cross.events, *debate.events, resumed, reopened, passed]
+    events += [SENT, REPLIED, ATTEMPT, FAILED]
     started = [event for event in events if event.type == "run-started"]
     return started + list({event.type: event for event in events}.values())
 

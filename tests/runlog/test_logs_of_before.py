@@ -40,7 +40,7 @@ CUTS = [(0.2, False), (0.4, True), (0.6, False), (0.75, True), (0.95, False)]
 """How much of a log is left where it was broken off, and whether half of the next line is, too."""
 FACTS = (
     *("run-started", "run-resumed", "run-reopened", "call-requested", "call-replied", "call-failed"),
-    *("turn-sent", "turn-replied", "answer-given"),
+    *("turn-sent", "attempt", "turn-replied", "answer-given"),
 )
 """What comes from outside; all other events are derived."""
 STATED = ("kind", "plan_verdict", "plan_status", "score", "final_state", "debate_status", "debate_reason", "finished")

@@ -67,7 +67,9 @@ def test_a_plan_run_is_shown_as_it_was_decided_and_what_would_change_is_said(tmp
     path = aged(run_of(script(), log_dir=tmp_path).log_path, verdict="PROCEED", score=None)
     run = read_run(path)
     assert (run.verdict, run.frames.runs["plan_verdict"].tolist()) == ("PROCEED", ["PROCEED"])
-    assert "verdict PROCEED" in run.report() or "PROCEED" in str(run).splitlines()[0]
+    assert "**PROCEED**" in run.report()
+    assert str(run).splitlines()[0].startswith("2 of 26 calls failed")
+    assert str(run).splitlines()[1] == "  PROCEED"
     again = replay_run(path)
     assert again.changes[0] == "verdict: PROCEED; now: RETHINK"
     assert again.changes[1].startswith("score: none; now: ")

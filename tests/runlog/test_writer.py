@@ -229,7 +229,7 @@ def test_facts_and_ends_are_forced_to_the_disk_before_append_returns(log, monkey
 def test_every_kind_of_fact_is_durable():
     names = {kind.model_fields["type"].default for kind in writing.DURABLE}
     assert names == {
-        "run-started", "run-resumed", "run-reopened", "call-replied", "call-failed", "turn-replied",
+        "run-started", "run-resumed", "run-reopened", "call-replied", "call-failed", "turn-replied", "attempt",
         "answer-given", "checkpoint", "run-ended",
     }  # fmt: skip
     assert set(EXTERNAL_EVENTS) - set(writing.DURABLE) == set(writing.ASKED) == {CallRequested, TurnSent}

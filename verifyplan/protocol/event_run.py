@@ -252,7 +252,7 @@ class RunResumed(Model):
 
 
 class RunReopened(Model):
-    """A process asks calls again that had failed; what was decided from their failure is decided anew (rule G5)."""
+    """A process asks calls again that had failed; what was decided from their failure is decided anew (rule E6)."""
 
     type: Literal["run-reopened"] = "run-reopened"
     retried: tuple[str, ...] = Field(description="Calls that had failed and are asked again, in the order of the log.")
