@@ -164,7 +164,7 @@ def test_failed_calls_are_said_first_with_why_and_how_to_ask_again(tmp_path):
     with ScriptedServer(Played(votes, faults)) as server:
         run = voted(server, log_dir=tmp_path, rules={"quorum": 2})
     first, *lines = str(run).split("\n")
-    again = f"to ask them again: verifyplan resume {run.log_path} --retry-failed"
+    again = f"to ask them again: verifyplan resume {run.log_path} --retry-failed --base-url {server.url}"
     assert first == f"2 of 3 calls failed: 1 rate limit, 1 overloaded; {again}"
     assert run.frames.calls.set_index("worker")["failure"].dropna().to_dict() == {
         "bob": "rate limit",

@@ -60,8 +60,9 @@ def cost_columns(log: LogEvents, calls: Rows, turns: Rows, attempts: Rows) -> Ro
     lost = [attempt["cost_perhaps"] for attempt in attempts]
     lost += [_dollars(estimates[turn]) for turn in under_way if turn in estimates]
     booked = [call["cost"] for call in calls if call["cost"] is not None]
+    priced = bool(estimates) and all(estimate.cost is not None for estimate in estimates.values())
     return {
-        "cost": fsum(booked) if booked else None,
+        "cost": fsum(booked) if booked or priced else None,
         "cost_perhaps": fsum(lost) if estimates and None not in lost else None,
     }
 

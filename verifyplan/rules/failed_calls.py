@@ -56,14 +56,18 @@ def failure_kind(status: str, reason: str) -> FailureKind:
     return next((kind for kind, pattern in _PATTERNS if pattern.search(reason)), "other")
 
 
-def how_to_retry(run: str = "RUN", *, budget: bool = False) -> str:
-    """Return the command that asks the failed calls of a run again; `budget` if one was not sent for want of budget.
+def how_to_retry(run: str = "RUN", *, budget: bool = False, base_url: str | None = None) -> str:
+    """Return the command that asks the failed calls of a run again.
 
-    >>> how_to_retry("runs/purge-001.jsonl")
-    'verifyplan resume runs/purge-001.jsonl --retry-failed'
+    `budget` if one was not sent for want of budget; `base_url` if the endpoint must be named, for a key is sent to no
+    endpoint because a log names it.
+
+    >>> how_to_retry("runs/purge-001.jsonl", base_url="http://localhost:8080")
+    'verifyplan resume runs/purge-001.jsonl --retry-failed --base-url http://localhost:8080'
     """
     more = " --max-cost DOLLARS" if budget else ""
-    return f"verifyplan resume {quote(run)} --retry-failed{more}"
+    endpoint = f" --base-url {quote(base_url)}" if base_url else ""
+    return f"verifyplan resume {quote(run)} --retry-failed{endpoint}{more}"
 
 
 def failed_words(kinds: Mapping[FailureKind, int], n_calls: int) -> str:

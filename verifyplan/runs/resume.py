@@ -124,7 +124,7 @@ def resume(
         fix = "retry first: the question may then be another, or none"
         raise InputError(Problem("answer", "cannot be given with retry_failed", fix))
     writer, log = LogWriter.resume(path)
-    with writer, resume_hint(Path(path)):
+    with writer, resume_hint(Path(path), " --retry-failed" if retry_failed else ""):
         run = run_of(log.records, Path(path), Path(path).stem)
         handler = _pause_handler(run, answer, note, on_blocked)
         past = Past(log.records)

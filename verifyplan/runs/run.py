@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from verifyplan.agents.anthropic.key import address_of
 from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.ignored_requests import notes_on_ignored
 from verifyplan.analysis.independence import notes_on_independence
@@ -83,7 +84,9 @@ class Run:
         if not failed or self.log_path is None:
             return failed
         kinds, _ = failure_counts(self.frames.calls)
-        again = how_to_retry(str(self.log_path), budget="budget" in kinds)
+        logged = self.started.backend.get("base_url")
+        base_url = str(logged) if logged not in (None, address_of()) else None
+        again = how_to_retry(str(self.log_path), budget="budget" in kinds, base_url=base_url)
         return f"{failed}; to ask them again: {again}"
 
     @property
@@ -91,7 +94,8 @@ class Run:
         """What a reader must know: replies not a call's own, what endpoints ignored, few votes, perhaps lost money."""
         frames = self.frames
         below, lost = note_below_quorum(frames.findings), note_lost_answers(frames.runs, frames.attempts)
-        notes = (*notes_on_independence(frames), *notes_on_ignored(frames.calls))
+        counting = frames.calls[~frames.calls["superseded"].fillna(False).astype(bool)]
+        notes = (*notes_on_independence(frames), *notes_on_ignored(counting))
         return (*(f"{note}." for note in notes), *filter(None, (below, lost)))
 
     @cached_property

@@ -52,13 +52,16 @@ def open_log(
 
 
 @contextmanager
-def resume_hint(log: Path) -> Iterator[None]:
-    """Add to any error how the run goes on; nothing for a run whose first event is not on disk as a whole."""
+def resume_hint(log: Path, options: str = "") -> Iterator[None]:
+    """Add to any error how the run goes on, by a command with these options, each after a blank.
+
+    Nothing is added for a run whose first event is not on disk as a whole.
+    """
     try:
         yield
     except BaseException as error:
         if _has_begun(log):
-            error.add_note(f"The run goes on by: verifyplan resume {log}")
+            error.add_note(f"The run goes on by: verifyplan resume {log}{options}")
         raise
 
 
