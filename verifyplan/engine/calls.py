@@ -226,9 +226,13 @@ class CallTurns:
             for attempt in attempts:
                 if not attempt.error:
                     self._emitter.emit_unsynced(attempt)
-        finally:
-            if self._sending is not None and self._emitter.error is None:
+            if self._sending is not None:
                 self._sending.note_answered()
+        except BaseException:
+            if self._sending is not None and self._emitter.error is None:
+                self._sending.note_answered(lost=True)
+            raise
+        finally:
             self._usage_limit.release(sent.call_id)
         self.usage += replied.usage
         if known is None:

@@ -83,10 +83,10 @@ class LiveSending(Sending):
         else:
             self._answered = attempt
 
-    def note_answered(self) -> None:
-        """Record the request that was answered, if there is one."""
+    def note_answered(self, *, lost: bool = False) -> None:
+        """Record the request that was answered, if there is one; `lost`: the reply is not recorded."""
         if self._answered is not None:
-            self._emit(self._answered)
+            self._emit(self._answered.model_copy(update={"perhaps_billed": lost}))
             self._answered = None
 
     async def pause(self, seconds: float) -> None:
