@@ -14,86 +14,8 @@ WORDS = "words"
 KEPT = " are kept"
 """Ends the content of a folder."""
 
-CODE = frozenset(
-    [
-        "py",
-        "pyi",
-        "pyx",
-        "ipynb",
-        "js",
-        "jsx",
-        "mjs",
-        "cjs",
-        "ts",
-        "tsx",
-        "mts",
-        "cts",
-        "vue",
-        "svelte",
-        "go",
-        "rs",
-        "java",
-        "kt",
-        "kts",
-        "scala",
-        "groovy",
-        "rb",
-        "php",
-        "c",
-        "h",
-        "cc",
-        "cpp",
-        "cxx",
-        "hpp",
-        "cs",
-        "fs",
-        "swift",
-        "m",
-        "mm",
-        "dart",
-        "ex",
-        "exs",
-        "erl",
-        "hs",
-        "clj",
-        "lua",
-        "pl",
-        "pm",
-        "r",
-        "jl",
-        "sh",
-        "bash",
-        "zsh",
-        "fish",
-        "ps1",
-        "bat",
-        "sql",
-        "css",
-        "scss",
-        "less",
-        "html",
-        "htm",
-        "md",
-        "markdown",
-        "rst",
-        "adoc",
-        "svg",
-        "png",
-        "jpg",
-        "gif",
-        "proto",
-        "graphql",
-        "pdf",
-        "gradle",
-        "tf",
-        "hcl",
-        "wasm",
-        "snap",
-        "lock",
-        "map",
-    ]
-)
-"""Endings of code, of documents and of pictures: `password_reset.py` is to be read, `passwords.txt` is not."""
+CODE = "code"
+"""The row of the endings of code, of documents and of pictures: `password_reset.py` is read, `passwords.txt` is not."""
 
 _WILD = re.compile(r"[*?\[]")
 _EXAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?|schema)(?=[._-]|$)")
@@ -108,8 +30,7 @@ class _Names:
     """Patterns of names that say the same of a file: whole names, endings and beginnings are compared fast."""
 
     def __init__(self, content: str, patterns: Sequence[str]) -> None:
-        self.is_word = content == WORDS
-        self.content = "secrets by its name" if self.is_word else content
+        self.content = "secrets by its name" if content == WORDS else content
         self._paths = tuple(f"/{pattern}" for pattern in patterns if "/" in pattern)
         names = [pattern for pattern in patterns if "/" not in pattern]
         self._whole = {name for name in names if not _WILD.search(name)}
@@ -153,8 +74,7 @@ def looks_secret(path: str) -> str:
     whole = f"{posixpath.dirname(whole)}/{name}"
     if name.endswith(".pub") or _EXAMPLE.search(name):
         return ""
-    is_code = name.rpartition(".")[2] in CODE
-    fitting = (names for names in _names() if not (is_code and names.is_word) and names.fit(name, whole))
+    fitting = (names for names in _names(is_code=name.rpartition(".")[2] in _code()) if names.fit(name, whole))
     return next((f"it looks like {names.content}" for names in fitting), "")
 
 
@@ -177,9 +97,21 @@ def _folders() -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _names() -> tuple[_Names, ...]:
+def _code() -> frozenset[str]:
+    return frozenset(dict(_rows())[CODE])
+
+
+@cache
+def _names(*, is_code: bool) -> tuple[_Names, ...]:
+    """Return the patterns of names; for code those alone that name its ending, or a name that begins with a dot."""
+    others = (CODE, WORDS) if is_code else (CODE,)
+    rows = [(content, names) for content, names in _rows() if content not in others and not content.endswith(KEPT)]
     return tuple(
-        _Names(content, [pattern for pattern in patterns if not pattern.endswith("/")])
-        for content, patterns in _rows()
-        if not content.endswith(KEPT)
+        _Names(content, [name for name in names if name[-1] != "/" and not (is_code and _is_open(name))])
+        for content, names in rows
     )
+
+
+def _is_open(pattern: str) -> bool:
+    """Return whether a pattern leaves the ending open, as `access_token*`; not of a hidden name, as `.env.*`."""
+    return pattern[-1] == "*" and pattern[0] != "."

@@ -36,10 +36,12 @@ app/secret_token.rb config/database.yml appsettings.Production.json service_acco
 firebase-adminsdk-x.json apikeys.csv .vault-token terraform.tfplan kube.config admin_rsa .zsh_history logins.json
 auth_token .git-credentials secrets/db.yaml.secret stripe.apikey.txt backup_codes.txt rootkey.csv
 .config/gh/hosts.yml cookies.sqlite master.key
-group_vars/vault.yml app.secrets wallet.dat user_credentials keystore.properties .m2/settings.xml tls.key.bak"""
+group_vars/vault.yml app.secrets wallet.dat user_credentials keystore.properties .m2/settings.xml tls.key.bak
+local_settings.py .env.py access_token.json id_rsa_backup kubeconfig.yaml"""
 CODE = """password_reset.py src/secrets/index.ts test_api_key.py primary_key.rb docs/passwords.md hosts.py vault.go
 tokenizer.json special_tokens_map.json keymap.json monkey.yml package-lock.json secret_rules.js author.txt pass.py
-settings.xml config.yml"""
+settings.xml config.yml access_token.py refresh_tokens.ts kubeconfig.go id_rsa_parser.rs connection_strings.cs
+_password.pyi edit_password.html.erb secrets_test.zig"""
 
 
 @pytest.mark.parametrize("path", NAMED.split())
