@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -42,6 +44,9 @@ class Column:
 
 
 Columns = tuple[Column, ...]
+
+MAX_SHOWN_WIDTH = 120
+"""Characters of a line of meanings, on terminals of any width."""
 
 
 @cache
@@ -91,8 +96,40 @@ def fitted(
     return pd.concat([frame, table[extra]], axis=1) if extra else frame
 
 
+class Meanings(pd.DataFrame):
+    """Columns with their types and meanings, which are shown whole: pandas would cut them at its own width."""
+
+    @property
+    def _constructor(self) -> type[Meanings]:
+        return Meanings
+
+    def __repr__(self) -> str:
+        """Return each column with its type on one line, and its meaning wrapped below."""
+        if not {"type", "meaning", "key"} <= set(self.columns):
+            return str(self.to_string())
+        width = min(shutil.get_terminal_size((100, 24)).columns, MAX_SHOWN_WIDTH)
+        return "\n".join(
+            textwrap.fill(f"{name} ({kind}{', key' * bool(key)})", width, subsequent_indent="  ")
+            + "\n"
+            + textwrap.fill(meaning, width, initial_indent="    ", subsequent_indent="    ")
+            for name, kind, meaning, key in zip(self.index, self["type"], self["meaning"], self["key"], strict=True)
+        )
+
+    def _repr_html_(self) -> str:
+        """Return a table of all rows for a notebook, whose cells wrap."""
+        with pd.option_context("display.max_colwidth", None):
+            return str(self.to_html()).replace("<td>", "<td style='text-align:left'>")
+
+
 def described(columns: Columns) -> pd.DataFrame:
-    """Return the columns with their types and meanings, as a table for a notebook; its index is the column."""
+    """Return the columns with their types and meanings, as a table for a notebook; its index is the column.
+
+    >>> described((Column("run_id", "text", "the run", key=True), Column("score", "whole", "its score")))
+    run_id (text, key)
+        the run
+    score (whole)
+        its score
+    """
     rows = [
         {
             "column": column.name,
@@ -102,7 +139,7 @@ def described(columns: Columns) -> pd.DataFrame:
         }
         for column in columns
     ]
-    return pd.DataFrame(rows).set_index("column")
+    return Meanings(rows).set_index("column")
 
 
 def _absent(column: Column, index: pd.Index[Any], where: str, problems: list[Problem]) -> pd.Series[Any]:

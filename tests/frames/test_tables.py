@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from tests.frames.artifacts import as_bytes, sound
 from tests.frames.plan_events import records, whole
 from verifyplan.analysis.documentation import documentation
+from verifyplan.columns import MAX_SHOWN_WIDTH
 from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
 from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
@@ -221,3 +224,13 @@ def test_the_documentation_lists_every_column_and_key():
         assert told.index.tolist() == [column.name for column in columns]
         assert told.index[told["key"]].tolist() == KEYS[table]
         assert told["meaning"].str.len().gt(0).all()
+
+
+def test_the_documentation_shows_meanings_whole_in_print_and_html():
+    told = documentation("calls")
+    for meaning in told["meaning"]:
+        assert meaning in " ".join(str(told).split())
+        assert escape(meaning, quote=False) in told._repr_html_()
+    assert max(map(len, str(told).splitlines())) <= MAX_SHOWN_WIDTH
+    assert str(told.tail(1)) in str(told)
+    assert told["meaning"].max() in str(told[["meaning"]])
