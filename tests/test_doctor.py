@@ -89,8 +89,57 @@ def test_a_wrong_key_is_told_with_where_it_came_from_and_not_shown():
         told = endpoint(server.url)
     assert told.state == "wrong"
     assert told.message == f"{server.url}: the key from ANTHROPIC_API_KEY was refused (401)"
-    assert told.fix == "give a key that belongs to this endpoint"
+    assert told.fix == (
+        "check the key from ANTHROPIC_API_KEY; it goes out as `Authorization: Bearer`: for an endpoint that reads "
+        "`x-api-key`, set VERIFYPLAN_KEY_HEADER=x-api-key"
+    )
     assert server.count("*", "GET") == 1
+
+
+class ReadsHeader(ScriptedServer):
+    """Takes its key in the header `x-api-key` alone."""
+
+    async def answer(self, request):
+        bearer = request.headers.pop("authorization", None)
+        assert (bearer is None) is ("x-api-key" in request.headers)
+        return await super().answer(request)
+
+
+@pytest.mark.usefixtures("keyed")
+def test_a_key_is_sent_in_the_header_that_the_environment_names(monkeypatch):
+    with ReadsHeader([], key=SECRET) as server:
+        assert endpoint(server.url).state == "wrong"
+        monkeypatch.setenv("VERIFYPLAN_KEY_HEADER", "X-Api-Key")
+        assert endpoint(server.url).state == "ok"
+    with ScriptedServer([], key="another") as server:
+        assert endpoint(server.url).fix.endswith("reads `Authorization`, unset VERIFYPLAN_KEY_HEADER")
+    monkeypatch.setenv("VERIFYPLAN_KEY_HEADER", "cookie")
+    told = checked(base_url=server.url)["key"]
+    assert (told.state, told.message) == ("wrong", "VERIFYPLAN_KEY_HEADER: names no header for a key, got 'cookie'")
+
+
+def test_an_endpoint_that_asks_for_a_key_where_none_is_set():
+    with ScriptedServer([], key=SECRET) as server:
+        told = endpoint(server.url)
+    assert told.message == f"{server.url}: it asks for a key (401)"
+    assert told.fix.startswith("no key is set; give one as api_key=, set the environment variable ANTHROPIC_API_KEY")
+
+
+@pytest.mark.parametrize(
+    ("reply", "fix"),
+    [
+        (
+            json_reply({}, 529, **{"retry-after": "600"}),
+            "try again in 10 min, as the endpoint asks, or ask who runs it",
+        ),
+        (json_reply({}, 503), "try again later, or ask who runs it; key and address may be right"),
+        (Reply(b"{}", 200, sent=-1), "try again later, or ask who runs it; key and address may be right"),
+    ],
+)
+@pytest.mark.usefixtures("keyed")
+def test_an_outage_is_not_blamed_on_key_or_address(reply, fix):
+    with Faulty(reply) as server:
+        assert endpoint(server.url).fix.startswith(fix)
 
 
 def test_this_machine_needs_no_key():
@@ -162,6 +211,7 @@ def test_a_refused_connection_is_told():
     told = endpoint(gone)
     assert told.state == "wrong"
     assert "no connection" in told.message
+    assert told.fix == "check the address, and that a server answers there"
 
 
 def test_it_works_where_an_event_loop_runs_as_in_notebooks():

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifyplan.agents.evidence import CitedPlace, read_evidence
+from verifyplan.agents.evidence import CitedPlace, open_evidence, read_evidence
+from verifyplan.protocol.call import Item
 from verifyplan.repository.reading import MAX_FILE_BYTES, UnreadableError
+from verifyplan.repository.repository import Repository
 from verifyplan.repository.sources import SourceFiles
 
 
@@ -20,6 +22,27 @@ def test_fences_and_backticks_are_quotations_where_no_line_is_quoted():
     assert read_evidence("a.py:3\n```python\ndef f():\n    pass\n```").quotes == ("def f():", "    pass")
     assert read_evidence("a.py:3 says `def f():`").quotes == ("def f():",)
     assert read_evidence("`a.py:3`").quotes == ()
+
+
+@pytest.mark.parametrize("path", [".env", ".npmrc", ".ssh/config", ".github/CODEOWNERS", "config/.env", ".env.local"])
+def test_a_file_whose_name_begins_with_a_dot_is_a_place(path):
+    assert read_evidence(f"see `{path}:3`.").places == (CitedPlace(path, 3, 3),)
+
+
+LINES = [f"line {number}" for number in range(1, 301)]
+
+
+@given(st.lists(st.tuples(st.integers(1, 320), st.integers(0, 30)), min_size=1, max_size=5, unique=True))
+def test_each_line_around_cited_places_is_shown_once(tmp_path_factory, cited):
+    repository = Repository.open(tmp_path_factory.getbasetemp())
+    names = [f"a.md:{first}-{first + more}" if more else f"a.md:{first}" for first, more in cited]
+    item = Item(finding_id="F-1", summary="a claim", evidence=" ".join(names))
+    shown, uses = open_evidence([item], repository, {"a.md": "\n".join(LINES)})
+    seen = [int(line.partition(":")[0]) for text in shown.values() for line in text.split("\n") if line[0] != "("]
+    due = {n for first, more in cited for n in range(first - 20, first + more + 21)} & set(range(1, 301))
+    assert sorted(seen) == sorted(due)
+    assert sorted(name for names in shown for name in names.split(", ")) == sorted(names)
+    assert [use.argument for use in uses] == list(shown)
 
 
 def test_a_place_inside_a_quotation_is_no_place():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import verifyplan as vp
@@ -44,6 +46,13 @@ def test_of_votes_it_shows_the_requests_of_the_first_round(folder):
     assert PASSWORD not in text
     assert 'DB_PASSWORD = "[redacted]"' in text
     assert "system prompt: as in r1/bob" in text
+    schema = shown.bodies[0]["output_config"]["format"]["schema"]
+    assert text.count(json.dumps(schema)) == 1
+    assert "\ntools: none\n" in text
+    assert "\nmax_tokens: 16000\n" in text
+    assert list(shown.requests["max_tokens"]) == [16_000, 16_000]
+    assert list(shown.requests["schema_characters"]) == [len(json.dumps(schema))] * 2
+    assert shown.notes[-1].startswith("No request has tools: ")
     assert "2 first requests, 2 redactions; nothing was sent." in text
     assert "<pre" in shown._repr_html_()
 
@@ -58,6 +67,27 @@ def test_of_a_plan_run_it_shows_the_first_request_of_each_role(folder):
         first = received(server)["i1/challenger/t1"]
     assert shown.bodies[0] == first
     assert set(shown.requests["role"]) >= {"challenger", "domain-expert", "resolver", "synthesizer", "score", "audit"}
+    assert str(shown).count(json.dumps(shown.bodies[0]["tools"][0])) == 1
+    assert shown.notes[-1].startswith("Roles with tools may read")
+
+
+def test_cited_places_that_are_withheld_are_named_in_preview_prompt_log_and_print(folder):
+    votes = {1: {name: {"F-1": AGREE} for name in ROSTER}}
+    arguments = [finding(worker="ann", evidence=".env:1, app.py:1 and app.py:2")], ROSTER
+    why = "it looks like settings of an environment"
+    with ScriptedServer(Played(votes)) as server:
+        given = {"backend": speaking_to(server), "repo": folder, "mode": "adversarial"}
+        shown = vp.preview(vp.crossverify, *arguments, **given)
+        run = vp.crossverify(*arguments, **given, log_dir=None, progress=False)
+    assert f"Workers see nothing of cited places whose files are withheld: .env:1 ({why})." in str(shown)
+    assert f'name=".env:1">\n(cannot be opened: .env is not opened: {why})' in str(shown)
+    assert str(shown).count("DB_PASSWORD") == 1
+    assert f"Workers saw nothing of .env:1 (.env is not opened: {why})." in str(run)
+    opened = run.frames.tools[run.frames.tools["call_id"].eq("r1/bob")]
+    assert list(opened["argument"]) == [".env:1", "app.py:1, app.py:2"]
+    assert opened["opened"].all()
+    assert run.frames.calls[["n_tools", "n_opened"]].to_numpy().tolist() == [[0, 2], [0, 2]]
+    assert run.frames.turns[["n_tools", "n_opened"]].to_numpy().tolist() == [[0, 2], [0, 2]]
 
 
 def test_of_a_debate_it_shows_the_first_of_the_architect(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from tests.live.imitated_endpoints import API, GATEWAY, KINDS, LLAMA, MODEL, VLLM, ImitatedEndpoint
 from tests.live.live_runs import KEY, speaking_to
-from tests.live.scripted_replies import hangs, says, status
+from tests.live.scripted_replies import hangs, resets, says, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import finding
 from verifyplan.agents.conformance import STEPS, ConformanceReport, probe, read_conformance
@@ -85,10 +86,16 @@ def test_the_settings_that_fit_follow_from_the_report():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (status(401, message="invalid x-api-key"), "401: .*invalid x-api-key.* Fix: check the key"),
+        (
+            status(401, message="invalid x-api-key"),
+            "401: .*invalid x-api-key.* Fix: check the key from api_key; it goes",
+        ),
         (status(404, message="model: none"), "404: .* Fix: check the model's name"),
-        (status(500), "500: .* Fix: check the address, the model and the key"),
-        (hangs(), "no answer: no answer in time"),
+        (status(400, message="prefill"), "400: .*prefill.* Fix: see what the endpoint says"),
+        (status(500), "500: .* Fix: try again later, .*key and address may be right"),
+        (status(503, 600), "503: .*; it asks to wait 10 min. Fix: try again in 10 min, as the endpoint asks"),
+        (resets(), "no connection .* Fix: try again later"),
+        (hangs(), "no answer: no answer in time. Fix: try again later"),
     ],
 )
 def test_an_endpoint_that_does_not_answer_is_an_error_after_one_request(answer, words):
@@ -106,6 +113,29 @@ def test_refusals_after_the_first_answer_are_unknowns_and_notes():
     assert (report.at_once, report.prompt_cache, report.reply_cache) == (None, None, None)
     assert any(note.startswith("529: ") and "overloaded" in note for note in report.notes)
     assert "  at once                             unknown" in str(report)
+    assert (report.answer_schema, report.tools) == ("unknown", "unknown")
+    assert "warning: unknown is still: holds answers to a schema, " in str(report)
+
+
+def test_a_server_fault_refuses_what_it_names():
+    def reply(asked):
+        return status(500, message="tools param requires --jinja flag") if asked.tools else says("OK.")
+
+    with ScriptedServer(reply) as server:
+        report = probe(MODEL, base_url=server.url, api_key=KEY)
+    assert (report.answer_schema, report.tools, report.warnings) == ("ignored", "refused", ())
+
+
+def test_a_cache_of_replies_is_warned_of_though_it_takes_no_long_prompt(tmp_path):
+    small = replace(GATEWAY, context=4000)
+    out = tmp_path / "report.json"
+    with ImitatedEndpoint(small) as server:
+        options = ["doctor", "--base-url", server.url, "--model", MODEL, "--log-dir", str(tmp_path), "--probe"]
+        shown = CliRunner().invoke(app, [*options, "--out", str(out)])
+    report = read_conformance(out)
+    assert (report.reply_cache, report.prompt_cache, report.context) == (True, None, 4000)
+    assert "warning: two equal requests got one reply, with one message id" in shown.stdout
+    assert f"The probe's report is in {out}" in shown.stderr
 
 
 def test_a_run_with_a_report_takes_its_settings_and_keeps_it_in_its_log(tmp_path):

@@ -147,7 +147,7 @@ def test_every_event_has_its_own_line_and_words():
         ("status-changed", "C3 OPEN to DEFERRED by synthesizer, cites nothing: not now"),
         ("convergence-evaluated", "The counts give BLOCKED: 1 BLOCKING and 2 SIGNIFICANT open; the synthesizer said "
                                   "CONVERGED PROCEED"),
-        ("call-replied", "i1/challenger: replied after 1.20 s, 9,000 in + 1,000 out tokens, 2 tool calls (1 refused)"),
+        ("call-replied", "i1/challenger: replied after 1.20 s, 9,000 in + 1,000 out tokens, 2 look-ups (1 refused)"),
         ("call-failed", "i1/synthesizer: timeout after 0.01 s: no answer"),
         ("turn-sent", "r1/c/t1: big is sent the request"),
         (
@@ -178,15 +178,15 @@ def test_what_turns_and_calls_with_them_say():
         "r1/c/t2: replied after 0.00 s, 1,204 in (1,000 cached, 200 put in a cache) + 88 out tokens, from replay, in "
         "batch b-1, broken off"
     )
-    used = "2,208 in (1,000 cached, 1,200 put in a cache) + 108 out tokens, 1 tool call (1 refused)"
+    used = "2,208 in (1,000 cached, 1,200 put in a cache) + 108 out tokens, 1 look-up (1 refused)"
     assert event_text(failed) == f"r1/c: out of budget after 2.00 s, {used}: max_cost: enough"
 
 
 @pytest.mark.parametrize(
     ("turn", "words"),
     [
-        ("r1/c/t1", "the request and 2 results of tools (1 refused)"),
-        ("i1/resolver/t3/w1", "the request and 2 results of tools (1 refused)"),
+        ("r1/c/t1", "the request and 2 excerpts of cited places (1 refused)"),
+        ("i1/resolver/t3/w1", "the request and 2 excerpts of cited places (1 refused)"),
         ("r1/c/t10", "nothing more"),
     ],
 )

@@ -51,12 +51,13 @@ class ProbeStep(NamedTuple):
 
 STEPS: Mapping[str, ProbeStep] = {
     "alone": ProbeStep("Does it answer?", 1, 60, 20),
+    "twice": ProbeStep("Does the same request get a reply of its own?", 1, 60, 20),
     "models": ProbeStep("Does its list of models say how large the context is?", 1, 0, 0),
     "count": ProbeStep("Does it count tokens?", 1, 0, 0),
     "schema": ProbeStep("Does it hold an answer to a schema?", 1, 300, 200),
     "counts": ProbeStep("Does it hold lists to a number of entries?", 1, 350, 200),
     "tools": ProbeStep("Does it call tools?", 1, 700, 200),
-    "cache": ProbeStep("Does it cache prompts, or whole replies?", 2, 14_000, 40),
+    "cache": ProbeStep("Does it cache prompts?", 2, 14_000, 40),
     "context": ProbeStep("How large is the context, by its refusal of a huge max_tokens?", 1, 60, 200),
     "at once": ProbeStep(f"Does it answer {AT_ONCE} requests at once?", AT_ONCE + 1, 300, 100),
 }
@@ -97,6 +98,23 @@ class ConformanceReport(Model):
         return fitting | ({"max_concurrency": self.at_once} if self.at_once and self.at_once < AT_ONCE else {})
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a researcher must know before runs: a cache of whole replies, answers that an outage left unknown."""
+        warnings = []
+        if self.reply_cache:
+            warnings.append(
+                "two equal requests got one reply, with one message id: this endpoint keeps whole replies. Votes that "
+                "come from such a cache are no independent ones. Switch it off; where it leaves out `metadata`, "
+                "workers and repetitions share replies (calls.id_repeated says which)"
+            )
+        unknown = [name for name, answer in self.rows if answer == "unknown" and name != "context"]
+        if unknown and self.notes:
+            warnings.append(
+                f"unknown is still: {', '.join(unknown)}; the refusals below say why, and another probe may find out"
+            )
+        return tuple(warnings)
+
+    @property
     def rows(self) -> list[tuple[str, str]]:
         """Each question in short with its answer in words."""
         return [
@@ -120,6 +138,7 @@ class ConformanceReport(Model):
                 f"{self.model} at {self.address}, probed {self.date} ({used})",
                 *(f"  {name:<{width}}  {answer}" for name, answer in self.rows),
                 f"settings that fit: {fitting}",
+                *(f"warning: {warning}" for warning in self.warnings),
                 *self.notes,
             ]
         )

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from verifyplan.agents.anthropic.key import OFFLINE_VARIABLE, Key, address_of, check_address, find_key, is_forbidden
+from verifyplan.agents.anthropic.key import (
+    OFFLINE_VARIABLE,
+    PLACEHOLDER,
+    Key,
+    address_of,
+    check_address,
+    find_key,
+    is_forbidden,
+)
 from verifyplan.agents.prices import price_of, unknown_price
 from verifyplan.errors import SettingsError
 from verifyplan.files import try_to_write
@@ -150,7 +158,11 @@ def _model_access(address: str, model: str | None, network: bool, timeout: float
     key: Key | None = None
     try:
         key = find_key(base_url=address)
-        yield Check(name="key", state="ok", message=f"found: {key.origin}; it is not shown")
+        is_set = key.reveal() != PLACEHOLDER
+        words = (
+            f"found: {key.origin}; it is not shown" if is_set else "none is set; a placeholder for this machine is sent"
+        )
+        yield Check(name="key", state="ok", message=words)
     except SettingsError as error:
         yield _of_error(error, "key", "missing" if error.problems[0].place == "api_key" else "wrong")
     reasons = {
@@ -201,19 +213,19 @@ def _endpoint(address: str, key: Key, model: str | None, timeout: float) -> Chec
     thread.start()
     thread.join(timeout + 5)
     if not answers:
-        return _wrong(address, f"no answer within {timeout:g} s")
+        return _wrong(address, f"no answer within {timeout:g} s", client.fix_of_outage())
     [answer] = answers
     if answer.failure:
         return _wrong(address, answer.failure, answer.fix)
     if answer.status in (401, 403):
-        message = f"the key from {key.origin} was refused ({answer.status})"
-        return _wrong(address, message, "give a key that belongs to this endpoint")
+        refused = f"the key from {key.origin} was refused" if key.reveal() != PLACEHOLDER else "it asks for a key"
+        return _wrong(address, f"{refused} ({answer.status})", answer.fix)
     if answer.status == 404:
         fix = "check that the address ends before /v1; if it does, the endpoint has no such list, which does no harm"
         message = f"{address} answers, but has no list of models (404)"
         return Check(name="endpoint", state="missing", message=message, fix=fix)
     if answer.status != 200:
-        return _wrong(address, f"it answered with status {answer.status}", "try again later, or ask who runs it")
+        return _wrong(address, f"it answered with status {answer.status}", answer.fix)
     if model is None or model in answer.ids:
         message = f"{address} answers and lists {len(answer.ids)} models"
         return Check(name="endpoint", state="ok", message=message)
@@ -221,5 +233,5 @@ def _endpoint(address: str, key: Key, model: str | None, timeout: float) -> Chec
     return _wrong(address, f"answers, and {model!r} is not among its {len(answer.ids)} models", f"use one of {names}")
 
 
-def _wrong(address: str, message: str, fix: str = "check the address, and the way there") -> Check:
+def _wrong(address: str, message: str, fix: str) -> Check:
     return Check(name="endpoint", state="wrong", message=f"{address}: {message}", fix=fix)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from verifyplan.agents.tools.file_access import NotOpenedError, read_listed, relative_path
 from verifyplan.protocol.call import Item, ToolUse
@@ -17,10 +18,12 @@ MAX_PLACE_LINES = 200
 """Lines that are shown of one place."""
 
 _PLACE = re.compile(
-    r"([^\s:`][^\s`]*\.[A-Za-z]\w*|(?:[^\s:`]+/)?(?:Makefile|Dockerfile|Justfile|Procfile|Gemfile|LICENSE|README))"
+    r"([^\s:`][^\s`]*\.[A-Za-z]\w*|\.[A-Za-z][^\s`:]*"
+    r"|(?:[^\s:`]+/)?(?:Makefile|Dockerfile|Justfile|Procfile|Gemfile|LICENSE|README))"
     r":([0-9]{1,8})(?:-([0-9]{1,8}))?(?:$|:)"
 )
 _TICKED = re.compile(r"`([^`\n]+)`")
+_BY_LINE = attrgetter("line", "last")
 _MAX_CHARACTERS, _MAX_WORD_CHARACTERS, _MAX_PLACES, _MAX_QUOTES = 100_000, 1_000, 5, 60
 
 
@@ -64,36 +67,55 @@ def read_evidence(text: str) -> CitedEvidence:
 def open_evidence(
     items: Sequence[Item], repository: Repository, documents: Mapping[str, str]
 ) -> tuple[dict[str, str], tuple[ToolUse, ...]]:
-    r"""Return the lines around each place that the items cite, by the place, and each opening as a use of Read.
+    r"""Return the lines around the places that the items cite, by the places, and each opening as a use of Read.
 
     Places may be cited in documents by their names, or in files of the repository that tools may read, too. In place
     of lines that cannot be read, the reason is shown; secrets are redacted in the whole text, as those of many lines
-    show only there. Each place is opened once. Source: rules B4, G4.
+    show only there. Places of one file whose lines meet are shown at once. Source: rules B4, G4.
 
-    >>> item = Item(finding_id="F-1", summary="the sum is wrong", evidence="plan.md:2")
+    >>> item = Item(finding_id="F-1", summary="the sum is wrong", evidence="plan.md:2, and plan.md:1")
     >>> open_evidence([item], Repository.open("."), {"plan.md": "one\ntwo"})[0]
-    {'plan.md:2': '1: one\n2: two'}
+    {'plan.md:1, plan.md:2': '1: one\n2: two'}
     """
-    texts: dict[str, list[str]] = {}
     shown: dict[str, str] = {}
     uses: list[ToolUse] = []
+    cited: dict[str, list[CitedPlace]] = {}
     for place in dict.fromkeys(place for item in items for place in read_evidence(item.evidence).places):
-        cited = str(place) if place.line == place.last else f"{place}-{place.last}"
+        cited.setdefault(place.path, []).append(place)
+    for path, places in cited.items():
         try:
-            if place.path not in texts:
-                text = documents.get(place.path)
-                text = read_listed(repository, relative_path(repository, place.path)) if text is None else text
-                texts[place.path] = redact(text).split("\n")
+            text = documents.get(path)
+            text = read_listed(repository, relative_path(repository, path)) if text is None else text
         except NotOpenedError as error:
-            shown[cited] = f"(cannot be opened: {error})"
-            uses.append(ToolUse(tool="Read", argument=cited, refused=str(error)))
+            names = _cited(sorted(places, key=_BY_LINE))
+            shown[names] = f"(cannot be opened: {error})"
+            uses.append(ToolUse(tool="Read", argument=names, refused=str(error)))
             continue
+        lines = redact(text).split("\n")
+        for first, last, joined in _excerpts(places):
+            excerpt = [f"{number}: {line}" for number, line in enumerate(lines[first - 1 : last], first)]
+            shown[_cited(joined)] = "\n".join(excerpt) or "(no such line)"
+            uses.append(ToolUse(tool="Read", argument=_cited(joined), results=len(excerpt)))
+    return shown, tuple(uses)
+
+
+def _excerpts(places: Iterable[CitedPlace]) -> list[tuple[int, int, list[CitedPlace]]]:
+    """Return the lines to show of one file, first and last, each with the places that they are shown for."""
+    excerpts: list[tuple[int, int, list[CitedPlace]]] = []
+    for place in sorted(places, key=_BY_LINE):
         first = max(place.line - CONTEXT_LINES, 1)
         last = min(place.last, place.line + MAX_PLACE_LINES - 1) + CONTEXT_LINES
-        lines = [f"{number}: {line}" for number, line in enumerate(texts[place.path][first - 1 : last], first)]
-        shown[cited] = "\n".join(lines) or "(no such line)"
-        uses.append(ToolUse(tool="Read", argument=cited, results=len(lines)))
-    return shown, tuple(uses)
+        if excerpts and first <= excerpts[-1][1] + 1:
+            begin, end, joined = excerpts[-1]
+            excerpts[-1] = begin, max(end, last), [*joined, place]
+        else:
+            excerpts.append((first, last, [place]))
+    return excerpts
+
+
+def _cited(places: Iterable[CitedPlace]) -> str:
+    """Return places as they are cited, with their last lines where they have several."""
+    return ", ".join(str(place) if place.line == place.last else f"{place}-{place.last}" for place in places)
 
 
 def _places(prose: str) -> list[CitedPlace]:

@@ -52,9 +52,13 @@ def doctor(
         report = agents.probe(model, base_url=base_url, say=partial(typer.echo, err=True))
         if out is not None:
             write_text(out, report.model_dump_json(indent=2) + "\n")
+            typer.echo(
+                f"The probe's report is in {out}; agents.Anthropic(..., conformance={str(out)!r}) reads it.", err=True
+            )
         if not as_json:
             typer.echo(f"\n{report}")
-        listed.append({"name": "probe", "state": "ok", "message": "", "fix": "", "report": report.model_dump()})
+        message = "; ".join(report.warnings)
+        listed.append({"name": "probe", "state": "ok", "message": message, "fix": "", "report": report.model_dump()})
     if as_json:
         typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
     if any(check.state == "wrong" for check in checks):

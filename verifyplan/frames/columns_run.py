@@ -98,7 +98,10 @@ CALL_TABLES: dict[str, Columns] = {
         Column("replied_at", "time", "when it ended"),
         Column("reason", "text", "what was wrong with the call, or with its answer"),
         Column("failure", FAILURE_KINDS, "why it failed, told from status and reason; missing where it did not"),
-        Column("n_tools", "whole", "tool calls of the call, refused ones included"),
+        Column("n_tools", "whole", "tool calls that the agent made, refused ones included"),
+        Column(
+            "n_opened", "whole", "excerpts that were opened for it beforehand, of the places that its findings cite"
+        ),
         Column(
             "schema_ignored",
             "yesno",
@@ -130,6 +133,7 @@ CALL_TABLES: dict[str, Columns] = {
         Column("replied_at", "time", "when it came back"),
         Column("n_added", "whole", "blocks that it adds to the conversation: results of tools, a wish for repair"),
         Column("n_tools", "whole", "tool calls behind those blocks, refused ones included"),
+        Column("n_opened", "whole", "excerpts that its first message shows, of the places that its findings cite"),
     ),
     "attempts": (
         RUN,
@@ -157,12 +161,17 @@ CALL_TABLES: dict[str, Columns] = {
         RUN,
         _CALL,
         _REOPENING,
-        Column("step", "whole", "the tool call, numbered from 1 in its call", key=True),
+        Column("step", "whole", "the use of a tool, numbered from 1 in its call", key=True),
         Column("tool", TOOLS, "what was used"),
-        Column("argument", "text", "what it was called with: a path, a pattern, a query"),
+        Column("argument", "text", "what it was used with: a path, a pattern, a query, cited places"),
         Column("serves", "text", "the unknown or risk that it serves, if it names one"),
         Column("refused", "text", "why it was refused; blank if it was not"),
         Column("results", "whole", "lines or hits that came back"),
+        Column(
+            "opened",
+            "yesno",
+            "whether it was made beforehand, to open cited places; false where the agent called the tool",
+        ),
     ),
 }
 """The tables of who was called; they come from logs. `turns` are those of agents that are models."""

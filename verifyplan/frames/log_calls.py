@@ -38,6 +38,7 @@ _ITERATION = re.compile(r"i(\d{1,9})/")
 _USAGE, _TOOL_USE = tuple(Usage.model_fields), tuple(ToolUse.model_fields)
 _of_usage, _of_tool_use = attrgetter(*_USAGE), attrgetter(*_TOOL_USE)
 _OF_CALLS = frozenset(("call-requested", "call-replied", "call-failed", "turn-sent", "turn-replied"))
+_FIRST_TURN = "/t1"
 _TURN_NUMBER = re.compile(r"/t(\d{1,9})(?:/w\d+)?$")
 
 
@@ -116,6 +117,11 @@ def tools_used(end: CallEnd | None, turns: Sequence[Turn], *, of_turns: bool = F
     return by_turns if end is None or (of_turns and turns) else end.tools
 
 
+def n_opened(turns: Sequence[Turn]) -> int:
+    """Return how many uses of Read were made before the first message of a call, which shows what they opened."""
+    return sum(len(turn.sent.tools) for turn in turns if turn.sent and turn.call_id.endswith(_FIRST_TURN))
+
+
 def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
     """Return the row of one exchange; `over` is true if its call went on, or ended, after it."""
     number = _TURN_NUMBER.search(turn.call_id)
@@ -140,7 +146,8 @@ def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
         "requested_at": turn.sent_at,
         "replied_at": turn.replied_at,
         "n_added": len(sent.added) if sent else None,
-        "n_tools": len(sent.tools) if sent else None,
+        "n_tools": len(sent.tools) - n_opened([turn]) if sent else None,
+        "n_opened": n_opened([turn]) if sent else None,
     }
 
 
@@ -225,6 +232,7 @@ def _rows_of(
     ]
     tools = [
         {**own, "call_id": call_id, **in_part, "step": step, **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True))}
+        | {"opened": step <= n_opened(turns.get(call_id, ()))}
         for call_id in dict.fromkeys([*ended, *requests])
         for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ()), of_turns=is_later), start=1)
     ]
@@ -257,7 +265,8 @@ def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None, of_t
         "source": end.source if end and end.type == "call-replied" else None,
         "reason": end.reason if end and end.type == "call-failed" else fault,
         "failure": failure_kind(end.status, end.reason) if end and end.type == "call-failed" else None,
-        "n_tools": len(tools) if tools or usage else None,
+        "n_tools": len(tools) - n_opened(turns) if tools or usage else None,
+        "n_opened": n_opened(turns) if turns else None,
     }
 
 

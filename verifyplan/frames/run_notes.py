@@ -7,6 +7,9 @@ import pandas as pd
 from verifyplan.rules.failed_calls import FAILURE_KINDS, FailureKind
 from verifyplan.text import counted
 
+MAX_NAMED_PLACES = 3
+"""Cited places that were not opened and that a note names."""
+
 
 def counted_calls(calls: pd.DataFrame) -> pd.Series[bool]:
     """Return whether each call counts: all but those that a reopening of their run superseded, whose cost counts."""
@@ -41,6 +44,24 @@ def note_lost_answers(runs: pd.DataFrame, attempts: pd.DataFrame) -> str | None:
     return (
         f"Beside ${float(runs['cost'].sum()):.4f} of replies, perhaps {billed} were billed for lost answers{requests}."
     )
+
+
+def note_not_opened(tools: pd.DataFrame) -> str | None:
+    """Say which cited places were not opened for the workers, and why; None where all were.
+
+    >>> refused = "c.env is not opened: it looks like settings of an environment"
+    >>> uses = {"argument": ["c.env:1", "c.env:1"], "refused": refused, "opened": True}
+    >>> note_not_opened(pd.DataFrame(uses))
+    'Workers saw nothing of c.env:1 (c.env is not opened: it looks like settings of an environment).'
+    """
+    closed = tools[tools["opened"].fillna(value=False).astype(bool) & tools["refused"].fillna("").ne("")]
+    closed = closed.drop_duplicates("argument")
+    if closed.empty:
+        return None
+    shown = closed.head(MAX_NAMED_PLACES)
+    named = ", ".join(f"{place} ({why})" for place, why in zip(shown["argument"], shown["refused"], strict=True))
+    more = f", and of {len(closed) - len(shown):,} more (table tools)" if len(closed) > len(shown) else ""
+    return f"Workers saw nothing of {named}{more}."
 
 
 def note_supplementary(runs: pd.DataFrame, where: str = "") -> str | None:

@@ -168,7 +168,7 @@ def _source(event: event_run.CallReplied | event_run.TurnReplied) -> str:
 
 
 def _tool_calls(uses: tuple[ToolUse, ...]) -> str:
-    tools = f", {counted(len(uses), 'tool call')}" if uses else ""
+    tools = f", {counted(len(uses), 'look-up')}" if uses else ""
     return tools + _refused(uses)
 
 
@@ -206,10 +206,12 @@ def _attempt(event: event_run.Attempt) -> str:
 def _sent(event: event_run.TurnSent) -> Iterator[str]:
     """Yield what a turn adds: the request and what was opened for it, or results of tools and our own words."""
     first = not _LATER_TURN.search(event.call_id)
-    results = len(event.tools) if first else sum(block.get("type") == "tool_result" for block in event.added)
+    results = 0 if first else sum(block.get("type") == "tool_result" for block in event.added)
     texts = [str(block.get("text") or "") for block in event.added if block.get("type") != "tool_result"]
     if first:
         yield "the request"
+        if event.tools:
+            yield f"{counted(len(event.tools), 'excerpt')} of cited places{_refused(event.tools)}"
     elif not event.added:
         yield "nothing more"
     if results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -11,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.agents.base import ModelBackend, Request
+from verifyplan.agents.evidence import read_evidence
 from verifyplan.agents.tools.file_access import withheld
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
@@ -29,8 +31,12 @@ from verifyplan.traceback_locals import without_keys_in_tracebacks
 MAX_NAMED_FILES = 50
 """Files that look secret and are named in the text of a preview; `withheld` has all."""
 
-_LATER = "Later requests also hold what was answered until then and what tools return, redacted in the same way."
+_LATER = "Later requests also hold what was answered until then{more}, redacted in the same way."
 _TOOLS = "Roles with tools may read, search and list every file of the folder that is not withheld."
+_NO_TOOLS = "No request has tools: of the folder, models see what is shown above and nothing else."
+_SHOWN = ("model", "metadata", "system", "messages", "tools", "output_config")
+"""The parts of a request that have lines of their own."""
+_SCHEMA = "schema of the answer"
 _NOTHING = "Nothing is sent: static agents, scripts and functions run on this machine."
 
 
@@ -40,8 +46,8 @@ class Preview:
     """The first requests of a run, one a role or worker, as they would be sent; nothing was sent."""
 
     requests: pd.DataFrame
-    """`call_id, role, model, address, characters, redactions, tools`: one row a request; characters are those of its
-    system prompt and its message, redactions the marks in these."""
+    """`call_id, role, model, address, characters, redactions, max_tokens, schema_characters, tools`: one row a request;
+    characters are those of its system prompt and its message, redactions the marks in these."""
     bodies: tuple[dict[str, Any], ...]
     """The requests themselves, as JSON values: model, limits, metadata, system prompt, message, tools, schema."""
     withheld: tuple[tuple[str, str], ...]
@@ -67,7 +73,8 @@ class Preview:
             yield f"\n== {row.call_id!s} ({row.role!s}): {row.model!s} at {row.address!s}"
             yield f"tools: {str(row.tools) or 'none'}"
             yield from (f"metadata: {name} {value}" for name, value in body.get("metadata", {}).items())
-            for title, text in _texts(body):
+            yield from (f"{name}: {json.dumps(value)}" for name, value in _settings(body))
+            for title, text in (*_texts(body), *_definitions(body)):
                 if (before := shown.setdefault(text, str(row.call_id))) != str(row.call_id):
                     yield f"-- {title}: as in {before}"
                 else:
@@ -110,8 +117,8 @@ def preview(run: Callable[..., Any], *arguments: Any, **settings: Any) -> Previe
     if isinstance(backend, Pair):
         backend = backend.player("architect")
     if not isinstance(backend, ModelBackend):
-        return _preview((), backend, folder, (_NOTHING,))
-    return _preview(tuple(_first_requests(prepared, backend)), backend, folder, (_LATER, _TOOLS))
+        return _preview((), backend, folder)
+    return _preview(tuple(_first_requests(prepared, backend)), backend, folder)
 
 
 def _first_requests(prepared: Any, backend: ModelBackend) -> Iterator[Request]:
@@ -133,14 +140,35 @@ def _folder(prepared: PreparedPlanRun | PreparedCrossRun | PreparedDebate) -> st
     return str(inputs.repository["root"])
 
 
-def _preview(requests: tuple[Request, ...], backend: Any, folder: str, notes: tuple[str, ...]) -> Preview:
+def _preview(requests: tuple[Request, ...], backend: Any, folder: str) -> Preview:
     bodies = tuple(backend.first_request(request) for request in requests)
     rows = [_row(request, body, backend) for request, body in zip(requests, bodies, strict=True)]
-    columns = ["call_id", "role", "model", "address", "characters", "redactions", "tools"]
+    columns = ["call_id", "role", "model", "address", "characters", "redactions", "max_tokens", "schema_characters"]
     allowed = tuple(backend.describe().get("allow_files") or ()) if requests else ()
     repository = Repository.open(folder, allowed_files=allowed)
     closed = tuple((path, why) for path in repository.files if (why := withheld(repository, path)))
-    return Preview(pd.DataFrame(rows, columns=columns), bodies, closed if requests else (), notes)
+    notes = tuple(_notes(requests, bodies, repository))
+    return Preview(pd.DataFrame(rows, columns=[*columns, "tools"]), bodies, closed if requests else (), notes)
+
+
+def _notes(requests: tuple[Request, ...], bodies: tuple[dict[str, Any], ...], repository: Repository) -> Iterator[str]:
+    """Yield what a reader must know: cited places that are withheld, what comes later, who may read the folder."""
+    if not requests:
+        yield _NOTHING
+        return
+    cited = {
+        f"{place} ({why})"
+        for request in requests
+        if isinstance(request, WorkerRequest) and request.verification_mode == "full-reanalysis"
+        for item in request.items
+        for place in read_evidence(item.evidence).places
+        if place.path not in request.documents and (why := withheld(repository, place.path))
+    }
+    if cited:
+        yield f"Workers see nothing of cited places whose files are withheld: {', '.join(sorted(cited))}."
+    has_tools = any(body.get("tools") for body in bodies)
+    yield _LATER.format(more=" and what tools return" if has_tools else "")
+    yield _TOOLS if has_tools else _NO_TOOLS
 
 
 def _row(request: Request, body: Mapping[str, Any], backend: Any) -> dict[str, Any]:
@@ -152,6 +180,8 @@ def _row(request: Request, body: Mapping[str, Any], backend: Any) -> dict[str, A
         "address": _address(backend, request),
         "characters": sum(map(len, texts)),
         "redactions": sum(text.count(MARK) for text in texts),
+        "max_tokens": body["max_tokens"],
+        "schema_characters": sum(len(text) for title, text in _definitions(body) if title == _SCHEMA),
         "tools": ", ".join(tool["name"] for tool in body.get("tools", ())),
     }
 
@@ -160,6 +190,22 @@ def _address(backend: Any, request: Request) -> str:
     """Return the endpoint of a request; blank where the backend does not say it."""
     address: Callable[[Request], str] = getattr(backend, "address_for", lambda _: "")
     return address(request)
+
+
+def _settings(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what a request sets beside its texts and definitions: max_tokens, effort, thinking ..."""
+    for name, value in body.items():
+        if name not in _SHOWN:
+            yield name, value
+    yield from ((name, value) for name, value in body.get("output_config", {}).items() if name != "format")
+
+
+def _definitions(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the tools and the schema of the answer with their titles, as JSON."""
+    for tool in body.get("tools", ()):
+        yield f"tool {tool['name']}", json.dumps(tool, ensure_ascii=False)
+    if schema := body.get("output_config", {}).get("format", {}).get("schema"):
+        yield _SCHEMA, json.dumps(schema, ensure_ascii=False)
 
 
 def _texts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.ignored_requests import notes_on_ignored
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.run_notes import failure_counts, note_lost_answers
+from verifyplan.frames.run_notes import failure_counts, note_lost_answers, note_not_opened
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_below_quorum
@@ -91,12 +91,13 @@ class Run:
 
     @property
     def call_notes(self) -> tuple[str, ...]:
-        """What a reader must know: replies not a call's own, what endpoints ignored, few votes, perhaps lost money."""
+        """What a reader must know: replies not a call's own, what was ignored or not opened, few votes, lost money."""
         frames = self.frames
         below, lost = note_below_quorum(frames.findings), note_lost_answers(frames.runs, frames.attempts)
         counting = frames.calls[~frames.calls["superseded"].fillna(False).astype(bool)]
         notes = (*notes_on_independence(frames), *notes_on_ignored(counting))
-        return (*(f"{note}." for note in notes), *filter(None, (below, lost)))
+        closed = note_not_opened(frames.tools)
+        return (*(f"{note}." for note in notes), *filter(None, (below, lost, closed)))
 
     @cached_property
     def frames(self) -> RunSet:

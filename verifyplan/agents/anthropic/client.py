@@ -21,12 +21,22 @@ from verifyplan.agents.anthropic.http_attempts import (
     MAX_WAIT_S,
     RETRIED_ERRORS,
     HttpAttempt,
+    asked_wait,
     backoff,
     may_be_sent_again,
     watch_request,
     watch_response,
 )
-from verifyplan.agents.anthropic.key import OFFLINE_VARIABLE, Key, custom_headers, is_forbidden
+from verifyplan.agents.anthropic.key import (
+    KEY_HEADERS,
+    OFFLINE_VARIABLE,
+    PLACEHOLDER,
+    Key,
+    custom_headers,
+    fix_of_refused_key,
+    is_forbidden,
+    key_header,
+)
 from verifyplan.agents.base import Sending
 from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.redaction import redact
@@ -38,12 +48,30 @@ TURN_HEADER = "x-verifyplan-turn"
 """The header that names the turn of a request."""
 
 FIX_BY_STATUS = {
-    401: "check the key; `verifyplan doctor` says where it comes from",
     402: "see to the account's credit",
     403: "check what the key may do",
     404: "check the model's name and base_url; `verifyplan doctor` lists the models of an endpoint",
 }
-"""The fix by status, for answers about settings, which would be the same for every request."""
+"""The fix by status, for answers about settings, the same for every request; 401 has words of its own."""
+
+
+def fix_of_refusal(status: int, key: Key, address: str) -> str:
+    """Return the fix where an endpoint refuses a request for the settings; blank where they are not the cause."""
+    if status == 401 or (status == 403 and key.reveal() == PLACEHOLDER):
+        return fix_of_refused_key(key, address)
+    return FIX_BY_STATUS.get(status, "")
+
+
+def fix_of_outage(asked_wait_s: float | None = None) -> str:
+    """Return the fix where an endpoint is down, overloaded or limits its callers: to wait, as long as it asks."""
+    wait = "later" if asked_wait_s is None else f"in {span(asked_wait_s)}, as the endpoint asks"
+    return f"try again {wait}, or ask who runs it; key and address may be right"
+
+
+def fix_of_lost_connection(cause: BaseException) -> str:
+    """Return the fix where a connection was never made, or broke off."""
+    unreachable = isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout)
+    return "check the address, and that a server answers there" if unreachable else fix_of_outage()
 
 
 class RetryPause:
@@ -91,6 +119,7 @@ class Endpoint:
     def __init__(self, base_url: str, key: Key, *, timeout: float, max_retries: int, first: bool = True) -> None:
         """Send headers of the environment, which may hold keys, to the `first` endpoint of a backend alone."""
         self.base_url, headers = base_url, custom_headers()
+        self._key, self._key_header = key, key_header()
         if is_forbidden(base_url):
             fix = f"point base_url to a server on this machine, or unset {OFFLINE_VARIABLE}"
             raise SettingsError(Problem("base_url", f"{base_url} is not asked while {OFFLINE_VARIABLE} is set", fix))
@@ -103,7 +132,7 @@ class Endpoint:
             max_retries=0,  # what is sent again is recorded, and so is decided here
             default_headers={} if first else dict.fromkeys(headers, anthropic.Omit()),  # type: ignore[arg-type]
             http_client=BoundedClient(
-                before=[self._check_origin, watch_request],
+                before=[self._check_origin, self._place_key, watch_request],
                 after=[watch_response],
                 follow_redirects=False,
                 verify=trusted_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
@@ -118,6 +147,13 @@ class Endpoint:
         """Refuse requests to another origin than that of the key, also where a reply names one to ask next."""
         if request.url.origin != self._origin:
             raise anthropic.AnthropicError("the endpoint names another address to be asked, which is not given its key")
+
+    async def _place_key(self, request: httpx2.Request) -> None:
+        """Send the key in the header that VERIFYPLAN_KEY_HEADER names, where that is another than the SDK's."""
+        name = KEY_HEADERS[0]
+        if self._key_header != name and request.headers.get(name) == f"Bearer {self._key.reveal()}":
+            del request.headers[name]
+            request.headers[self._key_header] = self._key.reveal()
 
     async def send(self, turn: str, body: Mapping[str, Any], sending: Sending | None = None) -> dict[str, Any]:
         """Return the endpoint's message for one request, sent again where that may help; `sending` notes each time.
@@ -190,8 +226,8 @@ class Endpoint:
             redact(f"answered {error.status_code}: {_reason(error)}"),
         )  # it may quote the key
         name = str(error.type or "no reason given")
-        if status in FIX_BY_STATUS:
-            problem = Problem(f"endpoint {self.base_url}", message, FIX_BY_STATUS[status])
+        if fix := fix_of_refusal(status, self._key, self.base_url):
+            problem = Problem(f"endpoint {self.base_url}", message, fix)
             return Failure(name, SettingsError(problem), again=False)
         return Failure(name, AgentError(f"the endpoint {message}"), again=may_be_sent_again(error.response))
 
@@ -241,7 +277,7 @@ class ModelList(NamedTuple):
     ids: tuple[str, ...] = ()
     status: int = 200
     failure: str = ""
-    fix: str = "check the address, and the way there"
+    fix: str = ""
 
 
 async def list_models(address: str, key: Key, timeout: float) -> ModelList:
@@ -254,11 +290,13 @@ async def list_models(address: str, key: Key, timeout: float) -> ModelList:
         if all(isinstance(name, str) for name in ids):  # the SDK gives what came, whatever its types say
             return ModelList(ids)
     except (TimeoutError, anthropic.APITimeoutError):
-        return ModelList(failure=f"no answer within {timeout:g} s")
+        return ModelList(failure=f"no answer within {timeout:g} s", fix=fix_of_outage())
     except anthropic.APIStatusError as error:
-        return ModelList(status=error.status_code)
+        fix = fix_of_refusal(error.status_code, key, address) or fix_of_outage(asked_wait(error.response.headers))
+        return ModelList(status=error.status_code, fix=fix)
     except (anthropic.APIConnectionError, httpx2.TransportError) as error:
-        return ModelList(failure=f"no connection ({type(error.__cause__ or error).__name__})")
+        cause = error.__cause__ or error
+        return ModelList(failure=f"no connection ({type(cause).__name__})", fix=fix_of_lost_connection(cause))
     except Exception:  # noqa: S110  (HTML, or JSON of another kind, which the SDK does not check and trips over)
         pass
     finally:

@@ -20,6 +20,9 @@ HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"
 DEFAULT_URL = "https://api.anthropic.com"
 OFFLINE_VARIABLE = "VERIFYPLAN_OFFLINE"
 """While this variable is set, only endpoints on this machine are used."""
+KEY_HEADER_VARIABLE = "VERIFYPLAN_KEY_HEADER"
+"""Names the header in which keys are sent: `authorization`, as the SDK sends them, or `x-api-key`."""
+KEY_HEADERS = ("authorization", "x-api-key")
 KEYRING = ("verifyplan", "anthropic")
 """Service and user name of the key in the keyring."""
 PLACEHOLDER = "no-key-needed"
@@ -79,8 +82,8 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     Looked for in this order: `given`; ANTHROPIC_API_KEY; ANTHROPIC_AUTH_TOKEN; the keyring under verifyplan /
     anthropic, if the package keyring is installed; a placeholder, if `base_url` (or ANTHROPIC_BASE_URL) is on this
     machine. Blank variables count as not set. Every key that is found is redacted from all texts from then on.
-    SettingsError if there is none, if it holds spaces, line breaks or characters outside ASCII, and if the address
-    itself holds a user or a password; the key is in no message. Source: rule G3.
+    SettingsError if there is none, if it holds spaces, line breaks or characters outside ASCII, if the address itself
+    holds a user or a password, and if VERIFYPLAN_KEY_HEADER names no header; the key is in no message. Source: rule G3.
 
     >>> find_key("the-key-of-this-example")
     Key(from api_key, hidden)
@@ -88,6 +91,7 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     given = None if given is None else hide_key(given)
     address = address_of(base_url)
     check_address(address)
+    key_header()
     if given is not None:
         return _usable(given)
     if (key := _from_environment()) is not None:
@@ -98,6 +102,29 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
     if is_loopback(address):
         return Key(PLACEHOLDER, "no setting: a placeholder for this machine")
     raise SettingsError(Problem("api_key", f"no key was found{failure}", _FIX))
+
+
+def key_header() -> str:
+    """Return the header in which keys are sent: `authorization`, unless VERIFYPLAN_KEY_HEADER is `x-api-key`."""
+    name = os.environ.get(KEY_HEADER_VARIABLE, "").strip().lower() or KEY_HEADERS[0]
+    if name not in KEY_HEADERS:
+        fix = f"set it to {' or '.join(KEY_HEADERS)}, or unset it"
+        raise SettingsError(Problem(KEY_HEADER_VARIABLE, f"names no header for a key, got {name!r}", fix))
+    return name
+
+
+def fix_of_refused_key(key: Key, address: str) -> str:
+    """Return what helps where an endpoint refuses a key, or asks for one: the key itself, or how it is sent."""
+    if key.reveal() == PLACEHOLDER:
+        return f"no key is set; {_FIX}"
+    fix = f"check the key from {key.origin}"
+    if is_own(address):
+        return fix
+    if key_header() == "x-api-key":
+        change = f"for an endpoint that reads `Authorization`, unset {KEY_HEADER_VARIABLE}"
+        return f"{fix}; it goes out as `x-api-key`: {change}"
+    change = f"for an endpoint that reads `x-api-key`, set {KEY_HEADER_VARIABLE}=x-api-key"
+    return f"{fix}; it goes out as `Authorization: Bearer`: {change}"
 
 
 def environment_key() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -12,16 +13,23 @@ import anthropic
 import httpx2
 from pydantic_core import from_json
 
-from verifyplan.agents.anthropic.client import FIX_BY_STATUS, MAX_LISTED_MODELS, Endpoint
+from verifyplan.agents.anthropic.client import (
+    MAX_LISTED_MODELS,
+    Endpoint,
+    fix_of_lost_connection,
+    fix_of_outage,
+    fix_of_refusal,
+)
 from verifyplan.agents.anthropic.context_errors import context_limit
 from verifyplan.agents.anthropic.conversation import message_text
+from verifyplan.agents.anthropic.http_attempts import RETRIED_STATUSES, asked_wait, may_be_sent_again
 from verifyplan.agents.anthropic.key import Key
 from verifyplan.agents.conformance import AT_ONCE, ConformanceReport, Held
 from verifyplan.agents.prices import usage_of
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.protocol.call import Usage
 from verifyplan.redaction import redact
-from verifyplan.text import truncate
+from verifyplan.text import span, truncate
 from verifyplan.version import VERSION
 
 MAX_NOTE_CHARACTERS = 300
@@ -35,16 +43,34 @@ _WORDS = ("k7-amber", "q2-slate", "z9-coral")
 """Words that no model writes of its own accord."""
 _CONTEXT_KEYS = ("max_input_tokens", "max_model_len", "context_length", "context_window", "n_ctx")
 """The names by which lists of models tell the context of one: Anthropic's, vLLM's, gateways', llama.cpp's."""
+_FIRST = "Say the number 200."
 _PROSE = "Write one sentence about the sea, in plain words."
 
 
 class Answered(NamedTuple):
-    """The outcome of one request: a message, or the status and the reason of a refusal."""
+    """The outcome of one request: a message, or the status and the reason of a refusal, and what may help."""
 
     message: dict[str, Any] | None = None
     status: int = 200
     reason: str = ""
     seconds: float = 0.0
+    asked_wait_s: float | None = None
+    fix: str = "name an endpoint of the Messages API"
+
+    @property
+    def note(self) -> str:
+        """The refusal in words, with the wait that the endpoint asks for."""
+        wait = f"; it asks to wait {span(self.asked_wait_s)}" if self.asked_wait_s else ""
+        return f"{self.status or 'no answer'}: {self.reason}{wait}"
+
+    def refused(self, words: str) -> Held:
+        """Return whether a request without a message was refused for itself; unknown in an outage.
+
+        A server's fault (5xx) is a refusal where it names one of the words of what was asked.
+        """
+        if self.status >= 500:
+            return "refused" if re.search(words, self.reason, re.IGNORECASE) else "unknown"
+        return "refused" if self.status >= 400 and self.status not in RETRIED_STATUSES else "unknown"
 
     @property
     def text(self) -> str:
@@ -71,7 +97,7 @@ class _Probe:
             answered = Answered(None, answered.status, "the reply is no message")
         if answered.message is None:
             self.context = self.context or context_limit(answered.reason)
-            self.notes.append(f"{answered.status or 'no answer'}: {answered.reason}")
+            self.notes.append(answered.note)
         else:
             self.used += usage_of(answered.message, None)
         return answered._replace(seconds=time.monotonic() - began)
@@ -101,7 +127,7 @@ class _Probe:
         held = {"format": {"type": "json_schema", "schema": schema | {"additionalProperties": False}}}
         answered = await self.ask(_PROSE, 200, output_config=held)
         if answered.message is None:
-            return "refused" if 400 <= answered.status < 600 else "unknown"
+            return answered.refused("schema|grammar|output_|response_format|structured")
         try:
             words = from_json(answered.text)["words"]
         except (ValueError, KeyError, TypeError, IndexError):
@@ -117,10 +143,14 @@ class _Probe:
             "Call the tool look_up once, with the word 'tide', and say nothing.", 200, tools=[tool]
         )
         if answered.message is None:
-            return "refused" if 400 <= answered.status < 600 else "unknown"
+            return answered.refused("tool")
         blocks = [block for block in answered.message["content"] if isinstance(block, dict)]
         called = any(block.get("type") == "tool_use" and block.get("name") == "look_up" for block in blocks)
         return "held" if called else "ignored"
+
+    async def repeats(self, first: Answered) -> bool | None:
+        """Return whether the first request, sent again, gets the very reply; None where none came."""
+        return _is_same(first, await self.ask(_FIRST))
 
     async def caches(self) -> tuple[bool | None, bool | None]:
         """Return whether a long prompt that is sent twice is read from a cache, and whether its reply is the same."""
@@ -130,8 +160,7 @@ class _Probe:
         second = await self.ask("Say OK.", system=system) if first.message is not None else first
         if first.message is None or second.message is None:
             return None, None
-        same = first.message.get("id") is not None and first.message.get("id") == second.message.get("id")
-        return usage_of(second.message, None).cache_read_tokens > 0, same
+        return usage_of(second.message, None).cache_read_tokens > 0, _is_same(first, second)
 
     async def at_once(self) -> int | None:
         """Return how many requests are answered at once, about: those answered, or what their time allows."""
@@ -154,10 +183,12 @@ async def probe_endpoint(
     asking = _Probe(endpoint, model)
     try:
         begin("alone")
-        alone = await asking.ask("Say the number 0.")
+        alone = await asking.ask(_FIRST)
         if alone.message is None:
-            fix = FIX_BY_STATUS.get(alone.status, "check the address, the model and the key: `verifyplan doctor`")
-            raise SettingsError(Problem(f"endpoint {address}", asking.notes[0], fix))
+            fix = fix_of_refusal(alone.status, key, address) or alone.fix
+            raise SettingsError(Problem(f"endpoint {address}", alone.note, fix))
+        begin("twice")
+        repeated = await asking.repeats(alone)
         begin("models")
         asking.context = await asking.listed_context()
         begin("count")
@@ -188,7 +219,7 @@ async def probe_endpoint(
         tools=tools,
         token_count=token_count,
         prompt_cache=prompt_cache,
-        reply_cache=reply_cache,
+        reply_cache=reply_cache if repeated is None else repeated or bool(reply_cache),
         context=asking.context,
         at_once=at_once,
         notes=tuple(dict.fromkeys(asking.notes)),
@@ -205,13 +236,23 @@ async def _answered(request: Any) -> Answered:
         value = from_json(getattr(raw, "http_response", raw).content)
         return Answered(value) if isinstance(value, dict) else Answered(None, reason="the reply is no object")
     except anthropic.APIStatusError as error:
-        return Answered(None, error.status_code, _short(error.response.text))
+        wait = asked_wait(error.response.headers)
+        fix = fix_of_outage(wait) if may_be_sent_again(error.response) else "see what the endpoint says of the request"
+        return Answered(None, error.status_code, _short(error.response.text), asked_wait_s=wait, fix=fix)
     except anthropic.APITimeoutError:
-        return Answered(None, 0, "no answer in time")
+        return Answered(None, 0, "no answer in time", fix=fix_of_outage())
     except (anthropic.APIConnectionError, httpx2.TransportError) as error:
-        return Answered(None, 0, f"no connection ({type(error.__cause__ or error).__name__})")
+        cause = error.__cause__ or error
+        return Answered(None, 0, f"no connection ({type(cause).__name__})", fix=fix_of_lost_connection(cause))
     except ValueError:
         return Answered(None, reason="the reply is no JSON")
+
+
+def _is_same(first: Answered, second: Answered) -> bool | None:
+    """Return whether two messages have one id, and so are one reply; None where one of them is missing."""
+    if first.message is None or second.message is None:
+        return None
+    return first.message.get("id") is not None and first.message.get("id") == second.message.get("id")
 
 
 def _short(body: str) -> str:
