@@ -78,7 +78,9 @@ def test_without_a_kernel_there_is_what_it_showed():
     panel.slider.value = 2
     bundle = panel._repr_mimebundle_()
     assert "as it stood when its cell ran" in bundle["text/html"]
-    assert bundle["text/html"].startswith('<section aria-label="Divider &lt;of 6&gt;">3.0<p>')
+    assert bundle["text/html"].startswith('<section class="vp-panel" aria-label="Divider &lt;of 6&gt;"><style>')
+    header = '<header class="vp-header"><div><h3 class="vp-title">Divider &lt;of 6&gt;</h3></div></header>'
+    assert f"</style>{header}3.0<p" in bundle["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in bundle
 
 

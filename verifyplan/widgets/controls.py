@@ -11,6 +11,7 @@ import traitlets
 
 from verifyplan.charts.labels import short
 from verifyplan.frames.runset import RunSet
+from verifyplan.widgets.html import table
 
 _HERE = Path(__file__).parent
 MAX_CELL_CHARACTERS = 120
@@ -31,7 +32,6 @@ class Slider(anywidget.AnyWidget):
     """
 
     _esm = _HERE / "slider.js"
-    _css = _HERE / "controls.css"
     label = traitlets.Unicode("").tag(sync=True)
     value = traitlets.Float(0.0).tag(sync=True)
     low = traitlets.Float(0.0).tag(sync=True)
@@ -42,9 +42,13 @@ class Slider(anywidget.AnyWidget):
 
 
 class Keys(anywidget.AnyWidget):
-    """Keeps keys that are pressed in a panel from JupyterLab, which takes arrows from lists; shows nothing."""
+    """Keeps keys that are pressed in a panel from JupyterLab, which takes arrows from lists; brings the look.
+
+    It shows nothing.
+    """
 
     _esm = _HERE / "keys.js"
+    _css = _HERE / "controls.css"
 
 
 class SelectableTable(anywidget.AnyWidget):
@@ -55,7 +59,6 @@ class SelectableTable(anywidget.AnyWidget):
     """
 
     _esm = _HERE / "table.js"
-    _css = _HERE / "controls.css"
     label = traitlets.Unicode("").tag(sync=True)
     columns = traitlets.List(traitlets.Dict()).tag(sync=True)
     row_keys = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -65,14 +68,14 @@ class SelectableTable(anywidget.AnyWidget):
     multiple = traitlets.Bool(False).tag(sync=True)
     note = traitlets.Unicode("").tag(sync=True)
 
-    def fill(self, table: pd.DataFrame, key: str, *, titles: dict[str, str] | None = None, noun: str = "row") -> None:
-        """Show the rows of `table` in their order; `key` is the column that names a row, once each.
+    def fill(self, rows: pd.DataFrame, key: str, *, titles: dict[str, str] | None = None, noun: str = "row") -> None:
+        """Show the `rows` in their order; `key` is the column that names a row, once each.
 
         The first 500 rows are shown and the note tells how many there are. `titles` are heads of columns; a column
         that is not among them is not shown. Missing values are shown as a dash.
         """
-        shown = titles or {str(name): str(name) for name in table.columns}
-        part = table.head(MAX_ROWS)
+        shown = titles or {str(name): str(name) for name in rows.columns}
+        part = rows.head(MAX_ROWS)
         with self.hold_sync():  # keys, rows and columns reach the page together
             self.columns = [
                 {"name": name, "title": title, "numeric": pd.api.types.is_numeric_dtype(part[name])}
@@ -80,24 +83,25 @@ class SelectableTable(anywidget.AnyWidget):
             ]
             self.row_keys = [str(name) for name in part[key]]
             self.rows = [[_cell(value) for value in row] for row in zip(*(part[name] for name in shown), strict=True)]
-            self.note = f"{len(table):,} {noun}s" if len(table) != 1 else f"1 {noun}"
-            if len(part) < len(table):
-                self.note = f"The first {len(part):,} of {len(table):,} {noun}s: filter or sort to see others."
+            self.note = f"{len(rows):,} {noun}s" if len(rows) != 1 else f"1 {noun}"
+            if len(part) < len(rows):
+                self.note = f"The first {len(part):,} of {len(rows):,} {noun}s: filter or sort to see others."
 
     def html(self) -> str:
         """The rows that are shown, as a table for a page without a kernel."""
-        frame = pd.DataFrame(self.rows, columns=[column["title"] for column in self.columns])
-        return frame.to_html(index=False, border=0)  # escapes
+        heads = [column["title"] for column in self.columns]
+        numbers = frozenset(place for place, column in enumerate(self.columns) if column["numeric"])
+        return table(self.label, heads, self.rows, numbers=numbers, bounded=True)
 
 
-def sorted_rows(table: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
+def sorted_rows(rows: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
     """The rows by the column that a SelectableTable asks for, equal ones as they stood and missing values last.
 
     As they stand where no column of theirs is named.
     """
-    if sort.get("column") not in table:
-        return table
-    return table.sort_values(
+    if sort.get("column") not in rows:
+        return rows
+    return rows.sort_values(
         sort["column"], ascending=not sort.get("descending"), kind="stable", na_position="last", ignore_index=True
     )
 

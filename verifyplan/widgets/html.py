@@ -1,9 +1,10 @@
-"""The pieces of HTML that the run explorer shows: tables with captions, words, and the look that they share."""
+"""The pieces of HTML that widgets show: headers, tables with captions, facts, words, and the look that they share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,35 +17,12 @@ DASH = "\N{EN DASH}"
 MAX_TEXT_CHARACTERS = 4000
 """Characters of a text that are shown at once; what is left out is counted."""
 
-STYLE = """<style>
-.vp-run, .vp-run table { color: var(--jp-content-font-color1, #1f2328);
-  font: 13px/1.5 var(--jp-ui-font-family, sans-serif); }
-.vp-run h4 { font-size: 16px; margin: 10px 0 2px; overflow-wrap: anywhere; }
-.vp-run h5 { font-size: 14px; margin: 10px 0 2px; overflow-wrap: anywhere; }
-.vp-run p { margin: 2px 0; max-width: 60em; overflow-wrap: anywhere; }
-.vp-run .vp-scroll { overflow-x: auto; }
-.vp-run .vp-bounded { overflow-y: auto; max-height: 22em; }
-.vp-run table { border-collapse: collapse; }
-.vp-run caption { text-align: left; color: var(--jp-content-font-color1, #1f2328); padding: 2px 0; }
-.vp-run th, .vp-run td { padding: 2px 10px 2px 0; text-align: left; vertical-align: top; overflow-wrap: break-word;
-  border-bottom: 1px solid var(--jp-border-color2, #d8dce1); }
-.vp-run th { font-weight: 600; } .vp-run tbody th { min-width: 4.5em; }
-.vp-run td { max-width: 36em; }
-.vp-run td.vp-number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.vp-run .vp-words { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 60em; margin: 0; font: inherit; }
-.vp-run .vp-tile { display: inline-block; min-width: 1.5em; padding: 0 2px; margin: 1px 3px 1px 0; text-align: center;
-  border: 1px solid #5f6670; border-radius: 3px; font-weight: 600; }
-.vp-run .vp-mark { display: inline-block; padding: 0 6px; border-radius: 3px; background: #1f2328; color: #ffffff;
-  border: 1px solid #5f6670; }
-.vp-run .vp-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
-  white-space: nowrap; }
-.vp-run .vp-tiles { white-space: nowrap; }
-.vp-explorer .vp-table td, .vp-explorer .vp-table th { overflow-wrap: break-word; }
-.vp-explorer .vp-slider > span { min-width: 0; }
-.vp-explorer .vp-slider { margin-left: 10px; }
-.vp-explorer .vp-slider-readout { margin-right: 10px; }
-.vp-run summary { cursor: pointer; }
-</style>"""
+CSS = (Path(__file__).parent / "controls.css").read_text(encoding="utf-8")
+"""The look that all widgets share: variables of colours, and classes."""
+STYLE = f"<style>{CSS}</style>"
+"""The look for a page without a kernel, which stands on the page once."""
+MAX_WHOLE_WORD_CHARACTERS = 40
+"""Characters of a cell without a space that no line break may part."""
 
 
 class Html(str):
@@ -75,6 +53,37 @@ def paragraph(sentence: str) -> Html:
     return Html(f"<p>{text(sentence, 2000)}</p>")
 
 
+def header(title: str, shown: str = "") -> Html:
+    """Return the head of a widget: its name, and one line of what it shows.
+
+    >>> header("Runs", "3 of <b>")
+    '<div><h3 class="vp-title">Runs</h3><p class="vp-shown">3 of &lt;b&gt;</p></div>'
+    """
+    words = f'<p class="vp-shown">{text(shown, 1000)}</p>' if shown else ""
+    return Html(f'<div><h3 class="vp-title">{text(title, 160)}</h3>{words}</div>')
+
+
+def facts(named: Iterable[tuple[str, Any]]) -> Html:
+    """Names and values beside one another, as many as fit on a line.
+
+    >>> facts([("plan", "<b>")]).count("&lt;b&gt;")
+    1
+    """
+    items = "".join(f"<div><dt>{text(name)}</dt><dd>{text(value, 2000)}</dd></div>" for name, value in named)
+    return Html(f'<dl class="vp-facts">{items}</dl>')
+
+
+def status(sentence: str) -> Html:
+    """A text that a screen reader says when it is set anew."""
+    return Html(f'<span role="status">{text(sentence, 2000)}</span>')
+
+
+def box(kind: str, content: str, label: str = "") -> Html:
+    """A part set off by a line in a colour: `alert`, `warn`, `good`, or blank; a section with a name if it has one."""
+    name = f'<section aria-label="{text(label, 160)}"' if label else "<div"
+    return Html(f'{name} class="vp-box{f" vp-{kind}" if kind else ""}">{content}</{"section" if label else "div"}>')
+
+
 def heading(level: int, title: str) -> Html:
     """A heading of the given level."""
     return Html(f"<h{level}>{text(title, 160)}</h{level}>")
@@ -102,12 +111,18 @@ def table(
 
 
 def _row(row: Sequence[Any], numbers: frozenset[int]) -> str:
-    first = f'<th scope="row">{text(row[0], 80)}</th>'
-    return first + "".join(
-        f"<td{' class=vp-number' if i in numbers else ''}>{text(value)}</td>" for i, value in enumerate(row[1:], 1)
-    )
+    first = f'<th scope="row"{_class(row[0])}>{text(row[0], 80)}</th>'
+    return first + "".join(f"<td{_class(value, i in numbers)}>{text(value)}</td>" for i, value in enumerate(row[1:], 1))
+
+
+def _class(value: Any, number: bool = False) -> str:
+    """Return the class of a cell: a number's, or that of a short word, which no line break parts at a hyphen."""
+    if number:
+        return ' class="vp-number"'
+    whole = isinstance(value, str) and not isinstance(value, Html) and len(value) <= MAX_WHOLE_WORD_CHARACTERS
+    return ' class="vp-word"' if whole and len(value.split()) == 1 else ""
 
 
 def block(*parts: str) -> str:
-    """Parts as one block in the shared look, which STYLE holds and stands on the page once."""
-    return f'<div class="vp-run">{"".join(parts)}</div>'
+    """Parts as one block."""
+    return f"<div>{''.join(parts)}</div>"

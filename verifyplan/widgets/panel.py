@@ -11,10 +11,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import ipywidgets as ipw
 
 from verifyplan.charts.labels import plain
-from verifyplan.charts.theme import VERMILLION
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
 from verifyplan.widgets.controls import Keys
+from verifyplan.widgets.html import STYLE, header
 
 P = ParamSpec("P")
 W = TypeVar("W", bound="Panel")
@@ -25,8 +25,31 @@ MAX_ERROR_CHARACTERS = 4000
 NO_KERNEL_NOTE = "Shown as it stood when its cell ran; with a kernel (JupyterLab, Voila) it has controls."
 
 
+class Header(ipw.Box):
+    """The head of a widget: its name, one line of what it shows, and room for `actions` at the right."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._words, self._actions = title, ipw.HTML(), ipw.HBox()
+        super().__init__([self._words, self._actions])
+        self.add_class("vp-header")
+        self._actions.add_class("vp-actions")
+        self.show("")
+
+    def show(self, shown: str) -> None:
+        """Say what is shown, on one line; a text that is no Html is escaped."""
+        self._words.value = header(self._title, shown)
+
+    def act(self, *actions: ipw.Widget) -> None:
+        """Put these at the right."""
+        self._actions.children = actions
+
+    def html(self) -> str:
+        """The name and the line, for a page without a kernel."""
+        return f'<header class="vp-header">{self._words.value}</header>'
+
+
 class Panel(ipw.VBox):
-    """A column of controls with a line for what went wrong.
+    """A column of controls below a header, with a line for what went wrong.
 
     A subclass decorates each callback with `guarded`, so that none fails in silence, and says in `static` what a
     page without a kernel shows.
@@ -35,6 +58,7 @@ class Panel(ipw.VBox):
     def __init__(self, label: str) -> None:
         self.label = label
         self._keys = Keys()
+        self.header = Header(label)
         self.failure = ipw.HTML()
         """Failures since which the same has not worked, in words; blank if there is none."""
         self._failed: dict[str, str] = {}
@@ -47,8 +71,8 @@ class Panel(ipw.VBox):
         raise NotImplementedError
 
     def fill(self, *children: ipw.Widget) -> None:
-        """Put the children under one another, the line for failures first."""
-        self.children = (self._keys, self.failure, *children)
+        """Put the children under the header and the line for failures."""
+        self.children = (self._keys, self.header, self.failure, *children)
 
     def fail(self, error: Exception, callback: str = "") -> None:
         """Show what went wrong in a callback, until that callback does its work."""
@@ -69,8 +93,9 @@ class Panel(ipw.VBox):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        note = f"<p><small>{escape(NO_KERNEL_NOTE)}</small></p>"
-        return bundle | {"text/html": f'<section aria-label="{escape(self.label)}">{self.static()}{note}</section>'}
+        note = f'<p class="vp-small">{escape(NO_KERNEL_NOTE)}</p>'
+        shown = f"{STYLE}{self.header.html()}{self.static()}{note}"
+        return bundle | {"text/html": f'<section class="vp-panel" aria-label="{escape(self.label)}">{shown}</section>'}
 
 
 def failure_html(error: BaseException) -> str:
@@ -83,10 +108,9 @@ def failure_html(error: BaseException) -> str:
         where = escape(plain(redact("".join(traceback.format_exception(error))))[-MAX_ERROR_CHARACTERS:])
         html = (
             f"{escape(type(error).__name__)}: {html}<details><summary>Where it happened</summary>"
-            f'<pre tabindex="0" style="white-space: pre-wrap">{where}</pre></details>'
+            f'<pre tabindex="0">{where}</pre></details>'
         )
-    style = f"border-left: 4px solid {VERMILLION}; padding: 4px 10px; margin: 4px 0"
-    return f'<div role="alert" style="{style}"><b>That did not work.</b> {html}</div>'
+    return f'<div role="alert" class="vp-box vp-alert"><b>That did not work.</b> {html}</div>'
 
 
 def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R | None]:

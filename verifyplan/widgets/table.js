@@ -65,6 +65,7 @@ function render({ model, el }) {
       cells.forEach((cell, j) => {
         const td = make("td", cell, row);
         if (columns[j] && columns[j].numeric) td.className = "vp-numeric";
+        else if (cell.length <= 40 && !/\s/.test(cell)) td.className = "vp-word"; // not parted at a hyphen
       });
       row.addEventListener("click", (event) => event.target !== box && box.click());
     });
