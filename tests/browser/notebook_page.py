@@ -19,6 +19,12 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ENDED = "Canceled future for "  # told of a kernel that has ended; where it died, the traffic says so, too
 WIDTH, HEIGHT = 1280, 900
+PICTURED_WIDTHS = (950, 1600)
+"""Pixels across of a window in which a widget must be readable."""
+CUT = """selector => [...document.querySelectorAll(
+    [".vp-scroll", ".vp-table", ".widget-label", "button", "label"].map(part => `${selector} ${part}`).join(", "))]
+  .filter(part => part.offsetParent && part.scrollWidth > part.clientWidth + 1)
+  .map(part => part.getAttribute("aria-label") || part.textContent.slice(0, 80))"""
 SHAPES = ("path", "rect", "text", "circle", "line", "image")
 
 
@@ -135,16 +141,43 @@ class NotebookPage(Controls):
         """The text shown by the first element in the outputs that the selector finds."""
         return self.outputs.locator(selector).first.inner_text()
 
-    def screenshot(self, path: Path) -> None:
-        """Leave a picture of the whole notebook, where pictures are wanted.
+    def execute(self, code: str) -> None:
+        """Run code in the kernel, beside what is shown, as a cell at the end of the notebook would."""
+        self.tab.evaluate(
+            """code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
+                .requestExecute({ code, store_history: false }).done.then(() => null)""",
+            code,
+        )
+        self.settle()
+
+    def screenshot(self, path: Path, width: int = WIDTH, part: Locator | None = None) -> None:
+        """Leave a picture of the whole notebook, or of a part of it, where pictures are wanted.
 
         The window grows for it, since both servers scroll an inner panel.
         """
         if not PICTURES:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        height = min(int(self.tab.evaluate("() => window.verifyplanWatch.height()")), 12_000)
-        self.tab.set_viewport_size({"width": WIDTH, "height": height})
+        self.tab.set_viewport_size({"width": width, "height": HEIGHT})
         self.settle()
-        self.tab.locator(".jp-NotebookPanel-notebook" if self.in_lab else "body").first.screenshot(path=path)
+        height = min(int(self.tab.evaluate("() => window.verifyplanWatch.height()")), 12_000)
+        self.tab.set_viewport_size({"width": width, "height": height})
+        self.settle()
+        whole = self.tab.locator(".jp-NotebookPanel-notebook" if self.in_lab else "body").first
+        (part or whole).screenshot(path=path)
         self.tab.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+
+    def pictures(self, path: Path, part: Locator | None = None) -> None:
+        """Leave a picture at each width; `path` ends in the name to which the width is added."""
+        for width in PICTURED_WIDTHS:
+            self.screenshot(path.with_name(f"{path.name}-{width}.png"), width, part or self.outputs.last)
+
+    def cut(self, selector: str = ".vp-panel") -> list[str]:
+        """Return the tables and controls that are wider than the room they have, at each width, by what they say."""
+        found = []
+        for width in PICTURED_WIDTHS:
+            self.tab.set_viewport_size({"width": width, "height": HEIGHT})
+            self.settle()
+            found += [f"{width}: {words}" for words in self.tab.evaluate(CUT, selector)]
+        self.tab.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+        return found

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests import longer
 from tests.browser.accessibility import axe
 from tests.browser.controls import Controls
 from tests.browser.notebook_files import ROOT, notebook
@@ -72,10 +71,8 @@ class Shown(Controls):
     def settle(self) -> None:
         self.page.settle()
 
-    def screenshot(self, name: str) -> None:
-        if longer.PICTURES:
-            PICTURES.mkdir(parents=True, exist_ok=True)
-            self.outputs.screenshot(path=PICTURES / name)
+    def pictures(self, name: str) -> None:
+        self.page.pictures(PICTURES / name, self.outputs)
 
 
 @pytest.fixture(scope="module")
@@ -112,16 +109,6 @@ def chosen(page):
     return page.select("Challenge").evaluate("one => one.selectedOptions[0]?.text").replace("\xa0", " ")
 
 
-def run_cell(page, code):
-    """Run code in the kernel, beside the widget, as a cell at the end of the notebook would."""
-    page.tab.evaluate(
-        """code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
-            .requestExecute({ code, store_history: false }).done.then(() => null)""",
-        code,
-    )
-    page.settle()
-
-
 def test_a_run_is_started_by_mouse_and_its_question_answered_by_keyboard(shown):
     asks = shown("asks")
     expect(status(asks)).to_have_text("Ready to start.")
@@ -129,9 +116,9 @@ def test_a_run_is_started_by_mouse_and_its_question_answered_by_keyboard(shown):
     until(asks, "waits for your answer: 1 challenge open")
     assert chosen(asks) == "C2, BLOCKING (overridden: REVISE (strong)): `rows` stay as they are."
     assert axe(asks.page, asks.selector) == []
-    asks.screenshot("live-asks-light.png")
+    asks.pictures("live-asks-light")
     asks.page.use_theme("dark")
-    asks.screenshot("live-asks-dark.png")
+    asks.pictures("live-asks-dark")
     asks.press(asks.outputs.get_by_role("radio").first, "ArrowDown")
     asks.tab.keyboard.press("ArrowDown")
     asks.settle()
@@ -152,10 +139,12 @@ def test_a_run_is_started_by_mouse_and_its_question_answered_by_keyboard(shown):
     ended = asks.outputs.get_by_role("region", name="How the run ended")
     expect(ended).to_contain_text("Verdict: REVISE (strong)")
     expect(ended).to_contain_text("it informs and never decides the verdict")
+    expect(asks.textbox("Note")).to_be_hidden()
+    expect(asks.outputs.locator("iframe")).to_be_hidden()
     assert axe(asks.page, asks.selector) == []
-    asks.screenshot("live-ended-dark.png")
+    asks.pictures("live-ended-dark")
     asks.page.use_theme("light")
-    asks.screenshot("live-ended-light.png")
+    asks.pictures("live-ended-light")
     assert len(list(asks.logs.glob("*.jsonl"))) == 1
 
 
@@ -164,6 +153,9 @@ def test_a_run_is_watched_stopped_cancelled_and_resumed(shown):
     held.press(held.button("Start"), "Enter")
     until(held, "Round 1 of at most 2: waits for ann")
     expect(held.outputs.get_by_role("listitem").last).to_contain_text("r1/cy: cy is asked about")
+    expect(held.outputs.get_by_role("table", name="3 calls under way")).to_contain_text("r1/cy")
+    expect(held.textbox("Note")).to_be_hidden()
+    held.pictures("live-running-light")
     held.click(held.button("Stop now"))
     until(held, "Cancelled")
     held.click(held.button("Resume"))
@@ -172,16 +164,16 @@ def test_a_run_is_watched_stopped_cancelled_and_resumed(shown):
     assert [bar.get_attribute(name) for name in ("value", "max")] == ["0", "6"]
     held.click(held.button("Cancel"))
     until(held, "Stopping: 3 calls under way")
-    held.screenshot("live-stopping-light.png")
-    run_cell(held.page, LET_GO)
+    held.pictures("live-stopping-light")
+    held.page.execute(LET_GO)
     until(held, r"Cancelled\. Resume goes on here; elsewhere, resume with vp\.resume\('held/")
     assert axe(held.page, held.selector) == []
-    held.screenshot("live-cancelled-light.png")
+    held.pictures("live-cancelled-light")
     held.click(held.button("Resume"))
     until(held, "Ended: ")
     expect(held.outputs.get_by_role("region", name="How the run ended")).to_contain_text("3 findings, 3 workers")
     assert [bar.get_attribute(name) for name in ("value", "max")] == ["6", "6"]
-    held.screenshot("live-cross-ended-light.png")
+    held.pictures("live-cross-ended-light")
     assert axe(held.page, held.selector) == []
 
 
@@ -205,18 +197,18 @@ def test_a_callback_that_fails_shows_its_error(shown):
     expect(alert).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_settings_that_do_not_fit_are_told_in_the_page(shown, theme):
+def test_settings_that_do_not_fit_are_told_in_the_page(shown):
     unfit = shown("unfit")
-    unfit.page.use_theme(theme)
     until(unfit, "Failed, and there is no log")
     for words in (
         "timeout: must be a finite number above 0, got -1",
         "policy: must be 'protocol' or 'deliberate', got 'x'",
     ):
         expect(unfit.outputs.get_by_role("alert")).to_contain_text(words)
-    assert axe(unfit.page, unfit.selector) == []
-    unfit.screenshot(f"live-failed-{theme}.png")
+    for theme in ("dark", "light"):
+        unfit.page.use_theme(theme)
+        assert axe(unfit.page, unfit.selector) == []
+        unfit.pictures(f"live-failed-{theme}")
 
 
 def test_an_interrupt_leaves_runs_going_and_a_restart_of_the_kernel_leaves_a_log_that_goes_on(page, tmp_path):
@@ -235,7 +227,7 @@ def test_an_interrupt_leaves_runs_going_and_a_restart_of_the_kernel_leaves_a_log
     assert set(page.errors()) == {"cell: KeyboardInterrupt: "}  # a slow kernel may be in two cells, one after the other
     for one in (ended, left):
         expect(status(one)).to_contain_text("waits for ann")
-    run_cell(page, LET_GO)
+    page.execute(LET_GO)
     until(ended, "Ended: ")
     page.close()  # ends the kernel, and the other run with it
     [log] = left.logs.rglob("*.jsonl")

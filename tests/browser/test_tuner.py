@@ -37,8 +37,10 @@ def shown(tmp_path_factory):
 
 @pytest.fixture
 def tuner(lab_tab, shown):
-    """A tuner of its own for each test, in one kernel."""
-    lab_tab.again(shown)
+    """The one tuner, with the weights that it began with and none locked."""
+    if lab_tab.shown != shown:
+        lab_tab.open(shown).run_all()
+    lab_tab.click(lab_tab.button("Reset"))
     assert lab_tab.errors() == []
     return lab_tab
 
@@ -115,7 +117,7 @@ def test_a_slider_whose_others_are_locked_says_that_it_cannot_move(tuner):
     assert first.is_disabled()
     assert first.get_attribute("aria-valuetext") == "0.25, cannot move"
     assert "Approach soundness cannot move: all others are locked." in tuner.outputs.last.inner_text()
-    tuner.screenshot(PICTURES / "tuner-locked.png")
+    tuner.pictures(PICTURES / "tuner-locked")
 
 
 def test_presets_reset_save_and_load(tuner, tmp_path):
@@ -164,28 +166,20 @@ def test_a_failing_callback_and_a_file_that_is_none_are_told_in_the_widget(tuner
     assert vw.load(tmp_path / "weights.json")
 
 
-def test_a_failure_of_ours_is_told_too(page, tmp_path):
-    page.open(notebook(tmp_path, SHOW, "tuner._scores.picture = lambda weights: 1 / 0")).run_all()
-    page.press(page.slider(RISK), "End")
-    assert "ZeroDivisionError: division by zero" in page.outputs.get_by_role("alert").inner_text()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_is_readable_and_has_names_in_both_themes(tuner, theme):
-    tuner.use_theme(theme)
+def test_it_is_readable_and_has_names_in_both_themes(tuner):
+    assert tuner.cut() == []
     tuner.press(tuner.slider(RISK), "ArrowRight", times=30)
     tuner.outputs.get_by_text("Up to date with the weights.").wait_for()
-    tuner.screenshot(PICTURES / f"tuner-{theme}.png")
-    assert axe(tuner) == []
+    for theme in ("light", "dark"):
+        tuner.use_theme(theme)
+        tuner.pictures(PICTURES / f"tuner-{theme}")
+        assert axe(tuner) == []
     assert tuner.tab.evaluate("window.hacked") is None
     assert tuner.outside == []
     assert "The score informs and never decides a verdict." in tuner.outputs.last.inner_text()
 
 
-def test_it_works_under_voila(voila_page, tmp_path):
-    voila_page.open(notebook(tmp_path, SHOW))
-    holds(voila_page, DEFAULT)
-    voila_page.press(voila_page.slider(RISK), "End")
-    holds(voila_page, moved(DEFAULT, "risk_coverage", "1"))
-    voila_page.outputs.get_by_text("Up to date with the weights.").wait_for()
-    assert voila_page.errors() == []
+def test_a_failure_of_ours_is_told_too(tuner):
+    tuner.execute("tuner._scores.picture = lambda weights: 1 / 0")
+    tuner.press(tuner.slider(RISK), "End")
+    assert "ZeroDivisionError: division by zero" in tuner.outputs.get_by_role("alert").inner_text()

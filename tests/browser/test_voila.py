@@ -39,6 +39,12 @@ def test_a_notebook_is_served_without_an_error_or_another_host(voila_page, tmp_p
     assert voila_page.errors() == []
     assert voila_page.outside == []
     assert voila_page.outputs.count() > 3
+    if name == "40_tune_weights":
+        slider = voila_page.slider("Risk coverage").first
+        voila_page.press(slider, "End")
+        assert voila_page.value(slider) == 1
+        voila_page.outputs.get_by_text("Up to date with the weights.").first.wait_for()
+        assert voila_page.errors() == []
 
 
 def test_a_cell_that_fails_is_found(voila_page, tmp_path):

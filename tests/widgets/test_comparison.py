@@ -188,14 +188,14 @@ def test_a_setting_that_was_shown_before_is_not_worked_out_again(widget, monkeyp
 
 def test_while_it_computes_it_says_so(widget):
     said = []
-    widget._headline.observe(lambda change: said.append(change["new"]), "value")
+    widget.header.words.observe(lambda change: said.append(change["new"]), "value")
     widget.second.rounds.value = 1
     assert "Computing: judging 720 findings again" in said[0]
     assert "adversarial, 1 round" in said[-1]
 
 
 def test_a_failure_is_shown_in_words_what_was_shown_stays_and_the_next_success_clears_it(widget, monkeypatch):
-    shown, headline = widget.comparison, widget._headline.value
+    shown, headline = widget.comparison, widget.header.words.value
 
     def broken(*_, **__):
         raise RuntimeError("<i>out of order</i>")
@@ -205,7 +205,7 @@ def test_a_failure_is_shown_in_words_what_was_shown_stays_and_the_next_success_c
         widget.second.rounds.value = 1
     assert "That did not work." in widget.failure.value
     assert "RuntimeError: &lt;i&gt;out of order" in widget.failure.value
-    assert (widget.comparison, widget._headline.value) == (shown, headline)
+    assert (widget.comparison, widget.header.words.value) == (shown, headline)
     widget.second.rounds.value = 2
     assert widget.failure.value == ""
     assert widget.comparison.conditions[1] == "adversarial, 2 rounds"
@@ -226,7 +226,7 @@ def test_nothing_to_show_is_said_in_words(runs, told):
     assert all(note.replace("'", "&#x27;") in widget.static() for note in widget.comparison.notes)
     assert widget.failure.value == ""
     if told == "There are no findings.":
-        assert "nothing to compare" in widget.static()
+        assert "nothing to compare" in widget.page()
 
 
 def test_censored_findings_and_filled_bases_are_said():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 
 from tests.longer import part
 from tests.runlog.conversing import FIRST, SECOND, TalkingBackend
+from tests.runs.crossing import AGREE
 from tests.runs.plan.planning import PLAN, REPO, script
 from tests.widgets.live_runs import (
     SECONDS,
@@ -30,11 +32,11 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, LogError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
-from verifyplan.protocol.event_run import CallFailed, CallRequested, TurnReplied, TurnSent
+from verifyplan.protocol.event_run import Attempt, CallFailed, CallRequested, TurnReplied, TurnSent
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.resume import read_run, resume
 from verifyplan.widgets.live import LiveRun
-from verifyplan.widgets.live.progress import LiveProgress
+from verifyplan.widgets.live.progress import MAX_SHOWN_CALLS, LiveProgress
 from verifyplan.widgets.repaint import MIN_REPAINT_S
 
 LOGS = Path(__file__).parents[1] / "runlog" / "logs"
@@ -68,6 +70,7 @@ def test_a_plan_is_verified_by_the_static_agents_as_verify_does_it(tmp_path):
     (tmp_path / "PLAN.md").write_text(PLAN)
     live = LiveRun(tmp_path / "PLAN.md", tmp_path, log_dir=tmp_path / "live")
     assert (live.state, live.run, live.log_path) == ("ready", None, None)
+    assert live.form.layout.display == "none", "nothing is asked yet"
     live._view.start.click()
     assert live.wait(SECONDS) in ("ended", "asking")
     while live.state == "asking":
@@ -78,6 +81,8 @@ def test_a_plan_is_verified_by_the_static_agents_as_verify_does_it(tmp_path):
     assert f"Ended: {live.run.verdict}" in live._view.status.text
     assert "it informs and never decides" in live._view.end.value
     assert "<iframe sandbox" in live._view.end.value
+    assert "<details open" not in live._view.end.value, "the report is shown on request"
+    assert live.form.layout.display == "none"
     assert live._view.start.disabled
     assert live._view.resume.disabled
 
@@ -127,6 +132,62 @@ def test_a_call_that_waits_says_its_turn_and_costs_count_while_it_does():
     progress.take(CallFailed(call_id=call, status="timeout", reason="", duration_ms=1, usage=FIRST + SECOND + unpriced))
     assert dict(progress.totals())["Tokens"] == "2,101 in (1,000 cached), 42 out"
     assert "waits" not in progress.now()
+
+
+def test_calls_under_way_tell_who_for_how_long_at_which_attempt_and_what_they_wait_for():
+    now = [100.0]
+    progress = LiveProgress(lambda: now[0])
+    progress.take(read_run(LOGS / "v2-plan.jsonl").started)
+    assert progress.calls_html() == ""
+    for worker in ("ann", "<b>bob"):
+        progress.take(CallRequested(call_id=f"r1/{worker}", worker=worker, request_sha256=""))
+    progress.take(TurnSent(call_id="r1/ann/t1", model="m", request_sha256=""))
+    attempt = Attempt(call_id="r1/ann/t1", number=1, started="", duration_ms=1, sent_bytes=1, received_bytes=0)
+    now[0] += 7
+    progress.take(attempt.model_copy(update={"status": 429, "asked_wait_s": 20.0, "retry_in_s": 20.0}))
+    assert cells(progress) == [
+        ["ann", "r1/ann, turn 1", "7", "2", "is sent again in 20 s, as the endpoint asks"],
+        ["&lt;b&gt;bob", "r1/&lt;b&gt;bob", "7", "1", "waits for the reply"],
+    ]
+    now[0] += 21
+    assert cells(progress)[0][2:] == ["28", "2", "waits for the reply"]
+    progress.take(attempt.model_copy(update={"number": 2, "retry_in_s": 3.0}))
+    assert cells(progress)[0][3:] == ["3", "is sent again in 3 s, after a failed attempt"]
+    progress.take(CallFailed(call_id="r1/ann", status="timeout", reason="", duration_ms=1))
+    assert "1 call under way" in progress.calls_html()
+    for n in range(MAX_SHOWN_CALLS):
+        progress.take(CallRequested(call_id=f"r1/{n}", worker="cy", request_sha256=""))
+    assert f"{MAX_SHOWN_CALLS + 1} calls under way; the first {MAX_SHOWN_CALLS} are shown" in progress.calls_html()
+
+
+def cells(progress):
+    """The cells of the calls under way, row by row."""
+    body = progress.calls_html().partition("<tbody>")[2]
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in body.split("</tr>")[:-1]]
+
+
+@pytest.mark.parametrize("failed", [1, 2])
+def test_a_reopened_run_begins_its_counts_anew_and_keeps_what_it_used(tmp_path, failed):
+    answers = VOTES | {2: VOTES[2] | {"cy": {"F-1": AGREE, "F-2": AGREE}}}
+    broken = answers | {failed: answers[failed] | {"ann": "timeout"}}
+    live = cross_run(tmp_path / "broken", backend=TalkingBackend(broken), start=True)
+    assert live.wait(SECONDS) == "ended"
+    assert "1 failed" in counts(live)["Calls"]
+    used = turns_of(live.run)
+    again = LiveRun.resume(live.log_path, backend=TalkingBackend(answers), matcher=None, retry_failed=True, start=True)
+    assert again.wait(SECONDS) == "ended"
+    whole = cross_run(tmp_path / "whole", backend=TalkingBackend(answers), start=True)
+    assert whole.wait(SECONDS) == "ended"
+    names = ("Calls", "Turns", "Findings", "Votes")
+    assert [counts(again)[name] for name in names] == [counts(whole)[name] for name in names]
+    assert again._job.in_flight == 0
+    asked = 1_050 * len(set(turns_of(again.run)) - set(used)) + 1_050 * len(used)
+    assert counts(again)["Tokens"].startswith(f"{asked:,} in")
+
+
+def turns_of(run):
+    """The turns of a run's log, superseded ones, too."""
+    return [record.seq for record in run.records if record.event.type == "turn-replied"]
 
 
 def test_a_cross_run_fills_its_bar_and_tells_its_classes(tmp_path):

@@ -134,7 +134,7 @@ def test_values_that_are_no_rules_are_named_beside_their_controls_and_nothing_el
     assert set(studio.form.problems["right"]) == {"majority", "quorum", "workers"}
     assert "must be a number, or a text such as '2/3', got 'most'" in studio.form.problems["right"]["majority"]
     assert studio.right == vp.VotingRules()
-    assert "What follows is of the last rules that made sense" in studio._problem.value
+    assert "What is shown is of the last rules that made sense" in studio._problem.value
     assert studio.static() == before
     studio.form.right = {"majority": "2/3"}
     assert studio.form.problems == {}
@@ -195,7 +195,7 @@ def test_hostile_names_are_shown_as_text():
 def test_runs_without_votes_or_findings_switch_everything_off():
     studio = RuleStudio(vp.RunSet())
     assert set(studio.form.reasons["left"].values()) == {"no vote was recorded"}
-    assert "nothing to judge" in studio.static()
+    assert "nothing to judge" in studio.page()
     studio.right = "unanimous"
     assert studio.failure.value == ""
 

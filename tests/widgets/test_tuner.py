@@ -64,7 +64,7 @@ def test_it_begins_with_the_default_weights_and_their_ranking(tuner):
     assert tuner.weights == vw.presets()["default"]
     assert shown(tuner) == {name: float(weight) for name, weight in tuner.weights.items()}
     assert marks_of(tuner) == expected(six(), None, None)
-    assert "The score informs and never decides a verdict." in tuner._about.value
+    assert "The score informs and never decides a verdict." in tuner.header.words.value
     assert isinstance(tuner, Panel)
 
 
@@ -342,7 +342,7 @@ def test_plans_that_lack_a_score_are_named_and_have_no_rank():
     scores.loc["plan-1", SECOND] = np.nan
     scores.index = ["a", HOSTILE, "c"]
     tuner = WeightTuner(scores)
-    assert "3 plans, of which 2 with all scores." in tuner._about.value
+    assert "3 plans, of which 2 with all scores." in tuner.header.words.value
     assert "&lt;img src=x onerror=alert(2)&gt;: no risk coverage" in tuner._unranked.value
     last = tuner.ranking.iloc[-1]
     assert (last["plan"], last["missing"]) == (HOSTILE, SECOND)
@@ -365,7 +365,7 @@ def test_what_leaves_nothing_to_rank_is_said(scores, told):
     tuner.sliders[FIRST].value = 0.5
     tuner.refresh()
     for words in told:
-        assert words in tuner.static()
+        assert words in tuner.page()
     assert not tuner.failure.value
 
 
@@ -387,7 +387,7 @@ def test_hostile_names_are_shown_as_text_and_without_a_kernel_all_stands_as_html
     page = WeightTuner(scores)._repr_mimebundle_()["text/html"]
     assert "<script" not in page
     assert "<img" not in page
-    assert page.startswith('<section aria-label="Weight tuner">')
+    assert page.startswith('<section class="vp-panel" aria-label="Weight tuner">')
     assert "<td>0.5</td>" in page
     assert "How sure the ranks are" in page
     assert "What each weight does" in page
@@ -404,7 +404,7 @@ def test_runs_and_their_table_of_scores_are_taken():
         assert list(tuner.ranking["plan"]) == ["a", "b"]
         tuner.sliders[SECOND].value = 1
         assert list(tuner.ranking["plan"]) == ["b", "a"]
-    assert "There are no plans to score." in WeightTuner(RunSet())._about.value
+    assert "There are no plans to score." in WeightTuner(RunSet()).header.words.value
 
 
 def test_a_fit_to_unequal_ranges_says_so():
@@ -449,4 +449,4 @@ def test_many_plans_are_drawn_in_part_and_named_in_part():
 def test_synthetic_scores_are_marked():
     scores = six()
     scores.attrs["synthetic"] = True
-    assert "Synthetic data" in WeightTuner(scores)._about.value
+    assert "Synthetic data" in WeightTuner(scores).header.words.value

@@ -162,42 +162,46 @@ class CountedRecords:
             self._offered.pop(key_of(turn), None)  # type: ignore[arg-type]  # turns have keys
         self._turns.pop(call_id, None)
 
-    def take_up(self, event: Event, position: int | None = None) -> None:
+    def take_up(self, event: Event, position: int | None = None) -> list[int]:
         """Let what is offered count again from a request or pause on that is new, if that equals the earlier one.
 
         What a request that differs was offered counts no more. `position` is that of the event, if it is in the log.
+        Return the positions of what counts again.
         """
         if isinstance(event, Checkpoint):
             if event.pause_id is not None and self._pauses.pop(event.pause_id, None) == event:
-                self._move([("answer", event.pause_id)], position)
-            return
+                return self._move([("answer", event.pause_id)], position)
+            return []
         if event.type != "call-requested":
-            return
+            return []
         call_id = event.call_id
         before = self._offered.pop(("request", call_id), None)
         if before is None:
             if self.n_reopened:
                 self.asked_in[call_id] = self.n_reopened
-            return
+            return []
         turns = [self._records[place].event for place in self._turns.get(call_id, ())]
         keys = [("result", call_id), *(key for turn in turns if (key := key_of(turn)) is not None)]
         request = self._records[before].event
         if request.request_sha256 == event.request_sha256:  # type: ignore[union-attr]  # it is a request
             if position is not None and self.asked_in.get(call_id, 0) < self.n_reopened:
                 self.repeated_requests.add(position)
-            self._move(keys, position)
-            return
+            return self._move(keys, position)
         self.asked_in[call_id] = self.n_reopened
         self._turns.pop(call_id, None)
         for key in keys:
             self._offered.pop(key, None)
+        return []
 
-    def _move(self, keys: Iterable[Key], position: int | None) -> None:
+    def _move(self, keys: Iterable[Key], position: int | None) -> list[int]:
+        moved = []
         for key in keys:
             if (old := self._offered.pop(key, None)) is not None:
                 self._external[key] = old
+                moved.append(old)
                 if position is not None:
                     self._taken_up[old] = position
+        return sorted(moved)
 
     def counts(self, call_id: str, reopening: int) -> bool:
         """Return whether a call, as it was asked in a reopening (0: before any), counts."""

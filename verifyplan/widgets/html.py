@@ -96,16 +96,19 @@ def table(
     *,
     numbers: frozenset[int] = frozenset(),
     bounded: bool = False,
+    is_live: bool = False,
 ) -> Html:
     """A table with a caption, heads of columns, and the first cell of a row as its head.
 
-    `numbers` are columns to be set to the right; a `bounded` table scrolls where it is long.
+    `numbers` are columns to be set to the right; a `bounded` table scrolls where it is long. One that `is_live` is set
+    anew each second, so that it takes no focus, which it would lose.
     """
-    head = "".join(f'<th scope="col">{text(title)}</th>' for title in heads)
+    head = "".join(f'<th scope="col"{_class("", i in numbers)}>{text(title)}</th>' for i, title in enumerate(heads))
     body = "".join(f"<tr>{_row(row, numbers)}</tr>" for row in rows)
     kind = "vp-scroll vp-bounded" if bounded else "vp-scroll"
+    region = "" if is_live else f' role="region" tabindex="0" aria-label="{text(caption, 160)}"'
     return Html(
-        f'<div class="{kind}" role="region" tabindex="0" aria-label="{text(caption, 160)}"><table>'
+        f'<div class="{kind}"{region}><table>'
         f"<caption>{text(caption, 400)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

@@ -29,15 +29,15 @@ class Header(ipw.Box):
     """The head of a widget: its name, one line of what it shows, and room for `actions` at the right."""
 
     def __init__(self, title: str) -> None:
-        self._title, self._words, self._actions = title, ipw.HTML(), ipw.HBox()
-        super().__init__([self._words, self._actions])
+        self._title, self.words, self._actions = title, ipw.HTML(), ipw.HBox()
+        super().__init__([self.words, self._actions])
         self.add_class("vp-header")
         self._actions.add_class("vp-actions")
         self.show("")
 
     def show(self, shown: str) -> None:
         """Say what is shown, on one line; a text that is no Html is escaped."""
-        self._words.value = header(self._title, shown)
+        self.words.value = header(self._title, shown)
 
     def act(self, *actions: ipw.Widget) -> None:
         """Put these at the right."""
@@ -45,7 +45,14 @@ class Header(ipw.Box):
 
     def html(self) -> str:
         """The name and the line, for a page without a kernel."""
-        return f'<header class="vp-header">{self._words.value}</header>'
+        return f'<header class="vp-header">{self.words.value}</header>'
+
+
+def group(look: str, *children: ipw.Widget) -> ipw.Box:
+    """Return controls as a box in a look of controls.css: `vp-fields`, `vp-row`, `vp-beside`."""
+    box = ipw.Box(children)
+    box.add_class(look)
+    return box
 
 
 class Panel(ipw.VBox):
@@ -67,8 +74,12 @@ class Panel(ipw.VBox):
         self.add_class("vp-panel")
 
     def static(self) -> str:
-        """The present state as HTML that needs neither kernel nor script; texts are escaped."""
+        """The present state as HTML that needs neither kernel nor script; texts are escaped, the header is left out."""
         raise NotImplementedError
+
+    def page(self) -> str:
+        """The header and the present state, for a page without a kernel."""
+        return f"{self.header.html()}{self.static()}"
 
     def fill(self, *children: ipw.Widget) -> None:
         """Put the children under the header and the line for failures."""
@@ -94,7 +105,7 @@ class Panel(ipw.VBox):
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         note = f'<p class="vp-small">{escape(NO_KERNEL_NOTE)}</p>'
-        shown = f"{STYLE}{self.header.html()}{self.static()}{note}"
+        shown = f"{STYLE}{self.page()}{note}"
         return bundle | {"text/html": f'<section class="vp-panel" aria-label="{escape(self.label)}">{shown}</section>'}
 
 

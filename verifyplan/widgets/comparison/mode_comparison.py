@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from html import escape
 from typing import Any, cast
 
 import ipywidgets as ipw
@@ -22,7 +21,8 @@ from verifyplan.widgets.comparison import view
 from verifyplan.widgets.comparison.rows import CHANGED, ComparisonRows, votes_by_set
 from verifyplan.widgets.comparison.view import Details
 from verifyplan.widgets.controls import SelectableTable, rounds_offered
-from verifyplan.widgets.panel import Panel, guarded
+from verifyplan.widgets.html import heading
+from verifyplan.widgets.panel import Panel, group, guarded
 
 OWN = 0
 """The value of each run's own rounds in the list; None would look as if nothing was chosen."""
@@ -35,7 +35,7 @@ BASIS_LABELS: dict[MissingBasis, str] = {
 """How a missing basis can be filled in here; `raise` is for scripts, which can repair the table."""
 
 
-class SettingControls(ipw.VBox):
+class SettingControls(ipw.Box):
     """Three lists to choose from, named after their condition (`first` or `second`), and the Setting that they make.
 
     Under the collaborative mode no basis matters, so its list is switched off.
@@ -51,8 +51,10 @@ class SettingControls(ipw.VBox):
         self.missing_basis = _dropdown(f"Missing bases of the {name}", bases, setting.missing_basis)
         self.mode.observe(self._switch, "value")
         self._switch()
-        heading = ipw.HTML(f"<b>{escape(title)}</b>")
-        super().__init__([heading, self.mode, self.rounds, self.missing_basis])
+        title_above = ipw.HTML(heading(5, title))
+        title_above.add_class("vp-wide")
+        super().__init__([title_above, self.mode, self.rounds, self.missing_basis])
+        self.add_class("vp-fields")
 
     @property
     def setting(self) -> Setting:
@@ -70,8 +72,7 @@ class SettingControls(ipw.VBox):
 
 
 def _dropdown(description: str, options: Sequence[tuple[str, object]], value: object) -> ipw.Dropdown:
-    style, layout = {"description_width": "12.5em"}, {"width": "28em"}
-    return ipw.Dropdown(description=description, options=options, value=value, style=style, layout=layout)
+    return ipw.Dropdown(description=description, options=options, value=value)
 
 
 def _round_options(runs: RunSet, chosen: int | None) -> list[tuple[str, int]]:
@@ -148,12 +149,12 @@ class ModeComparison(Panel):
         titles = ("First set", "Second set") if other is not None else ("First", "Second: the same votes")
         self.first = SettingControls("first", titles[0], first.frames, first.setting)
         self.second = SettingControls("second", titles[1], second.frames, second.setting)
-        self.changed = ipw.Dropdown(description="What changed", **_wide("28em"))
-        self.find = ipw.Text(description="Find", placeholder="in ids and claims", **_wide("18em"))
+        self.changed = ipw.Dropdown(description="What changed")
+        self.find = ipw.Text(description="Find", placeholder="in ids and claims")
         self.changed.observe(self._listed, "value")
         self.clear = ipw.Button(description="Choose none")
         self.table = SelectableTable(multiple=True, sort={"column": "disagreement", "descending": True})
-        self._headline, self._metrics, self._notes, self._told = (ipw.HTML() for _ in range(4))
+        self._metrics, self._notes, self._told = (ipw.HTML() for _ in range(3))
         self._charts = (ipw.HTML(), ipw.HTML())
         self._work_out()
         self._lay_out()
@@ -182,10 +183,8 @@ class ModeComparison(Panel):
         """Return what is shown, as HTML without scripts: settings, charts, metrics, notes, the list, explanations."""
         charts = "".join(f"<div>{chart.value}</div>" for chart in self._charts)
         listed = f"<p>{view.text(self.table.note)}</p>{self.table.html() if self.table.rows else ''}"
-        return (
-            f"{self._headline.value}{self._notes.value}{charts}{self._metrics.value}{listed}"
-            f"<p>{DISAGREEMENT}</p>{self._told.value}"
-        )
+        words = f'<p class="vp-small">{DISAGREEMENT}</p>'
+        return f"{self._notes.value}{charts}{self._metrics.value}{listed}{words}{self._told.value}"
 
     def _work_out(self) -> None:
         """Compare under the settings that the controls say, and show it; if that fails, what was shown stays."""
@@ -193,7 +192,7 @@ class ModeComparison(Panel):
         self._shown, self._settings = self._made(settings), settings
         comparison = self.comparison
         self._metrics.value, self._notes.value = view.metrics(comparison), view.notes(comparison)
-        self._headline.value = view.headline(comparison)
+        self.header.show(view.headline(comparison))
         self._offer()
         self._list()
         self._tell()
@@ -244,11 +243,11 @@ class ModeComparison(Panel):
     @guarded
     def _set(self, _: Any) -> None:
         """A setting was changed: until all is worked out, the headline says that it is not."""
-        self._headline.value = view.computing(self.comparison.n_findings)
+        self.header.show(view.computing(self.comparison.n_findings))
         try:
             self._work_out()
         finally:
-            self._headline.value = view.headline(self.comparison)
+            self.header.show(view.headline(self.comparison))
 
     @guarded
     def _listed(self, _: Any) -> None:
@@ -270,19 +269,14 @@ class ModeComparison(Panel):
         self.clear.on_click(self._choose_none)
 
     def _lay_out(self) -> None:
-        beside = ipw.Layout(display="flex", flex_flow="row wrap", align_items="flex-start", grid_gap="8px 16px")
         self.fill(
-            ipw.Box([self.first, self.second], layout=beside),
-            self._headline,
+            self.first,
+            self.second,
             self._notes,
-            ipw.Box(list(self._charts), layout=beside),
+            group("vp-beside", *self._charts),
             self._metrics,
-            ipw.Box([self.changed, self.find, self.clear], layout=beside),
+            group("vp-fields", self.changed, self.find, self.clear),
             self.table,
-            ipw.HTML(f'<p style="{view.INK}"><small>{DISAGREEMENT}</small></p>'),
+            ipw.HTML(f'<p class="vp-small">{DISAGREEMENT}</p>'),
             self._told,
         )
-
-
-def _wide(width: str) -> dict[str, Any]:
-    return {"style": {"description_width": "initial"}, "layout": {"width": width}}

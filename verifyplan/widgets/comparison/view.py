@@ -11,17 +11,13 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.conditions import ReplayedSet
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.replay import Setting
-from verifyplan.charts.figure import Figure
 from verifyplan.charts.labels import plain
 from verifyplan.charts.transitions import transitions
 from verifyplan.charts.truth_metrics import truth_metrics
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted
+from verifyplan.widgets.html import DASH, Html, paragraph, status, table
 
-INK = "color: var(--jp-content-font-color1, inherit); line-height: 1.45; margin: 2px 0"
-"""In the theme's colour, and with lines as close as those of a text; a widget's are as high as a button."""
-CELL = "padding: 1px 10px; text-align: left; vertical-align: top"
-LINE = "border-bottom: 1px solid var(--jp-border-color1, #c4cad0)"
 NO_TRUTH = (
     "No finding's truth is known, so precision, recall and false consensus cannot be told; "
     "runs.with_truth({finding id: True or False}) adds it."
@@ -33,7 +29,7 @@ def text(value: object) -> str:
     return escape(plain(value))
 
 
-def headline(comparison: Comparison) -> str:
+def headline(comparison: Comparison) -> Html:
     """Return what is compared, of how many findings, and how many change class."""
     n, changed = comparison.n_findings, int(comparison.findings["changed"].sum())
     made = " (synthetic)" if comparison.synthetic else ""
@@ -41,66 +37,54 @@ def headline(comparison: Comparison) -> str:
         "nothing to compare" if not n else "nothing changes class" if not changed else _changed(comparison, changed)
     )
     over = f"{counted(n, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
-    return (
-        f'<p role="status" style="{INK}">{" against ".join(f"<b>{text(name)}</b>" for name in comparison.conditions)}: '
-        f"{over}; {result}.</p>"
-    )
+    against = " against ".join(f"<b>{text(name)}</b>" for name in comparison.conditions)
+    return status(Html(f"{against}: {over}; {result}."))
 
 
 def _changed(comparison: Comparison, n: int) -> str:
     return f"{counted(n, 'finding')} change{'s' if n == 1 else ''} class: {comparison.in_words('changed')}"
 
 
-def computing(findings: int) -> str:
+def computing(findings: int) -> Html:
     """Return the headline while a comparison is computed."""
-    return f'<p role="status" style="{INK}">Computing: judging {counted(findings, "finding")} again …</p>'
+    return status(f"Computing: judging {counted(findings, 'finding')} again …")
 
 
 def transitions_html(comparison: Comparison) -> str:
     """The chart of transitions."""
-    return _drawn(transitions(comparison))
+    return transitions(comparison)._repr_html_()
 
 
 def truth_html(comparison: Comparison) -> str:
     """The chart of truth metrics; words where no truth is known."""
     if comparison.truth is None:
-        return f'<p style="{INK}">{escape(NO_TRUTH)}</p>'
-    return _drawn(truth_metrics(comparison))
-
-
-def _drawn(figure: Figure) -> str:
-    return f'<div style="{INK}">{figure._repr_html_()}</div>'
+        return paragraph(NO_TRUTH)
+    return truth_metrics(comparison)._repr_html_()
 
 
 def metrics(comparison: Comparison) -> str:
     """Return every metric under both conditions and their difference, each with its 95 % interval and n; then tests."""
     first, second = comparison.conditions
     heads = ("Metric", first, "n", second, "n", "Difference")
-    head = "".join(f'<th scope="col" style="{CELL}; {LINE}">{text(title)}</th>' for title in heads)
     rows = [_row(row, comparison.conditions) for _, row in comparison.summary.iterrows()]
-    caption = '<caption style="text-align: left">Every metric, with its 95 % interval</caption>'
-    table = f'<table style="border-collapse: collapse">{caption}<tr>{head}</tr>{"".join(rows)}</table>'
-    region = 'tabindex="0" role="region" aria-label="Metrics"'
-    return f'<div style="{INK}; overflow-x: auto" {region}>{table}{_tests(comparison)}</div>'
+    caption = "Every metric, with its 95 % interval"
+    return table(caption, heads, rows, numbers=frozenset(range(1, len(heads)))) + _tests(comparison)
 
 
-def _row(row: pd.Series[Any], conditions: tuple[str, ...]) -> str:
+def _row(row: pd.Series[Any], conditions: tuple[str, ...]) -> list[str]:
     cells = [
         cell
         for name in conditions
         for cell in (_share(row[name], row[f"{name}_low"], row[f"{name}_high"]), f"{row[f'{name}_n']:,}")
     ]
     difference = (row["difference"], row["difference_low"], row["difference_high"])
-    cells.append(_share(*difference, sign="" if row["metric"] == "changed" else "+"))
-    look = f"{CELL}; white-space: nowrap; font-variant-numeric: tabular-nums"
-    tds = "".join(f'<td style="{look}">{cell}</td>' for cell in cells)
-    return f'<tr><th scope="row" style="{CELL}; font-weight: normal">{text(row["metric"])}</th>{tds}</tr>'
+    return [row["metric"], *cells, _share(*difference, sign="" if row["metric"] == "changed" else "+")]
 
 
 def _share(value: float, low: float, high: float, sign: str = "") -> str:
     """A share in per cent with its interval; a dash where it is not defined."""
     if pd.isna(value):
-        return "\N{EN DASH}"
+        return DASH
     between = "" if pd.isna(low) else f" [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
     return f"{100 * value:{sign}.1f} %{between}"
 
@@ -122,7 +106,7 @@ def _p(value: float) -> str:
 def notes(comparison: Comparison) -> str:
     """Return the notes: censored findings, filled bases, and how far the intervals go."""
     lines = "".join(f"<li>{text(note)}</li>" for note in comparison.notes)
-    return f'<div style="{INK}"><b>Notes</b><ul style="margin: 0">{lines}</ul></div>' if lines else ""
+    return f"<h5>Notes</h5><ul>{lines}</ul>" if lines else ""
 
 
 MAX_SHOWN_FINDINGS = 6
@@ -130,13 +114,6 @@ MAX_SHOWN_FINDINGS = 6
 MAX_LINES, MAX_LINE_CHARACTERS = 200, 1_000
 """Lines of one explanation, and letters of one line, that are shown."""
 _MAX_CACHED = 256
-
-_SIDES = "display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28em), 1fr)); gap: 0 1.5em"
-_PRE = (
-    "white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; margin: 0; padding: 4px 0; "
-    "color: inherit; background: none; font: 12px/1.5 var(--jp-code-font-family, monospace)"
-)
-_CARD_STYLE = f"{INK}; border-top: 1px solid var(--jp-border-color1, #c4cad0); padding: 6px 0"
 
 
 class Details:
@@ -150,21 +127,18 @@ class Details:
     def html(self, chosen: pd.DataFrame, settings: tuple[Setting, Setting], conditions: tuple[str, ...]) -> str:
         """The first six of the chosen findings, each with its words under both settings; how to choose, if none is."""
         if chosen.empty:
-            return f'<p style="{INK}">Choose findings in the list to see their votes and why their classes differ.</p>'
+            return paragraph("Choose findings in the list to see their votes and why their classes differ.")
         cards = [self._card(row, settings, conditions) for row in chosen.head(MAX_SHOWN_FINDINGS).to_dict("records")]
         more = f"; the first {MAX_SHOWN_FINDINGS} are shown" if len(chosen) > MAX_SHOWN_FINDINGS else ""
-        return f'<p style="{INK}"><b>{counted(len(chosen), "finding")} chosen{more}</b></p>{"".join(cards)}'
+        return f"<h5>{counted(len(chosen), 'finding')} chosen{more}</h5>{''.join(cards)}"
 
     def _card(self, row: dict[Any, Any], settings: tuple[Setting, Setting], conditions: tuple[str, ...]) -> str:
         sides = [
             f"<div><b>Under {text(name)}: {row[f'classification_{name}']}</b>"
-            f'<pre style="{_PRE}">{self._words(place, setting, row)}</pre></div>'
+            f"<pre>{self._words(place, setting, row)}</pre></div>"
             for place, (name, setting) in enumerate(zip(conditions, settings, strict=True))
         ]
-        name = text(row["key"])
-        return (
-            f'<article style="{_CARD_STYLE}" aria-label="{name}"><div style="{_SIDES}">{"".join(sides)}</div></article>'
-        )
+        return f'<article class="vp-card vp-sides" aria-label="{text(row["key"])}">{"".join(sides)}</article>'
 
     def _words(self, place: int, setting: Setting, row: dict[Any, Any]) -> str:
         own = place if self._sets[0] is not self._sets[1] else 0

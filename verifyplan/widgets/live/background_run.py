@@ -19,6 +19,7 @@ from verifyplan.protocol.event_run import (
     CallReplied,
     CallRequested,
     RunEnded,
+    RunReopened,
     RunResumed,
     TurnReplied,
     TurnSent,
@@ -170,7 +171,7 @@ class BackgroundRun:
         self._changed()
 
     def _sink(self, event: Event) -> None:
-        self._note_call(event)
+        self.note_call(event)
         self._tell(event)
         self._changed()
         if self._task is None:
@@ -181,10 +182,13 @@ class BackgroundRun:
         if self._stop and not isinstance(event, RunEnded) and (self._now or not paid):
             raise StoppedError
 
-    def _note_call(self, event: Event) -> None:
+    def note_call(self, event: Event) -> None:
+        """Note which calls are in flight; of a reopened run also from recorded replies that count again."""
         match event:
             case RunResumed():
                 self._in_flight |= set(event.repeated)
+            case RunReopened():
+                self._in_flight |= set(event.retried)
             case CallRequested():
                 self._in_flight.add(event.call_id)
             case TurnSent() if not any(_is_or_contains(call, event.of_call) for call in self._in_flight):

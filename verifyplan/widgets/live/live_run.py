@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.resume import read_run
 from verifyplan.runs.run import Run
 from verifyplan.widgets.live.background_run import BackgroundRun, RunFunction, State
+from verifyplan.widgets.live.counted_events import CountedEvents
 from verifyplan.widgets.live.progress import LiveProgress
 from verifyplan.widgets.live.tasks import (
     LiveTask,
@@ -54,7 +55,9 @@ class LiveRun(Panel):
         clicks = (self._on_start, self._on_cancel, self._on_now, self._on_resume)
         self.form = PauseForm(self._on_answer, self._on_leave, self._on_choice)
         self._view = view = LiveView(self._task, self.form, clicks)
-        self.children = (*view.above, self.failure, self.form, *view.below)
+        self.header.show(self._task.title)
+        self.header.act(*view.buttons, view.clock)
+        self.fill(view.about, view.status, self.form, view.calls, view.end, view.steps)
         self._paint()
         if start:
             self.start()
@@ -153,16 +156,23 @@ class LiveRun(Panel):
             return self._view.static(self._job, self._progress)
 
     def _begin(self, work: RunFunction, log: Path | None, spent: float = 0.0) -> None:
-        self._progress = progress = LiveProgress()
+        self._progress = LiveProgress()
 
         def tell(event: Event) -> None:
             with self._lock:
-                progress.take(event)
+                self._progress.take(event)
+
+        def again(event: Event) -> None:
+            job.note_call(event)
+            with self._lock:
+                self._progress.take(event, is_new=False)
 
         def drive(sink: Sink, ask: PauseHandler) -> Run:
-            if log is not None:  # what happened before is shown, too
-                for event in read_run(log).events:
-                    tell(event)
+            if log is not None:  # what happened before is shown, too; what was superseded cost as well
+                records = read_run(log).records
+                with self._lock:
+                    self._progress.book(record.event for record in records)
+                sink = CountedEvents(records, self._count_anew, sink, again)
             return work(sink, ask)
 
         self._job = job = BackgroundRun(drive, tell, lambda: painter.nudge(), log, spent)
@@ -170,6 +180,11 @@ class LiveRun(Panel):
         job.thread.start()
         painter.thread.start()
         self._paint()
+
+    def _count_anew(self, events: Iterable[Event]) -> None:
+        """Begin steps and counts from these events, which happened before; what was used stays used."""
+        with self._lock:
+            self._progress = self._progress.begun_anew(events)
 
     def _expect_job(self) -> BackgroundRun:
         if self._job is None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from html import escape
+from itertools import islice
 
 from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.protocol.event import Event
@@ -33,9 +37,11 @@ from verifyplan.protocol.event_run import (
     DebateInputs,
     PlanInputs,
     RunEnded,
+    RunResumed,
     RunStarted,
     TurnReplied,
     TurnSent,
+    call_of,
 )
 from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 from verifyplan.protocol.settings import Limits
@@ -43,9 +49,13 @@ from verifyplan.reports.log import event_text
 from verifyplan.reports.usage import dollars
 from verifyplan.reports.visible import one_line, truncated
 from verifyplan.text import counted
+from verifyplan.widgets.html import facts, table
 
 MAX_SHOWN_STEPS = 12
 """Steps that are shown; the log has them all."""
+
+MAX_SHOWN_CALLS = 12
+"""Calls under way that are shown; the rest is counted."""
 
 MAX_EVIDENCE_CHARACTERS = 3000
 """Characters that are kept of what a challenge was raised on."""
@@ -56,18 +66,50 @@ _COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, Sco
 _ROUND = re.compile(r"(?:^|/)r(\d+)/")
 
 
-class LiveProgress:
-    """The last steps of a live run, what it does now, and totals."""
+@dataclass
+class OpenCall:
+    """A call under way, as far as its events tell."""
 
-    def __init__(self) -> None:
+    worker: str
+    since: float
+    """When it was asked, by the clock of the progress."""
+    turns: int = 0
+    attempt: int = 1
+    """The number of the present request of its turn; a call of one request has no more."""
+    waits_until: float = 0.0
+    """When its turn is sent again; in the past where it waits for its reply."""
+    is_asked_to_wait: bool = False
+    """Whether it is the endpoint that asks for the wait."""
+
+    def take(self, event: TurnSent | Attempt, now: float) -> None:
+        """Take in that a turn was sent, or that a request of it came to its end."""
+        if isinstance(event, TurnSent):
+            self.turns, self.attempt, self.waits_until = self.turns + 1, 1, now
+        elif event.retry_in_s is not None:
+            self.attempt, self.waits_until = event.number + 1, now + event.retry_in_s
+            self.is_asked_to_wait = event.asked_wait_s is not None
+
+    def state(self, now: float) -> str:
+        """Return what it waits for, in words."""
+        left = math.ceil(self.waits_until - now)
+        if left <= 0:
+            return "waits for the reply"
+        why = "as the endpoint asks" if self.is_asked_to_wait else "after a failed attempt"
+        return f"is sent again in {left:,} s, {why}"
+
+
+class LiveProgress:
+    """The last steps of a live run, the calls under way, and totals; `clock` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, usage: UsageLimit | None = None) -> None:
+        self._clock = clock
+        self._usage = usage or UsageLimit(Limits())
         self.started: RunStarted | None = None
         self.ended = False
         self.steps = 0
         self._last: deque[tuple[Event, str]] = deque(maxlen=MAX_SHOWN_STEPS)
         self._counts: Counter[str] = Counter()
-        self._open: dict[str, str] = {}
-        self._turns: Counter[str] = Counter()
-        self._usage = UsageLimit(Limits())
+        self._open: dict[str, OpenCall] = {}
         self.evidence: dict[str, str] = {}
         """The text that each challenge was raised on, by its id; long texts are cut."""
         self._severity: dict[str, str] = {}
@@ -75,16 +117,41 @@ class LiveProgress:
         self._classes: Counter[str] = Counter()
         self._iteration = self._round = 0
 
-    def take(self, event: Event) -> None:
-        """Take in one event."""
-        self._usage.add(event)
+    def book(self, events: Iterable[Event]) -> None:
+        """Take in what these events used, and no more of them."""
+        for event in events:
+            self._usage.add(event)
+
+    def begun_anew(self, events: Iterable[Event]) -> LiveProgress:
+        """Return the progress that begins with these events, whose use is booked already."""
+        progress = LiveProgress(self._clock, self._usage)
+        for event in events:
+            progress.take(event, is_new=False)
+        return progress
+
+    def take(self, event: Event, *, is_new: bool = True) -> None:
+        """Take in one event; what it used, if it is new."""
+        if is_new:
+            self._usage.add(event)
         match event:
             case RunStarted():
                 self.started = event
             case RunEnded():
                 self.ended, self._open = True, {}
-            case CallRequested() | CallReplied() | CallFailed() | TurnSent() | TurnReplied():
+            case RunResumed():
+                for repeated in {call_of(name) for name in event.repeated} | set(event.repeated):
+                    if repeated in self._open:
+                        self._open[repeated].since = self._clock()
+            case CallRequested() | CallReplied() | CallFailed() | TurnSent() | Attempt() | TurnReplied():
                 self._take_call(event)
+            case _:
+                self._take_result(event)
+        if not isinstance(event, _COUNTED_ONLY) or (isinstance(event, Attempt) and event.asked_wait_s):
+            self.steps += 1
+            self._last.append((event, self._severity.get(event.id, "") if isinstance(event, StatusChanged) else ""))
+
+    def _take_result(self, event: Event) -> None:
+        match event:
             case IterationStarted():
                 self._iteration, self._round = event.iteration, 0
             case ChallengeRaised():
@@ -97,39 +164,31 @@ class LiveProgress:
                 self._counts[event.type] += 1
             case FindingClassified():
                 self._classes[event.classification] += event.part != "challenges"
-            case _:
-                pass
-        if not isinstance(event, _COUNTED_ONLY) or (isinstance(event, Attempt) and event.asked_wait_s):
-            self.steps += 1
-            self._last.append((event, self._severity.get(event.id, "") if isinstance(event, StatusChanged) else ""))
 
-    def _take_call(self, event: CallRequested | CallReplied | CallFailed | TurnSent | TurnReplied) -> None:
+    def _take_call(self, event: CallRequested | CallReplied | CallFailed | TurnSent | Attempt | TurnReplied) -> None:
         self._counts[event.type] += 1
         match event:
             case CallRequested():
-                self._open[event.call_id] = event.worker
+                self._open[event.call_id] = OpenCall(event.worker, self._clock())
                 match_round = _ROUND.search(event.call_id)
                 self._round = int(match_round[1]) if match_round else 0
             case CallReplied() | CallFailed():
                 self._open.pop(event.call_id, None)
-                self._turns.pop(event.call_id, None)
-            case TurnSent():
-                self._turns[event.of_call] += 1
-            case TurnReplied():
-                pass
+            case TurnSent() | Attempt() if event.of_call in self._open:
+                self._open[event.of_call].take(event, self._clock())
 
     def now(self) -> str:
         """Return where the run is and whom it waits for, on one line."""
         if self.started is None:
             return "Reading what the run is about"
-        names = [f"{one_line(worker, 40)} ({self._call(call)})" for call, worker in self._open.items()]
+        names = [f"{one_line(open_call.worker, 40)} ({self._call(call)})" for call, open_call in self._open.items()]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         doing = f"waits for {', '.join(names[:3])}{more}" if names else "the rules are at work"
         return f"{self._place()}: {doing}"
 
     def _call(self, call: str) -> str:
         """An open call and, of an agent that speaks in turns, how often it was asked so far."""
-        turns = self._turns[call]
+        turns = self._open[call].turns
         return f"{one_line(call, 60)}, turn {turns:,}" if turns else one_line(call, 60)
 
     def _place(self) -> str:
@@ -196,31 +255,39 @@ class LiveProgress:
         """Totals and the last steps; texts are escaped."""
         if not self.steps:
             return ""
-        cells = facts_html(self.totals())
         first = self.steps - len(self._last) + 1
         earlier = f" (before them, {counted(first - 1, 'step')} that the log has)" if first > 1 else ""
-        items = "".join(f'<li style="overflow-wrap:anywhere">{escape(line)}</li>' for line in self.lines())
+        items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
         return (
-            f"{self._bar_html()}{cells}"
-            f'<p style="margin:6px 0 2px;font-weight:600;line-height:1.4">Last steps{escape(earlier)}</p>'
-            f'<ol start="{first}" style="margin:0;padding-left:3.2em;line-height:1.5">{items}</ol>'
+            f"{self._bar_html()}{facts(self.totals())}<h5>Last steps{escape(earlier)}</h5>"
+            f'<ol start="{first}" class="vp-steps">{items}</ol>'
         )
+
+    def calls_html(self) -> str:
+        """The calls under way: who, for how many seconds, at which attempt, and what they wait for; the first first."""
+        if not self._open:
+            return ""
+        now = self._clock()
+        rows = [
+            (
+                one_line(open_call.worker, 40),
+                self._call(call),
+                f"{max(0.0, now - open_call.since):,.0f}",
+                f"{open_call.attempt:,}",
+                open_call.state(now),
+            )
+            for call, open_call in islice(self._open.items(), MAX_SHOWN_CALLS)
+        ]
+        left = len(self._open) - len(rows)
+        more = f"; the first {len(rows)} are shown" if left else ""
+        caption = f"{counted(len(self._open), 'call')} under way{more}"
+        heads = ("Worker", "Call", "Seconds", "Attempt", "Now")
+        return table(caption, heads, rows, numbers=frozenset({2, 3}), is_live=True)
 
     def _bar_html(self) -> str:
         if self.done is None:
             return ""
         done, total = self.done
         words = f"{done:,} of at most {total:,} answers of workers in"
-        size = f'value="{done}" max="{max(1, total)}" style="width:min(24em,60%)"'
-        return f'<div style="margin:4px 0"><progress {size} aria-label="{words}"></progress> {words}</div>'
-
-
-def facts_html(facts: Iterable[tuple[str, str]]) -> str:
-    """Names and values beside one another, as many as fit on a line; texts are escaped.
-
-    >>> facts_html([("plan", "<b>")]).count("&lt;b&gt;")
-    1
-    """
-    items = "".join(f"<div><b>{escape(name)}:</b> {escape(value)}</div>" for name, value in facts)
-    style = "display:flex;flex-wrap:wrap;gap:2px 28px;margin:2px 0 6px;line-height:1.5;overflow-wrap:anywhere"
-    return f'<div style="{style}">{items}</div>'
+        size = f'value="{done}" max="{max(1, total)}"'
+        return f'<div class="vp-progress"><progress {size} aria-label="{words}"></progress> {words}</div>'

@@ -8,7 +8,6 @@ from html import escape
 
 import ipywidgets as ipw
 
-from verifyplan.charts.theme import GREEN, ORANGE, VERMILLION
 from verifyplan.protocol.event_run import AnswerKind
 from verifyplan.protocol.records import UNSETTLED, Challenge
 from verifyplan.reports.visible import lines, one_line, truncated
@@ -18,10 +17,11 @@ from verifyplan.runs.plan.pauses import ABOUT_A_CHALLENGE, Answer, Pause
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
+from verifyplan.widgets.html import box, facts, table
 from verifyplan.widgets.live.background_run import BackgroundRun
-from verifyplan.widgets.live.progress import LiveProgress, facts_html
+from verifyplan.widgets.live.progress import LiveProgress
 from verifyplan.widgets.live.tasks import LiveTask
-from verifyplan.widgets.panel import failure_html
+from verifyplan.widgets.panel import failure_html, group
 from verifyplan.widgets.repaint import StatusLine
 
 
@@ -30,20 +30,18 @@ class LiveView:
 
     def __init__(self, task: LiveTask, form: PauseForm, clicks: Sequence[Callable[[object], None]]) -> None:
         self._task, self._form = task, form
-        self._head = ipw.HTML(_head_html(task))
+        self.about = ipw.HTML(facts(task.about.items()))
         self.start = ipw.Button(description="Start", button_style="primary")
         self.cancel = ipw.Button(description="Cancel", tooltip="Keep the replies of calls under way")
         self.now = ipw.Button(description="Stop now", tooltip="Drop the calls under way; a resumed run asks them again")
         self.resume = ipw.Button(description="Resume", tooltip="Go on from the log")
-        buttons = (self.start, self.cancel, self.now, self.resume)
-        for button, clicked in zip(buttons, clicks, strict=True):
+        self.buttons = (self.start, self.cancel, self.now, self.resume)
+        for button, clicked in zip(self.buttons, clicks, strict=True):
             button.on_click(clicked)
-        self.status, self._clock = StatusLine(), ipw.HTML(layout=ipw.Layout(margin="2px 8px"))
-        self.steps, self.end = ipw.HTML(), ipw.HTML()
+        self.status, self.clock = StatusLine(), ipw.HTML()
+        self.calls, self.steps, self.end = ipw.HTML(), ipw.HTML(), ipw.HTML()
         self._ended: BackgroundRun | None = None
         self._since = " since it was taken up" if task.log else ""  # what a log's run took before, nobody knows
-        self.above = (self._head, ipw.HBox([*buttons, self._clock]), self.status)
-        self.below = (self.end, self.steps)
 
     def show(self, job: BackgroundRun | None, progress: LiveProgress) -> None:
         """Show the state of the run; None for a run that was not started."""
@@ -54,10 +52,15 @@ class LiveView:
         self.now.disabled = state not in ("running", "stopping")
         self.resume.disabled = not (log and state in ("cancelled", "waiting", "failed"))
         self.status.text = status_line(job, progress)
-        self._clock.value = f"{job.seconds:,.0f} s{self._since}" if job else ""
+        self.clock.value = f"{job.seconds:,.0f} s{self._since}" if job else ""
+        self.calls.value = self._calls_html(job, progress)
         self.steps.value = progress.html()
         self._form.show(pause if state == "asking" else None, progress.evidence)
         self._show_end(job)
+
+    @staticmethod
+    def _calls_html(job: BackgroundRun | None, progress: LiveProgress) -> str:
+        return progress.calls_html() if job and not job.over else ""
 
     def _show_end(self, job: BackgroundRun | None) -> None:
         if job is None or job is self._ended:
@@ -72,8 +75,9 @@ class LiveView:
         """Return all that is shown, for a page without a kernel."""
         pause = job.pause if job else None
         question = question_html(pause, progress.evidence) if pause else ""
-        status = f"<p><b>{escape(status_line(job, progress))}</b></p>"
-        return f"{self._head.value}{status}{question}{self.end.value}{progress.html()}"
+        status = f'<p class="vp-status">{escape(status_line(job, progress))}</p>'
+        calls = self._calls_html(job, progress)
+        return f"{self.about.value}{status}{question}{calls}{self.end.value}{progress.html()}"
 
 
 def status_line(job: BackgroundRun | None, progress: LiveProgress) -> str:
@@ -107,11 +111,6 @@ def _hint(job: BackgroundRun | None) -> str:
     return f"Resume goes on here; elsewhere, resume with vp.resume({one_line(str(job.log_path))!r})."
 
 
-def _head_html(task: LiveTask) -> str:
-    title = f'<div style="font-size:15px;font-weight:600;line-height:1.6">{escape(task.title)}</div>'
-    return f"{title}{facts_html(task.about.items())}"
-
-
 MAX_CHALLENGE_CHARACTERS = 3000
 """Characters that are shown of one text of a challenge; the log has the whole."""
 
@@ -124,7 +123,6 @@ CHOICES: tuple[tuple[str, AnswerKind], ...] = (
     ("Context: the note is given to the next iteration", "context"),
     ("Abort: the run ends without a verdict", "abort"),
 )
-_STYLE = {"description_width": "6em"}
 
 
 class PauseForm(ipw.VBox):
@@ -140,21 +138,21 @@ class PauseForm(ipw.VBox):
         on_leave: Callable[[object], None],
         on_choice: Callable[[object], None],
     ) -> None:
-        wide = ipw.Layout(width="95%")
-        self._question = ipw.HTML(layout=wide)
-        self.kind = ipw.RadioButtons(
-            options=CHOICES, description="Answer", style=_STYLE, layout=ipw.Layout(width="95%", height="auto")
-        )
-        self.challenge = ipw.Dropdown(options=[("none", "")], description="Challenge", style=_STYLE, layout=wide)
-        self.note = ipw.Textarea(description="Note", rows=3, style=_STYLE, layout=wide)
+        self._question = ipw.HTML()
+        self.kind = ipw.RadioButtons(options=CHOICES, description="Answer")
+        self.challenge = ipw.Dropdown(options=[("none", "")], description="Challenge")
+        self.note = ipw.Textarea(description="Note", rows=3)
         self.send = ipw.Button(description="Answer", button_style="primary")
         self.leave = ipw.Button(description="Stop here", tooltip="Leave the question open; the log waits")
         self.send.on_click(on_answer)
         self.leave.on_click(on_leave)
         self.kind.observe(on_choice, "value")
-        buttons = ipw.HBox([self.send, self.leave])
-        super().__init__([self._question, self.kind, self.challenge, self.note, buttons])
+        for field in (self.kind, self.challenge, self.note):
+            field.add_class("vp-wide")
+        fields = group("vp-fields", self.kind, self.challenge, self.note)
+        super().__init__([self._question, fields, group("vp-row", self.send, self.leave)])
         self.shown: Pause | None = None
+        self.layout.display = "none"
         self._taken: Pause | None = None
         self._rests_until = 0.0
         self.show(None, {})
@@ -212,11 +210,8 @@ def question_html(pause: Pause, evidence: Mapping[str, str]) -> str:
     True
     """
     blocking = "".join(_challenge_html(each, evidence.get(each.id, "")) for each in pause.challenges)
-    style = f"border-left:4px solid {ORANGE};padding:4px 12px;margin:6px 0;line-height:1.5;overflow-wrap:anywhere"
-    return (
-        f'<section aria-label="Question of the run" style="{style}"><b>The run asks '
-        f"({escape(pause.pause_id)}):</b> {_paragraph(pause.question)}{blocking}</section>"
-    )
+    asks = f"<b>The run asks ({escape(pause.pause_id)}):</b> {_paragraph(pause.question)}"
+    return box("warn", f"{asks}{blocking}", "Question of the run")
 
 
 def _challenge_html(challenge: Challenge, evidence: str) -> str:
@@ -230,7 +225,7 @@ def _challenge_html(challenge: Challenge, evidence: str) -> str:
     ]
     fields = "".join(f"<div><b>{name}:</b> {_paragraph(text)}</div>" for name, text in rows if text.strip())
     head = f"{escape(challenge.id)}, {challenge.severity}, {challenge.status}, raised by {challenge.origin}"
-    return f'<div style="margin:6px 0"><b>{head}</b>{fields}</div>'
+    return f'<div class="vp-card"><b>{head}</b>{fields}</div>'
 
 
 def _paragraph(text: str) -> str:
@@ -239,14 +234,15 @@ def _paragraph(text: str) -> str:
 
 MAX_LISTED_CHALLENGES = 20
 """Challenges that are listed; the report has all."""
+MAX_LISTED_FINDINGS = 20
+"""Findings that are listed; `.run.frames` has all."""
 
-_BOX_STYLE = "border-left:4px solid {};padding:4px 10px;margin:6px 0;line-height:1.5;overflow-wrap:anywhere"
-_COLORS = {
-    "PROCEED": GREEN,
-    "REVISE": ORANGE,
-    "RETHINK": VERMILLION,
-    "converged": GREEN,
-    "max-rounds-reached": ORANGE,
+_LOOKS = {
+    "PROCEED": "good",
+    "REVISE": "warn",
+    "RETHINK": "alert",
+    "converged": "good",
+    "max-rounds-reached": "warn",
 }
 
 
@@ -261,9 +257,8 @@ def outcome_html(run: Run) -> str:
     files = "".join(
         f"<div>{name}: <code>{escape(one_line(path))}</code></div>" for name, path in paths.items() if path is not None
     )
-    color = _COLORS.get(str(run.verdict if isinstance(run, PlanRun) else getattr(run, "status", "")), VERMILLION)
-    head = f'<section aria-label="How the run ended" style="{_BOX_STYLE.format(color)}">{outcome}{files}</section>'
-    return head + _report_html(run)
+    look = _LOOKS.get(str(run.verdict if isinstance(run, PlanRun) else getattr(run, "status", "")), "alert")
+    return box(look, f"{outcome}{files}", "How the run ended") + _report_html(run)
 
 
 def outcome_line(run: Run) -> str:
@@ -291,7 +286,7 @@ def _plan_html(run: PlanRun) -> str:
     if len(unsettled) > MAX_LISTED_CHALLENGES:
         items.append(f"<li>and {len(unsettled) - MAX_LISTED_CHALLENGES} more</li>")
     if unsettled:
-        parts.append(f"What stands: {counted(len(unsettled), 'challenge')}<ul style='margin:0'>{''.join(items)}</ul>")
+        parts.append(f"What stands: {counted(len(unsettled), 'challenge')}<ul>{''.join(items)}</ul>")
     else:
         parts.append("No challenge stands.")
     history = run.frames.challenge_history
@@ -303,10 +298,11 @@ def _plan_html(run: PlanRun) -> str:
 
 def _report_html(run: Run) -> str:
     if isinstance(run, PlanRun):
-        return f"<details open><summary>Report</summary>{run._repr_html_()}</details>"
+        return f'<details class="vp-fold"><summary>The whole report</summary>{run._repr_html_()}</details>'
     if isinstance(run, CrossRun):
-        shown = run.frames.findings[["finding_id", "summary", "classification", "n_rounds"]]
-        table = shown.to_html(index=False, max_rows=20, border=0, justify="left")  # escapes, and cuts long texts
-        table = table.replace("<table ", '<table cellpadding="4" style="border-collapse:collapse;line-height:1.4" ', 1)
-        return f'<details open><summary>Findings</summary><div style="overflow:auto">{table}</div></details>'
+        findings = run.frames.findings[["finding_id", "summary", "classification", "n_rounds"]]
+        more = f"; the first {MAX_LISTED_FINDINGS} are shown" if len(findings) > MAX_LISTED_FINDINGS else ""
+        rows = findings.head(MAX_LISTED_FINDINGS).itertuples(index=False)
+        heads = ("Finding", "Claim", "Class", "Rounds")
+        return table(f"{counted(len(findings), 'finding')}{more}", heads, rows, numbers=frozenset({3}))
     return ""

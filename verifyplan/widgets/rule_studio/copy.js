@@ -4,6 +4,7 @@ function render({ model, el }) {
   box.className = "vp-copy";
   const [head, name, button, said, text] = ["div", "b", "button", "span", "pre"].map((tag) => document.createElement(tag));
   button.type = "button";
+  button.className = "vp-button";
   said.setAttribute("role", "status");
   text.tabIndex = 0; // so that keys can scroll it
   text.setAttribute("role", "region");

@@ -15,7 +15,6 @@ from verifyplan.charts.rule_search import rule_search
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.widgets.html import block, paragraph
-from verifyplan.widgets.rule_studio import view
 from verifyplan.widgets.rule_studio.fields import SIDES, Side
 
 
@@ -29,14 +28,14 @@ class FrontierView(ipw.VBox):
         self._runs = runs
         self._search: RuleSearch | None = None
         tooltip = "Judge some hundred rules on these votes, quality against cost; no call is made"
-        self.button = ipw.Button(description="Draw the frontier", tooltip=tooltip, layout=ipw.Layout(width="auto"))
+        self.button = ipw.Button(description="Draw the frontier", tooltip=tooltip)
         self.words, self.chart = ipw.HTML(), ipw.HTML()
         super().__init__([self.button, self.words, self.chart])
 
     def draw(self, rules: Mapping[Side, VotingRules]) -> None:
         """Search the rules that the votes allow, and show them beside both settings."""
         self._search = search_rules(self._runs)
-        self.chart.value = view.figure_html(rule_search(self._search))
+        self.chart.value = rule_search(self._search)._repr_html_()
         self.follow(rules)
 
     def follow(self, rules: Mapping[Side, VotingRules]) -> None:

@@ -14,18 +14,14 @@ from verifyplan.frames.load import Runs, as_runs
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.widgets.controls import rounds_offered
-from verifyplan.widgets.html import STYLE, block, heading
-from verifyplan.widgets.panel import Panel, guarded
+from verifyplan.widgets.html import heading
+from verifyplan.widgets.panel import Panel, group, guarded
 from verifyplan.widgets.rule_studio import code, view
 from verifyplan.widgets.rule_studio.fields import MAX_WORKERS, SIDES, Side, schema, too_many_workers
 from verifyplan.widgets.rule_studio.form import CopyText, RulesForm
 from verifyplan.widgets.rule_studio.frontier import FrontierView
 from verifyplan.widgets.rule_studio.model import StudioResult, StudioRuns
 from verifyplan.widgets.rule_studio.saver import Saver
-
-LOOK = STYLE + view.LOOK
-
-_BESIDE = ipw.Layout(display="flex", flex_flow="row wrap", align_items="flex-start", grid_gap="8px 16px")
 
 
 class RuleStudio(Panel):
@@ -106,7 +102,7 @@ class RuleStudio(Panel):
         code_blocks = "".join(shown.html() for shown in (*self.json.values(), self.code))
         charts = "".join(part.value for part in (*self._charts, self.frontier.words, self.frontier.chart))
         shown = (self._words, self._classes, self._metrics, self._notes)
-        return "".join([LOOK, *(part.value for part in shown), charts, block(code_blocks)])
+        return "".join([*(part.value for part in shown), charts, code_blocks])
 
     def _take(self, rules: Mapping[Side, VotingRules]) -> None:
         """Judge by these rules, and show them; if that fails, everything stays."""
@@ -120,9 +116,10 @@ class RuleStudio(Panel):
         self._result = result
         self._write_form()
         self._problem.value = ""
-        self._words.value = block(view.headline(result), view.differences(result))
-        self._classes.value, self._metrics.value = block(view.classes(result)), block(view.metrics(result))
-        self._notes.value = block(view.notes(result, self._runs.n_left_out))
+        self.header.show(view.headline(result))
+        self._words.value = view.differences(result)
+        self._classes.value, self._metrics.value = view.classes(result), view.metrics(result)
+        self._notes.value = view.notes(result, self._runs.n_left_out)
         for side in SIDES:
             self.json[side].text = self._rules[side].to_json()
         self.code.text = code.calls(self._rules, self._source)
@@ -130,7 +127,7 @@ class RuleStudio(Panel):
         self.frontier.follow(self._rules)
         drawn = list(view.figures(result).values())
         for widget, figure in zip_longest(self._charts, drawn):
-            widget.value = "" if figure is None else view.figure_html(figure)  # last, for to draw takes longest
+            widget.value = "" if figure is None else figure._repr_html_()  # last, for to draw takes longest
 
     def _write_form(self) -> None:
         """Write the settings into the form, what differs, and which fields cannot matter."""
@@ -157,7 +154,7 @@ class RuleStudio(Panel):
         rules, errors = self.form.read()
         self.form.show_problems(errors)
         if errors:
-            self._problem.value = block(view.not_valid(errors))
+            self._problem.value = view.not_valid(errors)
         else:
             self._take(rules)
 
@@ -187,22 +184,20 @@ class RuleStudio(Panel):
 
     def _lay_out(self) -> None:
         self.add_class("vp-studio")
+        self.header.act(self.swap, self.copy_over)
         self.fill(
-            ipw.HTML(LOOK),
             self.form,
-            ipw.Box([self.swap, self.copy_over], layout=_BESIDE),
             self._problem,
             self._words,
-            self._classes,
-            self._metrics,
+            group("vp-beside", self._classes, self._metrics),
             self._notes,
-            ipw.Box(list(self._charts), layout=_BESIDE),
+            group("vp-beside", *self._charts),
             self.frontier,
-            ipw.HTML(block(heading(5, "The same elsewhere"))),
-            ipw.Box([*self.json.values(), self.code], layout=_BESIDE),
+            ipw.HTML(heading(4, "The same elsewhere")),
+            group("vp-beside", *self.json.values(), self.code),
             self.saver,
         )
 
 
 def _button(label: str, tooltip: str) -> ipw.Button:
-    return ipw.Button(description=label, tooltip=tooltip, layout=ipw.Layout(width="auto"))
+    return ipw.Button(description=label, tooltip=tooltip)

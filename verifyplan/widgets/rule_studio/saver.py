@@ -13,6 +13,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.text import counted
 from verifyplan.widgets.html import block, paragraph
+from verifyplan.widgets.panel import group
 from verifyplan.widgets.rule_studio import view
 from verifyplan.widgets.rule_studio.fields import SIDES
 from verifyplan.widgets.rule_studio.model import StudioResult
@@ -49,14 +50,11 @@ class Saver(ipw.VBox):
 
     def __init__(self, result: Callable[[], StudioResult]) -> None:
         self._result = result
-        self.stem = ipw.Text("out/rules", description="Files begin with", style={"description_width": "auto"})
-        self.buttons = {
-            name: ipw.Button(description=name, tooltip=tooltip, layout=ipw.Layout(width="auto"))
-            for name, (tooltip, _) in SAVERS.items()
-        }
+        self.stem = ipw.Text("out/rules", description="Files begin with")
+        self.buttons = {name: ipw.Button(description=name, tooltip=tooltip) for name, (tooltip, _) in SAVERS.items()}
         self.note = ipw.HTML()
-        row = ipw.Layout(display="flex", flex_flow="row wrap", align_items="center", grid_gap="4px 8px")
-        super().__init__([ipw.Box([self.stem, *self.buttons.values()], layout=row), self.note])
+        fields = group("vp-fields", self.stem, group("vp-row", *self.buttons.values()))
+        super().__init__([fields, self.note])
 
     def save(self, button: Any) -> None:
         """Write the files of a button, and say which."""

@@ -13,7 +13,7 @@ from verifyplan.charts.truth_metrics import METRICS, truth_metrics
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.text import counted
-from verifyplan.widgets.html import DASH, Html, paragraph, table, text
+from verifyplan.widgets.html import DASH, Html, paragraph, status, table, text
 from verifyplan.widgets.rule_studio.fields import OF_THE_RUN, SIDES, Side, label
 from verifyplan.widgets.rule_studio.model import StudioResult
 
@@ -21,15 +21,9 @@ NO_TRUTH = (
     "No finding's truth is known, so precision, recall and false consensus cannot be measured; "
     "runs.with_truth({finding id: True or False}) adds it."
 )
-LOOK = """<style>
-.vp-studio-bar { display: inline-block; width: 5em; margin-right: 0.6em; border-bottom: 1px solid #5f6670; }
-.vp-studio-bar > span { display: block; height: 0.8em; min-width: 1px; }
-.vp-studio-part { white-space: nowrap; }
-.vp-studio .vp-bounds { font-size: 12px; display: block; }
-</style>"""
 
 
-def headline(result: StudioResult) -> str:
+def headline(result: StudioResult) -> Html:
     """Return what is compared, of how many findings, and how many change class."""
     comparison = result.comparison
     first, second = (f"<b>{text(name)}</b>" for name in comparison.conditions)
@@ -44,14 +38,15 @@ def headline(result: StudioResult) -> str:
         words = (
             f"{counted(changed, 'finding')} change{'s' if changed == 1 else ''} class, {comparison.in_words('changed')}"
         )
-    return f'<p role="status">{first} against {second}: {over}; {words}.</p>'
+    return status(Html(f"{first} against {second}: {over}; {words}."))
 
 
 def not_valid(errors: Mapping[Side, SettingsError]) -> str:
     """Return that a setting is none, so that what is shown is of the last one that was."""
     problems = (f"{side}, {problem}" for side, error in errors.items() for problem in error.problems)
     words = text("; ".join(problems), 2000)
-    return f'<p role="alert"><b>What follows is of the last rules that made sense:</b> {words}</p>'
+    kept = "<b>What is shown is of the last rules that made sense:</b>"
+    return f'<div role="alert" class="vp-box vp-alert">{kept} {words}</div>'
 
 
 def differences(result: StudioResult) -> str:
@@ -93,7 +88,7 @@ def classes(result: StudioResult) -> str:
 
 def _bar(share: float, color: str) -> str:
     width = 0 if pd.isna(share) else 100 * share
-    return f'<span class="vp-studio-bar"><span style="width: {width:.1f}%; background: {color}"></span></span>'
+    return f'<span class="vp-bar"><span style="width: {width:.1f}%; background: {color}"></span></span>'
 
 
 def metrics(result: StudioResult) -> str:
@@ -128,7 +123,7 @@ def _cell(result: StudioResult, side: Side, metric: str, bar: str = "") -> Html:
 def _parts(words: str, low: float, high: float, number: Callable[[float], str]) -> Html:
     """A figure and its interval, between which a line of a narrow table may break, but nowhere else."""
     parts = (words, f"[{number(low)}, {number(high)}]")
-    return Html(" ".join(f'<span class="vp-studio-part">{text(part)}</span>' for part in parts))
+    return Html(" ".join(f'<span class="vp-part">{text(part)}</span>' for part in parts))
 
 
 def _percent(value: float) -> str:
@@ -164,8 +159,3 @@ def figures(result: StudioResult) -> dict[str, Figure]:
     if result.comparison.truth is not None:
         drawn["truth-metrics"] = truth_metrics(result.comparison)
     return drawn
-
-
-def figure_html(figure: Figure) -> str:
-    """A figure for an HTML widget, whose wide lines its caption would take over."""
-    return f'<div style="line-height: 1.45">{figure._repr_html_()}</div>'

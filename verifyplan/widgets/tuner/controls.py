@@ -12,6 +12,7 @@ from verifyplan.charts.score_table import dimension_words, short_words
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.weights_file import load, save
 from verifyplan.widgets.controls import Slider
+from verifyplan.widgets.panel import group
 
 STEP = 0.01
 
@@ -22,8 +23,6 @@ BUTTONS = {
     "start": ("Reset", "The weights that this began with"),
 }
 """The presets, with what their buttons say and what they do."""
-
-_AUTO_WIDTH = ipw.Layout(width="auto")
 
 
 def labels_of(dimensions: Iterable[str]) -> dict[str, str]:
@@ -38,30 +37,27 @@ def labels_of(dimensions: Iterable[str]) -> dict[str, str]:
 
 def slider(label: str) -> Slider:
     """The slider of one weight, from 0 to 1."""
-    wide = ipw.Layout(min_width="39em")  # so that the lock stays where it is whatever the readout says
-    return Slider(label=label[:1].upper() + label[1:], low=0.0, high=1.0, step=STEP, layout=wide)
+    return Slider(label=label[:1].upper() + label[1:], low=0.0, high=1.0, step=STEP)
 
 
 def lock(label: str) -> ipw.Checkbox:
     """The box that keeps a weight as it is while others are moved."""
-    return ipw.Checkbox(description=f"Lock {label}", indent=False, layout=_AUTO_WIDTH)
+    return ipw.Checkbox(description=f"Lock {label}", indent=False)
 
 
 def button(label: str, tooltip: str) -> ipw.Button:
-    """A button as wide as its words."""
-    return ipw.Button(description=label, tooltip=tooltip, layout=_AUTO_WIDTH)
+    """A button with words for what it does."""
+    return ipw.Button(description=label, tooltip=tooltip)
 
 
-def slider_rows(sliders: dict[str, Slider], locks: dict[str, ipw.Checkbox]) -> ipw.VBox:
+def slider_rows(sliders: dict[str, Slider], locks: dict[str, ipw.Checkbox]) -> ipw.Box:
     """Each slider with its lock beside it."""
-    pairs = [ipw.HBox([sliders[name], locks[name]], layout=ipw.Layout(align_items="center")) for name in sliders]
-    return ipw.VBox(pairs)
+    return group("vp-sliders", *(each for name in sliders for each in (sliders[name], locks[name])))
 
 
 def file_name() -> ipw.Text:
     """The field for the name of a weights file."""
-    style = {"description_width": "auto"}
-    return ipw.Text("weights.json", description="Weights file", style=style, layout=ipw.Layout(width="28em"))
+    return ipw.Text("weights.json", description="Weights file")
 
 
 def save_over(weights: Mapping[str, Decimal], path: str) -> Path:

@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.weights.weight_fit import WeightFit
-from verifyplan.charts.figure import Figure
 from verifyplan.charts.labels import percent, short
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.weights_file import text_of
@@ -28,17 +27,7 @@ STALE = "<b>Out of date:</b> the weights have changed since. This follows when t
 
 def paragraph(text: str) -> str:
     """A paragraph of escaped text."""
-    return f'<p style="margin:0.3em 0;max-width:60em;line-height:1.45">{text}</p>'
-
-
-def figure_html(figure: Figure) -> str:
-    """A figure for an HTML widget, whose wide lines its caption would take over."""
-    return f'<div style="line-height:1.45">{figure._repr_html_()}</div>'
-
-
-def heading(text: str) -> str:
-    """A heading between the parts of the widget."""
-    return f'<p style="margin:0.8em 0 0.2em;font-weight:600;font-size:1.1em">{escape(text)}</p>'
+    return f"<p>{text}</p>"
 
 
 def about(plans: int, ranked: int, synthetic: bool) -> str:
@@ -47,7 +36,7 @@ def about(plans: int, ranked: int, synthetic: bool) -> str:
         f"{counted(plans, 'plan')}, of which {ranked:,} with all scores." if plans else "There are no plans to score."
     )
     made = " Synthetic data: scores were generated, not observed." if synthetic else ""
-    return paragraph(f"{counts}{made} {INFORMS}")
+    return f"{counts}{made} {INFORMS}"
 
 
 def held_html(notes: Mapping[str, str]) -> str:
@@ -126,7 +115,7 @@ def unranked(ranking: pd.DataFrame) -> str:
     more = len(without) - len(items)
     items += [f"<li>and {more:,} more: <code>.ranking</code> has all</li>"] if more else []
     says = f"Without a rank, for a score is missing: {counted(len(without), 'plan')}."
-    return f'{paragraph(says)}<ul style="margin:0 0 0 1.5em;line-height:1.45">{"".join(items)}</ul>'
+    return f"{paragraph(says)}<ul>{''.join(items)}</ul>"
 
 
 def stability(table: pd.DataFrame) -> str:
@@ -151,7 +140,7 @@ def stability(table: pd.DataFrame) -> str:
     items = "".join(f"<li>{line}</li>" for line in lines)
     kept = f"{percent(pairs['value'])} of pairs keep their order, {percent(ranks['value'])} of plans their rank."
     says = f"<b>{kept}</b> With {how}; in brackets the middle 95 % of draws:"
-    return f'{paragraph(says)}<ul style="margin:0 0 0 1.5em;line-height:1.45">{items}</ul>'
+    return f"{paragraph(says)}<ul>{items}</ul>"
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:

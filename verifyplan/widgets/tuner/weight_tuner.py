@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
-from html import escape
 from typing import Any
 
 import ipywidgets as ipw
@@ -15,7 +14,8 @@ from verifyplan.analysis.weights.simplex import Weights, checked, presets
 from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.weights_file import load, text_of
-from verifyplan.widgets.panel import Panel, guarded
+from verifyplan.widgets.html import heading, table
+from verifyplan.widgets.panel import Panel, group, guarded
 from verifyplan.widgets.repaint import Debouncer
 from verifyplan.widgets.tuner import controls, text
 from verifyplan.widgets.tuner.model import TunedScores, TunedWeights, decimals
@@ -86,27 +86,23 @@ class WeightTuner(Panel):
         self.loading.on_click(self._load)
 
     def _lay_out(self) -> None:
-        self._about, self._held, self._note, self._ranking = (ipw.HTML() for _ in range(4))
+        self._held, self._note, self._ranking = (ipw.HTML() for _ in range(3))
         self._state, self._stability, self._ranks, self._matters = (ipw.HTML() for _ in range(4))
         steps = (self._show_stability, self._show_ranks, self._show_matters)
         self._debouncer = Debouncer(steps, changed=self._show_state, failed=self.fail)
         start = self._scores.start
-        self._about.value = text.about(len(start), self._scores.n_ranked, bool(start.attrs.get("synthetic")))
+        self.header.show(text.about(len(start), self._scores.n_ranked, bool(start.attrs.get("synthetic"))))
+        self.header.act(*self.buttons.values())
         self._unranked = ipw.HTML(text.unranked(start))
+        file = group("vp-fields", self.path, group("vp-row", self.saving, self.loading))
+        weights = [controls.slider_rows(self.sliders, self.locks), self._held, file, self._note]
         self.fill(
-            self._about,
-            ipw.HBox(list(self.buttons.values())),
-            controls.slider_rows(self.sliders, self.locks),
-            self._held,
-            ipw.HBox([self.path, self.saving, self.loading]),
-            self._note,
-            self._ranking,
+            group("vp-beside", ipw.VBox(weights), self._ranking),
             self._unranked,
-            ipw.HTML(text.heading("How stable this is, and which weight matters")),
-            ipw.HBox([self.updating, self._state], layout=ipw.Layout(align_items="center")),
+            ipw.HTML(heading(4, "How stable this is, and which weight matters")),
+            group("vp-row", self.updating, self._state),
             self._stability,
-            self._ranks,
-            self._matters,
+            group("vp-beside", self._ranks, self._matters),
         )
 
     @property
@@ -142,13 +138,10 @@ class WeightTuner(Panel):
 
     def static(self) -> str:
         """The weights, the ranking and its stability as they stand, as HTML without scripts."""
-        rows = "".join(
-            f"<tr><td>{escape(self.labels[name])}</td><td>{text_of(weight)}</td></tr>"
-            for name, weight in self._tuned.weights.items()
-        )
-        table = f"<table><thead><tr><th>Dimension</th><th>Weight</th></tr></thead><tbody>{rows}</tbody></table>"
+        rows = [(self.labels[name], text_of(weight)) for name, weight in self._tuned.weights.items()]
+        weights = table("Weights", ("Dimension", "Weight"), rows, numbers=frozenset({1}))
         below = (self._ranking, self._unranked, self._state, self._stability, self._ranks, self._matters)
-        return f"{self._about.value}{table}{''.join(part.value for part in below)}"
+        return f"{weights}{''.join(part.value for part in below)}"
 
     @guarded
     def _slid(self, name: str, change: Mapping[str, Any]) -> None:
@@ -200,7 +193,7 @@ class WeightTuner(Panel):
     def _show(self) -> None:
         """Show the weights, then the ranking."""
         self._show_weights()
-        self._ranking.value = text.figure_html(self._scores.picture(self._tuned.weights))
+        self._ranking.value = self._scores.picture(self._tuned.weights)._repr_html_()
 
     def _show_weights(self) -> None:
         self._showing = True
@@ -221,10 +214,10 @@ class WeightTuner(Panel):
         self._stability.value = text.stability(self.stability)
 
     def _show_ranks(self) -> None:
-        self._ranks.value = text.figure_html(self._scores.rank_picture(self._tuned.weights))
+        self._ranks.value = self._scores.rank_picture(self._tuned.weights)._repr_html_()
 
     def _show_matters(self) -> None:
-        self._matters.value = text.figure_html(self._scores.weight_picture(self._tuned.weights))
+        self._matters.value = self._scores.weight_picture(self._tuned.weights)._repr_html_()
 
     def _show_state(self) -> None:
         self._state.value = text.paragraph(text.STALE if self._debouncer.stale else text.FRESH)
