@@ -115,7 +115,7 @@ def test_a_debate_that_was_broken_off_is_resumed(cli, plays, tmp_path):
     assert done.out.startswith("CONVERGED (VERIFIED) in turn 2")
     assert cli("replay", path, "--check").code == 0
     refused = cli("resume", path, "--report", "x.md")
-    assert (refused.code, "--report: is of plan runs alone" in refused.err) == (2, True)
+    assert (refused.code, "--report: is of plan runs and cross runs alone" in refused.err) == (2, True)
 
 
 def test_a_replay_with_fewer_turns(cli, debates, plays):

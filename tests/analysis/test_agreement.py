@@ -79,9 +79,8 @@ def test_errors_are_no_opinions_and_unanimity_is_not_defined():
     runs = runs_of(["aaa", "aae"], labels)
     for name in ("krippendorff-alpha", "krippendorff-alpha-ordinal", "fleiss-kappa", "gwet-ac1"):
         assert measure(runs, name)[["value", "n"]].isna().tolist() == [True, False]
-        assert measure(runs, name)["note"] == (
-            "all votes are the same label: chance explains everything; 1 of 6 votes is lost, and left out"
-        )
+        lost = "; 1 of 6 votes is lost, and left out" if name == "krippendorff-alpha" else ""  # said once
+        assert measure(runs, name)["note"] == f"all votes are the same label: chance explains everything{lost}"
     assert np.isnan(measure(runs, "cohen-kappa")["value"])
 
 
@@ -92,7 +91,9 @@ def test_no_votes_at_all():
         "krippendorff-alpha", "krippendorff-alpha-ordinal", "fleiss-kappa", "gwet-ac1"
     ]  # fmt: skip
     assert table["value"].isna().all()
-    assert table["note"].unique().tolist() == ["no item has two votes; 1 of 1 vote is lost, and left out"]
+    first, *others = table["note"]
+    assert first == "no item has two votes; 1 of 1 vote is lost, and left out"
+    assert set(others) == {"no item has two votes"}
 
 
 def ratings(seed: int, workers: int = 6, items: int = 40, labels: int = 4, missing: float = 0.3) -> np.ndarray:
@@ -246,7 +247,7 @@ def test_more_pairs_than_200_workers_have_are_left_out_and_said():
     found = vp.agreement(votes)
     assert found["measure"].tolist() == ["krippendorff-alpha", "fleiss-kappa", "gwet-ac1"]
     left_out = "Cohen's kappa of the 20,301 pairs is left out, as they are more than 20,000: choose fewer workers"
-    assert found["note"].str.endswith(left_out).all()
+    assert found["note"].str.endswith(left_out).tolist() == [True, False, False]
     few = votes[votes["worker"] < 4]
     assert (vp.agreement(few)["measure"] == "cohen-kappa").sum() == 6
 

@@ -170,14 +170,14 @@ def endless(piece: bytes = b" " * 65_536, **more: Any) -> Answer:
     return Answer(reply=Reply(piece, times=1 << 20, **more))
 
 
-def bomb(megabytes: int = 1_000) -> Answer:
+def bomb(megabytes: int = 1_000, encoding: str = "gzip") -> Answer:
     """A message of some kilobytes that is so many megabytes when it is unpacked."""
-    packer = zlib.compressobj(9, wbits=31)
+    packer = zlib.compressobj(9, wbits={"gzip": 31, "deflate": 15}[encoding])
     head = packer.compress(b'{"content": [{"type": "text", "text": "') + packer.flush(zlib.Z_FULL_FLUSH)
     megabyte = packer.compress(b"x" * 1_000_000) + packer.flush(zlib.Z_FULL_FLUSH)
     tail = packer.compress(b'"}], "stop_reason": "end_turn"}') + packer.flush()
     body = head + megabyte * megabytes + tail  # but for the sums at its end, as if it was packed in one go
-    return Answer(reply=Reply(body, headers={"content-type": "application/json", "content-encoding": "gzip"}))
+    return Answer(reply=Reply(body, headers={"content-type": "application/json", "content-encoding": encoding}))
 
 
 def truncates() -> Answer:

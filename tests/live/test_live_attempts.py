@@ -58,7 +58,7 @@ def test_a_request_that_never_reached_the_endpoint_is_not_billed():
 
 def test_a_lost_answer_counts_by_the_estimate_of_its_turn_and_once_for_each_request():
     run, _ = challenged({FIRST: hangs()}, backend={"timeout": 0.2, "max_retries": 1, "max_tokens": 900, "prices": DEAR})
-    assert failed(run).reason == "the endpoint gave no answer in time, retries included"
+    assert failed(run).reason == "the endpoint gave no answer in time, sent 2 times"
     assert [(event.error, event.perhaps_billed) for event in attempts(run)] == [("ReadTimeout", True)] * 2
     [sent] = [event for event in facts(run, "turn-sent") if event.call_id == FIRST]
     frames = run.frames

@@ -78,14 +78,19 @@ def test_workers_that_get_one_reply_of_a_gateway_are_flagged_and_said_everywhere
     assert flags(run, "id_repeated") == flags(run, "words_repeated") == [True] * 3
     assert flags(run, "run_repeated") == [None] * 3
     assert flags(run, "other_model") == [False] * 3
-    ids = "3 of 3 calls have a reply with the message id of a reply to another call: a cache answered"
-    words = "3 of 3 calls answer in the words of another worker on the same findings (12 words or more)"
+    ids = (
+        "3 of 3 calls have a reply with the message id of a reply to another call, originals included: a cache answered"
+    )
+    words = (
+        "3 of 3 calls answer in the words of another worker on the same findings (12 words or more; originals included)"
+    )
     assert str(run).split("\n")[0].startswith(ids)
     assert f"{words}: such votes are copies" in str(run)
     compared = vp.compare(run, resamples=10)
     assert sum(note.startswith(ids) for note in compared.notes) == 1
     assert any(note.startswith(words) for note in compared.notes)
-    assert ids in vp.agreement(run).loc[0, "note"]
+    notes = vp.agreement(run)["note"]
+    assert [ids in note for note in notes] == [True] + [False] * (len(notes) - 1)
     judged = run.frames.with_truth({"F-1": True, "F-2": False})
     assert any(note.startswith(ids) for note in vp.panel(judged).notes)
 
@@ -97,10 +102,10 @@ def test_a_second_repetition_from_a_cache_is_flagged_in_the_set_of_both(tmp_path
         again = voted(server, repetition=2, log_dir=tmp_path)
     assert flags(first, "run_repeated") == [None] * 3
     both = vp.load(tmp_path)
-    note = "6 of 6 calls have the reply of the same call in another run: a cache answered, and the repetition says"
+    note = "6 of 6 calls have the reply of the same call in another run, originals included: a cache answered, and the"
     assert both.calls["run_repeated"].tolist() == [True] * 6
     assert note in vp.agreement(both).loc[0, "note"]
-    between = "6 of 6 calls have the reply of the same call in another set: a cache answered"
+    between = "6 of 6 calls have the reply of the same call in another set, originals included: a cache answered"
     assert any(text.startswith(between) for text in vp.compare(first, again, resamples=10).notes)
     assert vp.concat([replace_id(first, "a"), replace_id(again, "b")]).calls["run_repeated"].all()
     vp.compile_dataset(tmp_path, tmp_path / "set")
@@ -170,6 +175,7 @@ def test_failed_calls_are_said_first_with_why_and_how_to_ask_again(tmp_path):
         "bob": "rate limit",
         "cy": "overloaded",
     }
+    assert "cost: $" in str(run)
     below = "The classes of 2 findings rest on fewer valid votes than the quorum (2 of 6 votes asked for): F-1, F-2."
     assert below in lines
     assert "votes: 4 verification-error, 2 agree; 2 of 6 asked for are valid" in lines
@@ -218,6 +224,22 @@ def test_prose_in_place_of_json_is_told_to_the_researcher_alone():
     assert "3 of 3 calls were answered in prose, though they asked for JSON by a schema: " in str(run)
     assert flags(free, "schema_ignored") == [None] * 3
     assert not any("ignore" in asked.prompt for asked in server.requests)
+
+
+def test_json_in_a_code_fence_is_told_from_prose():
+    def answer(asked):
+        worker = turn_of(asked).split("/")[1]
+        if worker == "bob" and not asked.turn:
+            return "Sure! Both claims hold."
+        votes = [{"finding_id": name, "verdict": "AGREE", "explanation": worker} for name in findings_of(asked)]
+        return f"Here is my answer:\n```json\n{json.dumps({'votes': votes})}\n```"
+
+    with ScriptedServer(answer) as server:
+        run = voted(server)
+    assert flags(run, "schema_ignored") == [True] * 3
+    assert flags(run, "json_fenced") == [False, True, True]
+    note = "3 of 3 calls were answered in prose (1) and by JSON in a code fence (2), though they asked for bare JSON"
+    assert note in str(run)
 
 
 def test_tools_that_nobody_calls_in_a_whole_run_are_said_and_one_call_is_enough_to_say_nothing(tmp_path):

@@ -161,7 +161,7 @@ def test_a_plan_item_with_the_id_of_a_finding():
 
 def test_findings_that_cannot_be_used(tmp_path):
     refused("cannot be read", InputError, task_type=PLAN, plan_items=str(tmp_path / "gone.csv"))
-    with pytest.raises(InputError, match=r"'ann' is not a worker of this run\. Fix: .*: there are none"):
+    with pytest.raises(InputError, match=r"'ann' is not a worker of this run; .* Fix: .*\(there are none\)"):
         crossverify([finding()], [], backend=Playing(), log_dir=None)
 
 

@@ -105,8 +105,10 @@ def test_every_problem_is_told_at_once_with_its_row():
         ]
     )
     assert (
-        "findings[2].worker: 'zoe' is not a worker of this run. Fix: name one of the run's workers: ann, bob." in told
-    )
+        "findings[2].worker: 'zoe' is not a worker of this run; the column worker says who found a claim, and whoever "
+        "found it does not vote on it. Fix: name one of the run's workers (ann, bob), add 'zoe' to workers=, or drop "
+        "the column: then everybody votes on every finding."
+    ) in told
     assert any("'ann' brings 'F-1' twice" in line for line in told)
     assert any("'plan-body' is reserved for the items of a plan body" in line for line in told)
 
@@ -117,6 +119,11 @@ def test_what_holds_no_rows_is_told(source):
         f"findings: a {type(source).__name__} holds no rows. "
         "Fix: give a CSV or JSON file, a DataFrame, or a list of dictionaries."
     ]
+
+
+def test_a_worker_who_is_not_on_the_roster_is_named_once_for_all_its_findings():
+    [told] = problems([finding(f"F-{n}", "gpt") for n in range(12)])
+    assert told.startswith("findings[0].worker: 'gpt' is not a worker of this run, and so in 11 rows more; the column ")
 
 
 def test_a_finding_of_two_workers_stands_in_two_rows():

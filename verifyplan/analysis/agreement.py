@@ -92,7 +92,8 @@ def agreement(
 
     Returns:
         Columns `measure, worker_a, worker_b, value, low, high, n, note`; n counts the items of runs with two votes or
-        more, and the workers are missing where the measure is of all. `note` says what a reader must know of the row.
+        more, and the workers are missing where the measure is of all. `note` says what a reader must know of the row;
+        that of the first row also what holds for the whole table.
 
     Raises:
         SettingsError: where `ordered` does not name every label once.
@@ -121,14 +122,13 @@ def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
     lost = int((votes.label < 0).sum())
     left_out = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
     dependent = notes_on_independence(votes.runs) if votes.runs is not None else ()
-    said = "; ".join(filter(None, (left_out, *dependent)))
-    rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters, said)]
+    rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters)]
     shared = _shared(matrix)
     n_pairs = int(np.count_nonzero(shared))
     if n_pairs <= MAX_PAIRS:
         rows += _of_pairs(matrix, votes, clusters, shared)
-    else:
-        rows = [(*row[:-1], "; ".join(filter(None, (row[-1], _too_many(n_pairs))))) for row in rows]
+    of_table = (left_out, *dependent, "" if n_pairs <= MAX_PAIRS else _too_many(n_pairs))
+    rows[0] = (*rows[0][:-1], "; ".join(filter(None, (rows[0][-1], *of_table))))
     columns_of_text = dict.fromkeys(("worker_a", "worker_b", "note"), "str")
     table = AgreementTable(pd.DataFrame(rows, columns=AGREEMENT_COLUMNS).astype(columns_of_text))
     table.attrs["synthetic"] = votes.synthetic
@@ -181,7 +181,7 @@ def _verdicts(votes: PanelVotes, runs: RunSet) -> PanelVotes:
 
 
 def _of_all(
-    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: AnyClusters, said: str
+    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: AnyClusters
 ) -> Iterator[tuple[Any, ...]]:
     unit, worker = np.nonzero(matrix >= 0)
     n_labels = max(codes, default=0) + 1
@@ -194,7 +194,7 @@ def _of_all(
     few = _few((counts.T * clusters.weight).T[paired], _n_claims(paired, clusters))
     for name, sums_of in measures:
         figures = measured(sums_of(counts), clusters, n)
-        notes = (_why(figures), few if name.startswith("krippendorff") and np.isfinite(figures.value) else "", said)
+        notes = (_why(figures), few if name == "krippendorff-alpha" and np.isfinite(figures.value) else "")
         yield name, None, None, *figures, "; ".join(filter(None, notes))
 
 

@@ -17,15 +17,19 @@ def notes_on_ignored(calls: pd.DataFrame) -> Iterator[str]:
 
     Tools count as ignored where none was called in any of three calls or more that were offered some.
 
-    >>> calls = pd.DataFrame({"schema_ignored": [True, False], "tools_unused": [None, True]}, dtype="boolean")
-    >>> print(*notes_on_ignored(calls))  # doctest: +ELLIPSIS
-    1 of 2 calls was answered in prose, though it asked for JSON by a schema: ...
+    >>> columns = {"schema_ignored": [True, False], "json_fenced": [True, None], "tools_unused": [None, True]}
+    >>> print(*notes_on_ignored(pd.DataFrame(columns, dtype="boolean")))  # doctest: +ELLIPSIS
+    1 of 2 calls was answered by JSON in a code fence, though it asked for bare JSON by a schema: ...
     """
     asked = calls["schema_ignored"].dropna()
-    if prose := int(asked.sum()):
-        were, they = ("was", "it") if prose == 1 else ("were", "they")
+    if ignored := int(asked.sum()):
+        fenced = int(calls["json_fenced"].fillna(False).sum())
+        ways = (("in prose", ignored - fenced), ("by JSON in a code fence", fenced))
+        were, they = ("was", "it") if ignored == 1 else ("were", "they")
+        how = " and ".join(f"{way}{f' ({n:,})' if fenced < ignored and fenced else ''}" for way, n in ways if n)
+        bare = "bare JSON" if fenced else "JSON"
         yield (
-            f"{prose:,} of {counted(len(asked), 'call')} {were} answered in prose, though {they} asked for JSON by a "
+            f"{ignored:,} of {counted(len(asked), 'call')} {were} answered {how}, though {they} asked for {bare} by a "
             "schema: the endpoint holds no schema (structured=False asks for none), and answers were read as far as "
             "they could be"
         )

@@ -17,17 +17,17 @@ _SWITCH_OFF = "Switch off what keeps replies between here and the model (docs/li
 
 _WORDS = {
     "id_repeated": (
-        "{n} of {m}{where} {have} a reply with the message id of a reply to another call: a cache answered, or the "
-        f"endpoint gives no ids of its own. {_SWITCH_OFF}"
+        "{n} of {m}{where} {have} a reply with the message id of a reply to another call, originals included: a cache "
+        f"answered, or the endpoint gives no ids of its own. {_SWITCH_OFF}"
     ),
     "words_repeated": (
         f"{{n}} of {{m}}{{where}} {{answer}} in the words of another worker on the same findings ({MIN_COPIED_WORDS} "
-        "words or more): such votes are copies, and agree by themselves. Give the workers other models, stances or "
-        "temperatures, or switch off a cache of replies"
+        "words or more; originals included): such votes are copies, and agree by themselves. Give the workers other "
+        "models, stances or temperatures, or switch off a cache of replies"
     ),
     "run_repeated": (
-        "{n} of {m}{where} {have} the reply of the same call in another run: a cache answered, and the repetition says "
-        f"nothing new. {_SWITCH_OFF}"
+        "{n} of {m}{where} {have} the reply of the same call in another run, originals included: a cache answered, and "
+        f"the repetition says nothing new. {_SWITCH_OFF}"
     ),
     "other_model": (
         "{n} of {m}{where} {were} answered by another model than was asked{pair}. Name the model that the endpoint "

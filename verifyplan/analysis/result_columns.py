@@ -374,7 +374,12 @@ _AGREEMENT: Columns = (
     ),
     Column("high", "number", "high end of the 95 % interval"),
     Column("n", "whole", "the items, run by run, with two votes or more; of a pair those that both voted on"),
-    Column("note", "text", "why a figure is missing, how many votes were lost, and whether items are few for alpha"),
+    Column(
+        "note",
+        "text",
+        "why a figure is missing; of the first row also what holds for the whole table: lost votes, replies that are "
+        "not a call's own, few items for alpha",
+    ),
 )
 
 RESULT_TABLES: dict[str, Columns] = {

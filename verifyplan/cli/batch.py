@@ -100,8 +100,8 @@ def findings(
 ) -> None:
     """Cross-verify tables of findings at once by models, through message batches; the same command again goes on.
 
-    Exit code 3: a round of a run gave no result; 4: the tokens or dollars of a run were used up; 2: a run could not
-    go on.
+    Exit code 3: calls of a run failed, and a round gave no result or classes rest on too few votes; 4: the tokens or
+    dollars of a run were used up; 2: a run could not go on.
 
     \b
     Examples:

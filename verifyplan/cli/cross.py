@@ -12,8 +12,8 @@ import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options, previewed_backend
-from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
-from verifyplan.cli.inputs import model_roster
+from verifyplan.cli.exit_codes import exit_code_of, exit_with, print_end, repeat
+from verifyplan.cli.inputs import check_report, model_roster
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.csv_tables import safe_table
@@ -44,17 +44,19 @@ def crossverify(
     repetitions: options.Repetitions = 1,
     log_dir: options.LogDir = Path("runs"),
     synthetic: options.Synthetic = False,
+    report: options.Report = None,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Let workers vote on each other's findings, and write the state artifact.
 
-    Exit code 1: the gate of a plan body failed; 3: a round, or every call, gave no result; 4: a call was not sent, as
-    the tokens or dollars were used up. Of several repetitions it is that of the first that is not 0.
+    Exit code 1: the gate of a plan body failed; 3: a round, or every call, gave no result, or classes rest on too few
+    votes: fewer than the quorum of the rules, without one on half or fewer of those asked for; 4: a call was not sent,
+    as the tokens or dollars were used up. Of several repetitions it is that of the first that is not 0.
 
     \b
     Examples:
     verifyplan crossverify findings.csv --repo src --task-type error-analysis
-    verifyplan crossverify findings.csv --repo src --rules sticky-refutes
+    verifyplan crossverify findings.csv --repo src --rules sticky-refutes --report report.html
     verifyplan crossverify findings.csv --repo src --max-rounds 2 --only calls.csv
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
     verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --preview
@@ -68,6 +70,7 @@ def crossverify(
         return
 
     parts = _calls_by_run(votes.only)
+    check_report(report, len(parts) * repetitions)
     if preview:
         for only in parts:
             given = {**votes.arguments(), "only": only}
@@ -94,7 +97,10 @@ def crossverify(
             if run.gate_passed is not None:
                 advice = "" if run.gating else " (advisory)"
                 typer.echo(f"plan body: {'passed' if run.gate_passed else 'failed'}{advice}")
+            if report is not None:
+                typer.echo(f"report: {run.report(report)}")
             codes.append(exit_code_of(run))
+            print_end(run, codes[-1])
         return next(filter(None, codes), 0)
 
     exit_with(repeat(repetition, repetitions, run_once))

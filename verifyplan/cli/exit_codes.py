@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import typer
 
+from verifyplan.frames.run_notes import failure_counts
+from verifyplan.rules.failed_calls import failed_words
 from verifyplan.runlog.current import current
 from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.debate.run import Debate
@@ -34,18 +36,35 @@ def repeat(first: int, times: int, run: Callable[[int], int], *, announce: bool 
     return next(filter(None, codes), 0)
 
 
+def print_end(run: Run, code: int) -> None:
+    """Print, as the last line of a cross run of which calls failed, its exit code and why; nothing for other runs."""
+    if not isinstance(run, CrossRun) or not (run.shortfall or run.failed_calls):
+        return
+    kinds, n_calls = failure_counts(run.frames.calls)
+    failed = failed_words(kinds, n_calls)
+    if code == BUDGET:
+        why = "a limit of tokens or dollars kept calls back"
+    elif code == FAILED:
+        why = "; ".join(filter(None, (None if run.failure else failed, run.shortfall)))
+    else:
+        gate = "the gate of the plan body failed; " if code == NEGATIVE else ""
+        why = f"{gate}{failed}, but each class rests on enough of the votes that were asked for"
+    again = f"; to ask them again: {run.retry_command}" if kinds and run.retry_command else ""
+    typer.echo(f"exit code {code}: {why}{again}")
+
+
 def exit_code_of(run: Run, *, by_verdict: bool = False) -> int:
     """Return the exit code of a run of any kind.
 
     A plan run: 30 without an outcome, 3 or 4 where failures or a budget ended it; `by_verdict` else 10 for REVISE, 20
-    for RETHINK, 1 for none. A cross run: 4 where the budget kept a call back, 3 where a round or every call failed, 1
-    for a failed gate. A debate: 0 for CONVERGED, 1 for FAILED, 3 where an agent failed, 4 for a budget, 30 where it
-    goes on.
+    for RETHINK, 1 for none. A cross run: 4 where the budget kept a call back, 3 where every call or a round failed, or
+    classes rest on too few votes (`CrossRun.shortfall`), 1 for a failed gate. A debate: 0 for CONVERGED, 1 for FAILED,
+    3 where an agent failed, 4 for a budget, 30 where it goes on.
     """
     if isinstance(run, CrossRun):
         if any(event.type == "call-failed" and event.status == "budget" for _, _, event in current(run.records)):
             return BUDGET
-        if run.status == "aborted-non-result" or run.failure:
+        if run.shortfall:
             return FAILED
         return NEGATIVE if run.gating and run.gate_passed is False else 0
     if isinstance(run, Debate) and run.outcome is not None:

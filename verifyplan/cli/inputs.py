@@ -8,6 +8,7 @@ from typing import Any
 import verifyplan as vp
 from verifyplan.cli.options import PlanOptions
 from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.files import try_to_write
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.load import as_runs
 from verifyplan.frames.runset import RunSet
@@ -156,3 +157,19 @@ def plan_arguments(settings: PlanOptions) -> dict[str, Any]:
         "panel": panel,
         "weights": settings.weights,
     }
+
+
+def check_report(report: Path | None, repetitions: int = 1) -> None:
+    """Raise InputError, before any agent is called, if the report could not be written."""
+    if report is None:
+        return
+    if repetitions > 1:
+        fix = "leave it out; `verifyplan resume LOG --report` writes that of each run"
+        raise InputError(Problem("--report", f"is of one run, not of {repetitions}", fix))
+    if report.suffix not in (".md", ".html", ".htm"):
+        raise InputError(Problem("--report", f"{str(report)!r} is not a page", "name a .md or .html file"))
+    try:
+        try_to_write(report.parent)
+    except OSError as error:
+        message = f"{str(report)!r} cannot be written ({error.strerror or error})"
+        raise InputError(Problem("--report", message, "name a file in a folder that you may write to")) from None

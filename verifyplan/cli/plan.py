@@ -12,17 +12,15 @@ import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_log, backend_of_options, previewed_backend, script_of_options
 from verifyplan.cli.choices import OnBlockedName
-from verifyplan.cli.exit_codes import exit_code_of, exit_with, repeat
-from verifyplan.cli.inputs import plan_arguments
+from verifyplan.cli.exit_codes import exit_code_of, exit_with, print_end, repeat
+from verifyplan.cli.inputs import check_report, plan_arguments
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem, SettingsError
-from verifyplan.files import try_to_write
 from verifyplan.protocol.settings import BlockedWord
 from verifyplan.reports.log import log_text
 from verifyplan.reports.visible import lines, one_line
-from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.plan.pauses import Answer, Pause, PauseHandler, answer_event, read_answer
-from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.reported import ReportedRun
 from verifyplan.runs.resume import words_before_resuming
 from verifyplan.runs.run import Run
 
@@ -116,7 +114,7 @@ def verify(
     verifyplan verify PLAN.md --rules no-panel-power --max-iterations 2
     verifyplan verify PLAN.md --model claude-opus-4-5 --model-for worker=claude-haiku-4-5 --max-cost 2.50
     """
-    _check_report(report, repetitions)
+    check_report(report, repetitions)
     arguments = plan_arguments(settings)
     blocked = on_blocked_of(on_blocked)
     if preview:
@@ -186,7 +184,7 @@ def resume(
     verifyplan resume runs/PLAN-001.jsonl --answer context --note "the old file was renamed"
     verifyplan resume runs/PLAN-001.jsonl --retry-failed --max-cost 5 --timeout 1200
     """
-    _check_report(report)
+    check_report(report)
     if not sys.stderr.isatty() and (words := words_before_resuming(run, retry_failed=retry_failed)):
         typer.echo(words, err=True)  # in a terminal, `resume` says it
     backend = script_of_options(agents, script) if script else backend_of_log(agents, run)
@@ -217,28 +215,14 @@ def log(run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")]) -> N
         typer.echo(line)
 
 
-def _check_report(report: Path | None, repetitions: int = 1) -> None:
-    """Raise InputError, before any agent is called, if the report could not be written."""
-    if report is None:
-        return
-    if repetitions > 1:
-        fix = "leave it out; `verifyplan resume LOG --report` writes that of each run"
-        raise InputError(Problem("--report", f"is of one run, not of {repetitions}", fix))
-    if report.suffix not in (".md", ".html", ".htm"):
-        raise InputError(Problem("--report", f"{str(report)!r} is not a page", "name a .md or .html file"))
-    try:
-        try_to_write(report.parent)
-    except OSError as error:
-        message = f"{str(report)!r} cannot be written ({error.strerror or error})"
-        raise InputError(Problem("--report", message, "name a file in a folder that you may write to")) from None
-
-
 def _print_end(run: Run, report: Path | None, *, by_verdict: bool) -> int:
     """Print how a run ended, write its report, and return its exit code."""
     typer.echo(f"{run}\nlog: {run.log_path}")
     if report is not None:
-        if not isinstance(run, PlanRun):
-            other = "the artifact is beside the log" if isinstance(run, CrossRun) else "`verifyplan log` shows the run"
-            raise InputError(Problem("--report", "is of plan runs alone", f"leave it out; {other}"))
+        if not isinstance(run, ReportedRun):
+            fix = "leave it out; `verifyplan log` shows the debate"
+            raise InputError(Problem("--report", "is of plan runs and cross runs alone", fix))
         typer.echo(f"report: {run.report(report)}")
-    return exit_code_of(run, by_verdict=by_verdict)
+    code = exit_code_of(run, by_verdict=by_verdict)
+    print_end(run, code)
+    return code

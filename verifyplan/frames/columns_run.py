@@ -108,6 +108,11 @@ CALL_TABLES: dict[str, Columns] = {
             "whether an answer came as prose, or in a fence, though the request asked for JSON by a schema; missing "
             "where it did not",
         ),
+        Column(
+            "json_fenced",
+            "yesno",
+            "whether such an answer was JSON all the same, in a code fence, as by a prompt; false for prose",
+        ),
         Column("tools_unused", "yesno", "whether tools were offered and none was called; missing where none were"),
         *_FLAGS,
     ),

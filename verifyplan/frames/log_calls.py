@@ -39,6 +39,7 @@ _USAGE, _TOOL_USE = tuple(Usage.model_fields), tuple(ToolUse.model_fields)
 _of_usage, _of_tool_use = attrgetter(*_USAGE), attrgetter(*_TOOL_USE)
 _OF_CALLS = frozenset(("call-requested", "call-replied", "call-failed", "turn-sent", "turn-replied"))
 _FIRST_TURN = "/t1"
+_FENCED_JSON = re.compile(r"```\w*\s*\{")
 _TURN_NUMBER = re.compile(r"/t(\d{1,9})(?:/w\d+)?$")
 
 
@@ -277,14 +278,16 @@ def _asks_for_json(backend: Mapping[str, Any], call_id: str) -> bool:
 
 
 def _ignored_row(turns: Sequence[Turn], *, structured: bool) -> Row:
-    """Return the columns of what an endpoint may have ignored: a schema, where a text is no object; tools."""
+    """Return the columns of what an endpoint may have ignored: a schema, where a text is no bare object; tools."""
     own = [turn for turn in turns if turn.call_id.rpartition("/")[2].startswith("t")]  # a look at the web has no schema
     ended = [turn.replied for turn in own if _message_text(turn.replied, "stop_reason") == "end_turn"]
     texts = [text for reply in ended if reply and (text := "".join(_texts(reply)).strip())]
     offered = [turn.request.offered for turn in own if turn.request and turn.request.offered is not None]
     used = any(turn.request and turn.request.tools for turn in turns if turn is not turns[0])
+    free = [text for text in texts if text[0] != "{"] if structured else []
     return {
-        "schema_ignored": any(text[0] != "{" for text in texts) if structured and texts else None,
+        "schema_ignored": bool(free) if structured and texts else None,
+        "json_fenced": all(_FENCED_JSON.search(text) for text in free) if free else None,
         "tools_unused": not used if any(offered) and ended else None,
     }
 

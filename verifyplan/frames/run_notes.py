@@ -29,21 +29,19 @@ def failure_counts(calls: pd.DataFrame) -> tuple[dict[FailureKind, int], int]:
     return {kind: n for kind in FAILURE_KINDS if (n := int(counts.get(kind, 0)))}, len(calls)
 
 
-def note_lost_answers(runs: pd.DataFrame, attempts: pd.DataFrame) -> str | None:
-    """Say what requests whose answer is lost may have cost beside what was booked; None where nothing was lost.
+def lost_words(runs: pd.DataFrame, attempts: pd.DataFrame) -> str:
+    """Return what requests whose answer is lost may have cost, without a full stop; blank where nothing was lost.
 
     >>> runs = pd.DataFrame({"cost": [1.5], "cost_perhaps": [0.25]})
-    >>> note_lost_answers(runs, pd.DataFrame({"perhaps_billed": [True, False]}))
-    'Beside $1.5000 of replies, perhaps $0.2500 were billed for lost answers (1 request; table attempts).'
+    >>> lost_words(runs, pd.DataFrame({"perhaps_billed": [True, False]}))
+    'perhaps $0.2500 were billed for lost answers (1 request; table attempts)'
     """
     perhaps, number = float(runs["cost_perhaps"].sum()), int(attempts["perhaps_billed"].sum())
     if not perhaps and not number:
-        return None
+        return ""
     billed = f"${perhaps:.4f}" if runs["cost_perhaps"].notna().all() else "an unknown amount"
     requests = f" ({counted(number, 'request')}; table attempts)" if number else " (turns in flight)"
-    return (
-        f"Beside ${float(runs['cost'].sum()):.4f} of replies, perhaps {billed} were billed for lost answers{requests}."
-    )
+    return f"perhaps {billed} were billed for lost answers{requests}"
 
 
 def note_not_opened(tools: pd.DataFrame) -> str | None:

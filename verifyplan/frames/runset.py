@@ -19,11 +19,13 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.frames.csv_tables import write_csv
+from verifyplan.frames.few_votes import notes_on_few_votes
 from verifyplan.frames.reply_flags import with_flags
-from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
+from verifyplan.frames.run_notes import failure_counts, note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.saved_tables import write_tables
 from verifyplan.frames.table_files import TRUTH_COLUMNS, Truth, truth_table
 from verifyplan.frames.vote_losses import note_absent_votes, with_losses
+from verifyplan.rules.failed_calls import failed_words
 from verifyplan.text import counted, did_you_mean
 
 TABLE_NAMES = tuple(TABLES)
@@ -132,8 +134,11 @@ class RunSet:
         return f"RunSet({sizes}{errors})"
 
     def __str__(self) -> str:
-        """Return the sizes, and notes: no mode, findings with few votes, supplementary runs, votes added."""
+        """Return the sizes, and notes: failed calls, few or absent votes, no mode, supplementary runs, votes added."""
+        failed = failed_words(*failure_counts(self.calls))
         notes = (
+            failed and f"{failed}.",
+            *notes_on_few_votes(self.runs, self.findings),
             note_unnamed_mode(self.runs),
             note_absent_votes(self.runs, self.findings, self.votes),
             note_supplementary(self.runs),

@@ -103,32 +103,19 @@ def _below_quorum(runs: pd.DataFrame, findings: pd.DataFrame, n_asked: Ints, n_v
     below, unknown = np.zeros(len(findings), dtype=bool), np.ones(len(findings), dtype=bool)
     for text in dict.fromkeys(texts[known]):
         of_rules = findings["run_id"].isin(runs.loc[known & (texts == text), "run_id"]).to_numpy(dtype=bool)
-        quorum = _quorum_of(text)
+        quorum = quorum_of(text)
         unknown[of_rules] = quorum is None
         if quorum:
             below[of_rules] = (n_asked > 0)[of_rules] & ~quorum_reached(n_valid, n_asked, quorum)[of_rules]
     return pd.arrays.BooleanArray(below, unknown)
 
 
-def _quorum_of(rules: str) -> int | Fraction | None:
-    """Return the quorum of rules as the table `runs` has them; None for rules of another version."""
+def quorum_of(rules: str) -> int | Fraction | None:
+    """Return the quorum of rules as the table `runs` has them; 0 for none, None for rules of another version."""
     try:
         return VotingRules.from_json(rules).quorum
     except (InputError, ValueError):
         return None
-
-
-def note_below_quorum(findings: pd.DataFrame, where: str = "") -> str | None:
-    """Say how many findings have fewer valid votes than the quorum of their run's rules, and which; None for none."""
-    short = findings.loc[findings["below_quorum"].fillna(False).to_numpy(dtype=bool)]
-    if short.empty:
-        return None
-    votes = f"{int(short['votes_valid'].sum()):,} of {counted(int(short['votes_asked'].sum()), 'vote')} asked for"
-    classes, rest = ("class", "rests") if len(short) == 1 else ("classes", "rest")
-    return (
-        f"The {classes} of {counted(len(short), 'finding')}{where} {rest} on fewer valid votes than the quorum "
-        f"({votes}): {listed(short['finding_id'])}."
-    )
 
 
 def _may_count(votes: pd.DataFrame) -> Bools:

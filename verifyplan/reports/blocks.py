@@ -153,6 +153,11 @@ def titled_bullets(title: str, items: Iterable[Words]) -> Iterator[Block]:
         yield Bullets(every)
 
 
+def strong_paragraphs(texts: Iterable[str]) -> Iterator[Block]:
+    """Yield what a reader must know first, each text a paragraph with one full stop; nothing for blank ones."""
+    return (Paragraph((Strong(f"{text.removesuffix('.')}."),)) for text in texts if text)
+
+
 def plain_text(words: Words) -> str:
     """Return words without their markup, for a terminal.
 

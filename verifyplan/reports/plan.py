@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.protocol.event_run import PlanInputs
 from verifyplan.protocol.records import Challenge
 from verifyplan.reports import plan_challenges, plan_course, plan_grounds, plan_scores
-from verifyplan.reports.blocks import Block, Page, PageSection, Paragraph, Strong, plain_text
+from verifyplan.reports.blocks import Page, PageSection, plain_text, strong_paragraphs
 from verifyplan.reports.pages import page_frame, page_html, page_markdown
 from verifyplan.reports.plan_facts import cited_places, nothing_looked_up, overflowed, unsettled
 from verifyplan.reports.plan_verdict import UNNAMED_CHALLENGE, acknowledge_command, counts, ending_of, lead
@@ -51,17 +51,17 @@ def plan_report(state: PlanState, notes: Sequence[str] = ()) -> str:
     Texts of agents, plans and people are shown as text; long ones are cut in tables. Raises InputError if the state
     is not that of a plan run. Source: rule A13.
     """
-    return page_markdown(_page(state, notes))
+    return page_markdown(plan_page(state, notes))
 
 
 def plan_report_html(state: PlanState, notes: Sequence[str] = ()) -> str:
     """Return the same as one HTML page that needs no other file, in light and dark, with long texts folded."""
-    return page_html(_page(state, notes))
+    return page_html(plan_page(state, notes))
 
 
 def plan_report_frame(state: PlanState, notes: Sequence[str] = ()) -> str:
     """Return the page in a frame of its own, for notebooks: its style stays inside, and nothing in it can run."""
-    return page_frame(_page(state, notes))
+    return page_frame(plan_page(state, notes))
 
 
 def plan_summary(state: PlanState, notes: Sequence[str] = ()) -> str:
@@ -83,7 +83,8 @@ def plan_summary(state: PlanState, notes: Sequence[str] = ()) -> str:
     return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
-def _page(state: PlanState, notes: Sequence[str]) -> Page:
+def plan_page(state: PlanState, notes: Sequence[str] = ()) -> Page:
+    """Return the report as blocks, which `pages` writes; InputError as `plan_report`."""
     _expect_plan(state)
     ending = ending_of(state)
     inputs, assessed = state.inputs, state.assessed.title if state.assessed else ""
@@ -94,14 +95,10 @@ def _page(state: PlanState, notes: Sequence[str]) -> Page:
         title=f"Plan verification: {title}",
         headline=ending.headline,
         tone=ending.tone,
-        lead=(*_paragraphs((plan_course.failed_calls(state), *notes)), *lead(state, ending)),
+        lead=(*strong_paragraphs((plan_course.failed_calls(state), *notes)), *lead(state, ending)),
         sections=tuple(section for section in sections if section.blocks),
         foot=f"Written by verifyplan {VERSION}.",
     )
-
-
-def _paragraphs(texts: Iterable[str]) -> Iterator[Block]:
-    return (Paragraph((Strong(f"{text.removesuffix('.')}."),)) for text in texts if text)
 
 
 def _expect_plan(state: PlanState) -> None:

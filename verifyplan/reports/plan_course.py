@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-from pydantic_core import to_json
 
 from verifyplan.protocol.event_plan import (
     ChallengeRefused,
@@ -33,6 +30,8 @@ from verifyplan.reports.blocks import (
     table_section,
     titled_bullets,
 )
+from verifyplan.reports.circumstances import MAX_VALUE_CHARACTERS, known
+from verifyplan.reports.circumstances import circumstances as run_circumstances
 from verifyplan.reports.plan_facts import SETTLED, convergence_of, id_link
 from verifyplan.reports.usage import dollars, expected_usage, max_expected_tokens
 from verifyplan.reports.visible import one_line
@@ -42,8 +41,6 @@ from verifyplan.text import counted
 
 MAX_WORDS = 20
 """So many words are listed of each sign."""
-MAX_VALUE_CHARACTERS = 400
-"""Longest value of a setting that is shown."""
 
 
 def iterations(state: PlanState) -> PageSection:
@@ -257,30 +254,9 @@ def _sizing(state: PlanState, assessed: PlanAssessed) -> Iterator[Block]:
 
 def circumstances(state: PlanState) -> PageSection:
     """Report the plan by its digest, the repository by its commit, backend, versions, and changed settings."""
-    started, inputs = state.started, state.inputs
-    rows: list[tuple[str, Any]] = [("plan", inputs.plan_path), ("plan sha256", inputs.plan_sha256)]
-    if started is not None:
-        rows += [("about", started.task_key)] if started.task_key.strip() else []
-        rows += [("repetition", str(started.repetition))] if started.repetition > 1 else []
-        rows += [("synthetic", "inputs or replies were generated, not observed")] if started.synthetic else []
-        rows += _known("backend", started.backend)
-    rows += _known("repository", inputs.repository)
+    inputs = state.inputs
     defaults = PlanSettings().model_dump(mode="json")
     settings = inputs.settings.model_dump(mode="json", exclude={"rules"}) | inputs.settings.rules.changed
-    rows += [(f"setting {name}", value) for name, value in settings.items() if value != defaults.get(name)]
-    if started is not None:
-        rows += [(f"version of {name}", version) for name, version in started.versions.items()]
-        rows.append(("version of the rules", f"{started.rules_version}"))
-    texts = (
-        (name, "none" if value is None else value if isinstance(value, str) else to_json(value, fallback=repr).decode())
-        for name, value in rows
-    )
-    cells = ((cell_text(name), cell_text(text, MAX_VALUE_CHARACTERS)) for name, text in texts)
-    return table_section("The run", ("what", "value"), cells, "Circumstances of the run")
-
-
-def _known(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the values that are neither missing nor empty, with prefixed names."""
-    filled = {key: value for key, value in values.items() if value not in (None, [], {})}
-    blank = {key for key, value in filled.items() if isinstance(value, str) and not value.strip()}
-    return [(f"{prefix} {key}", value) for key, value in filled.items() if key not in blank]
+    changed = [(f"setting {name}", value) for name, value in settings.items() if value != defaults.get(name)]
+    plan = [("plan", inputs.plan_path), ("plan sha256", inputs.plan_sha256)]
+    return run_circumstances(state.started, [*known("repository", inputs.repository), *changed], plan)

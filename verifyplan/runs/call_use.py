@@ -103,7 +103,7 @@ CASES: Mapping[CaseName, Case] = {
         tools=0.0, tools_per_message=1, length=0.05, thinking=0.0,
     ),
     "expected": Case(
-        meaning="a third of the iterations (two thirds by the policy deliberate), 3 challenges in each, half of the "
+        meaning="a third of the iterations (two thirds by the policy deliberate), 3 challenges in each, 45 % of the "
         "findings voted on again, half of the workers whom a stop may spare, a fifth of the tool calls, answers of "
         "typical length",
         iterations=1 / 3, challenges=3, exhaustive=False, carried=0.45, asked=0.5,

@@ -22,7 +22,7 @@ from verifyplan.redaction import redact
 from verifyplan.rules.citations import places
 from verifyplan.rules.grouping import claim_words
 from verifyplan.runs.arguments import HOLDS_KEY
-from verifyplan.text import did_you_mean
+from verifyplan.text import counted, did_you_mean
 
 TRUTHS: dict[Any, bool | None] = {
     **dict.fromkeys(["true", "1", 1, "yes"], True),
@@ -59,6 +59,7 @@ def read_findings(source: RowSource, roster: Sequence[str]) -> list[Finding]:
     seen: set[tuple[str, str | None]] = set()
     named = any(finding.worker for _, finding in findings)
     first: dict[str, Finding] = {}
+    strangers: dict[str, list[str]] = {}
     for position, finding in findings:
         row = f"{place}[{position}]"
         if message := _other_claim(finding, first.setdefault(finding.finding_id, finding)):
@@ -68,8 +69,7 @@ def read_findings(source: RowSource, roster: Sequence[str]) -> list[Finding]:
             fix = "name who brought it, as in the other rows, or leave the worker out of all rows"
             problems.append(Problem(f"{row}.worker", "is missing", fix))
         if finding.worker is not None and finding.worker not in roster:
-            fix = f"name one of the run's workers: {', '.join(roster) or 'there are none'}"
-            problems.append(Problem(f"{row}.worker", f"{finding.worker!r} is not a worker of this run", fix))
+            strangers.setdefault(finding.worker, []).append(f"{row}.worker")
         if finding.category == PLAN_BODY:
             message = f"{PLAN_BODY!r} is reserved for the items of a plan body"
             problems.append(Problem(f"{row}.category", message, "give another category, or none"))
@@ -77,9 +77,24 @@ def read_findings(source: RowSource, roster: Sequence[str]) -> list[Finding]:
             message = f"{finding.worker or 'the table'!r} brings {finding.finding_id!r} twice"
             problems.append(Problem(row, message, "drop one row, or give it an id of its own"))
         seen.add((finding.finding_id, finding.worker))
+    problems += [_no_voter(worker, rows, roster) for worker, rows in strangers.items()]
     if problems:
         raise InputError(problems)
     return [finding for _, finding in findings]
+
+
+def _no_voter(worker: str, rows: Sequence[str], roster: Sequence[str]) -> Problem:
+    """Return the problem of findings that somebody brought who is not on the roster, said once for all of them."""
+    more = f", and so in {counted(len(rows) - 1, 'row')} more" if len(rows) > 1 else ""
+    message = (
+        f"{worker!r} is not a worker of this run{more}; the column worker says who found a claim, and whoever found it "
+        "does not vote on it"
+    )
+    fix = (
+        f"name one of the run's workers ({', '.join(roster) or 'there are none'}), add {worker!r} to workers=, or drop "
+        "the column: then everybody votes on every finding"
+    )
+    return Problem(rows[0], message, fix)
 
 
 def _other_claim(finding: Finding, first: Finding) -> str | None:

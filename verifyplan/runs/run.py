@@ -12,12 +12,13 @@ from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.ignored_requests import notes_on_ignored
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.run_notes import failure_counts, note_lost_answers, note_not_opened
+from verifyplan.frames.few_votes import notes_on_few_votes
+from verifyplan.frames.run_notes import counted_calls, failure_counts, note_not_opened
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.vote_losses import note_below_quorum
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import RunEnded, RunStarted
+from verifyplan.reports.run_cost import cost_words
 from verifyplan.rules.failed_calls import how_to_retry
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current
@@ -81,23 +82,38 @@ class Run:
         That a run is taken up again is said of one with a log alone.
         """
         failed = failed_calls_of(self.frames)
-        if not failed or self.log_path is None:
+        if not failed or not self.retry_command:
             return failed
+        return f"{failed}; to ask them again: {self.retry_command}"
+
+    @property
+    def retry_command(self) -> str:
+        """The command that asks failed calls again; blank without a log, which holds what was answered."""
+        if self.log_path is None:
+            return ""
         kinds, _ = failure_counts(self.frames.calls)
         logged = self.started.backend.get("base_url")
         base_url = str(logged) if logged not in (None, address_of()) else None
-        again = how_to_retry(str(self.log_path), budget="budget" in kinds, base_url=base_url)
-        return f"{failed}; to ask them again: {again}"
+        return how_to_retry(str(self.log_path), budget="budget" in kinds, base_url=base_url)
+
+    @property
+    def few_votes(self) -> tuple[str, ...]:
+        """How many classes rest on too few votes, and which: fewer than the quorum, without one on half or fewer."""
+        return tuple(notes_on_few_votes(self.frames.runs, self.frames.findings))
 
     @property
     def call_notes(self) -> tuple[str, ...]:
-        """What a reader must know: replies not a call's own, what was ignored or not opened, few votes, lost money."""
+        """What a reader must know: replies not a call's own, what was ignored or not opened, few votes."""
         frames = self.frames
-        below, lost = note_below_quorum(frames.findings), note_lost_answers(frames.runs, frames.attempts)
-        counting = frames.calls[~frames.calls["superseded"].fillna(False).astype(bool)]
+        counting = frames.calls[counted_calls(frames.calls)]
         notes = (*notes_on_independence(frames), *notes_on_ignored(counting))
         closed = note_not_opened(frames.tools)
-        return (*(f"{note}." for note in notes), *filter(None, (below, lost, closed)))
+        return (*(f"{note}." for note in notes), *self.few_votes, *filter(None, (closed,)))
+
+    @property
+    def cost_words(self) -> str:
+        """What the models of the run cost: booked, perhaps billed beside it, tokens; blank where none was asked."""
+        return cost_words(self.frames)
 
     @cached_property
     def frames(self) -> RunSet:

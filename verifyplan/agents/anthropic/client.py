@@ -206,7 +206,8 @@ class Endpoint:
         try:
             raw = await self.sdk.messages.with_raw_response.create(**arguments, extra_body=extra, extra_headers=headers)
         except anthropic.APITimeoutError as error:
-            cause = TimeoutError("the endpoint gave no answer in time, retries included")
+            tries = f", sent {retry + 1} times" if retry else ""
+            cause = TimeoutError(f"the endpoint gave no answer in time{tries}")
             return Failure(type(error.__cause__ or error).__name__, cause, again=True, lost=True)
         except anthropic.APIStatusError as error:
             return self._refusal(error)

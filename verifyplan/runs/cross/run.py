@@ -14,14 +14,19 @@ import pandas as pd
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_new_texts, write_text
 from verifyplan.frames.artifact import artifact_texts
+from verifyplan.frames.run_notes import failure_counts
 from verifyplan.frames.vote_losses import note_blind_classes
 from verifyplan.protocol.artifact import Artifact, FinalState
-from verifyplan.protocol.event_cross import VoteCast
+from verifyplan.protocol.event_cross import DispatchClosed, VoteCast
 from verifyplan.protocol.vote import CLASSIFICATIONS, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
+from verifyplan.reports.blocks import Page
+from verifyplan.reports.cross import cross_page
+from verifyplan.rules.failed_calls import failed_words
 from verifyplan.rules.settings import note_unknown_task_type
 from verifyplan.runlog.cross_state import CrossState, artifact_of, artifact_without_findings, findings_of, fold_cross
 from verifyplan.runlog.current import is_reopened
 from verifyplan.runs.merges import TableMatcher, merges_of
+from verifyplan.runs.reported import ReportedRun
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
 
@@ -30,7 +35,7 @@ RunT = TypeVar("RunT", bound=Run)
 
 @with_field_docs
 @dataclass(frozen=True, repr=False)
-class CrossRun(Run):
+class CrossRun(ReportedRun):
     """A cross run: ended, or broken off, and then without artifact, status and gate."""
 
     path: Path | None = None
@@ -97,44 +102,76 @@ class CrossRun(Run):
         if len(inputs.analysers) < 2:
             votes = "none; fewer than two workers: nobody voted, so no class rests on a vote"
         lines = [
-            self.failure,
-            self.failed_calls,
-            *self.call_notes,
-            self.blindness,
-            self._note_rules,
+            *self._warnings,
             f"{sizes[0]}, {sizes[1]}, {mode}: {self.status} after {counted(self.artifact.totalRounds or 0, 'round')}",
             f"full-consensus {counts.fullConsensus}, partial-consensus {counts.partialConsensus}, "
             f"contested {counts.contested}, worker-unique {counts.workerUnique}",
             f"votes: {votes}",
-            note_blind_classes(self.frames.votes),
-            None if self.artifact.adversarial else note_unknown_task_type(inputs.task_type),
+            self.cost_words,
+            *self._notes,
         ]
         if joined := sum(group.wordings > 1 for group in self.state.groups["findings"].values()):
             lines.append(f"joined, though the words differ (see .merges): {counted(joined, 'finding')}")
         return "\n".join(line for line in lines if line)
 
+    @property
+    def _warnings(self) -> list[str]:
+        """Return what must be read before the classes."""
+        notes = [note for note in self.call_notes if not (self.failure and note in self.few_votes)]
+        calls = None if self._every_call_failed else self.failed_calls
+        return [text for text in (self.failure, calls, *notes, self.blindness, self._note_rules) if text]
+
+    @property
+    def _notes(self) -> list[str]:
+        """Return what helps to read the classes."""
+        task_type = None if self.started.cross.mode == "adversarial" else self.started.cross.task_type
+        notes = note_blind_classes(self.frames.votes), task_type and note_unknown_task_type(task_type)
+        return [note for note in notes if note]
+
+    @property
+    def _page(self) -> Page:
+        return cross_page(self.state, self.frames, self._warnings, [*self._notes, self.cost_words], self.shortfall)
+
     @cached_property
     def failure(self) -> str | None:
         """That no vote came, with the first reason and the next step; None if one did, or no call was made."""
-        closed = [d for dispatches in self.state.dispatches.values() for d in dispatches if d.status is not None]
         votes = self._votes
-        if closed and all(d.status != "completed" for d in closed):
-            timed_out = closed[0].status == "timeout"
-            hint = "give the calls a longer timeout" if timed_out else "repair what the reason names"
+        if self._every_call_failed:
+            first, (kinds, n_calls) = self._dispatched[0], failure_counts(self.frames.calls)
+            hint = "give the calls a longer timeout" if first.status == "timeout" else "repair what the reason names"
             doctor = " (`verifyplan doctor` looks at key and endpoint)"
+            again = f"ask the calls again: {self.retry_command}" if self.retry_command else "run again"
             return (
-                f"no vote: every call failed ({len(closed)} of {len(closed)}), "
-                f"{closed[0].worker} first: {closed[0].reason}\nnext step: {hint}"
-                f"{doctor if self.started.backend.get('name') == 'anthropic' else ''}"
-                ", then run again; the classes below rest on no vote"
+                f"no vote: every call failed ({failed_words(kinds, n_calls)}), {first.worker} first: {first.reason}\n"
+                f"next step: {hint}{doctor if self.started.backend.get('name') == 'anthropic' else ''}"
+                f", then {again}\nthe classes below rest on no vote"
             )
-        if closed and votes and all(vote.verdict == "verification-error" for vote in votes):
+        if self._dispatched and votes and all(vote.verdict == "verification-error" for vote in votes):
             return (
                 f"no vote: no answer held one that can be read ({len(votes)} asked for), "
                 f"{votes[0].worker} first: {votes[0].explanation}\n"
                 "next step: repair what the reason names, then run again; the classes below rest on no vote"
             )
         return None
+
+    @property
+    def shortfall(self) -> str | None:
+        """Why the classes are no result of the whole panel: no vote, a round without any, few votes; None for none."""
+        if self.failure:
+            return self.failure.partition("\n")[0]
+        if self.status == "aborted-non-result":
+            return "a round gave no result and ended the run"
+        return " ".join(self.few_votes).removesuffix(".") or None
+
+    @property
+    def _every_call_failed(self) -> bool:
+        return bool(self._dispatched) and all(closed.status != "completed" for closed in self._dispatched)
+
+    @cached_property
+    def _dispatched(self) -> list[DispatchClosed]:
+        """Return the dispatches that were made, as they were closed."""
+        every = (closed for dispatches in self.state.dispatches.values() for closed in dispatches)
+        return [closed for closed in every if closed.status is not None]
 
     @cached_property
     def blindness(self) -> str | None:

@@ -84,7 +84,7 @@ class Debate(Run):
 
     @property
     def _of_calls(self) -> tuple[str, ...]:
-        return (*filter(None, (self.failed_calls,)), *self.call_notes)
+        return tuple(filter(None, (self.failed_calls, *self.call_notes, self.cost_words)))
 
 
 def diff_problem(diff: str, inputs: DebateInputs) -> str:

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Literal, overload
 
-from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
-from verifyplan.files import write_text
+from verifyplan.frames.run_notes import lost_words
 from verifyplan.protocol.event_run import PlanOutcome
 from verifyplan.protocol.records import ConvergenceStatus, PlanVerdict
-from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_html, plan_summary
+from verifyplan.reports.blocks import Page
+from verifyplan.reports.plan import plan_page, plan_report_frame, plan_summary
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 from verifyplan.runs.plan.pauses import Pause
-from verifyplan.runs.run import Run
+from verifyplan.runs.reported import ReportedRun
 from verifyplan.text import counted
-
-ReportForm = Literal["markdown", "html"]
 
 
 @with_field_docs
 @dataclass(frozen=True, repr=False)
-class PlanRun(Run):
+class PlanRun(ReportedRun):
     """A plan run: ended, waiting for a person, or broken off."""
 
     @cached_property
@@ -73,26 +69,19 @@ class PlanRun(Run):
         blocking = tuple(self.state.challenges[name] for name in point.items)
         return Pause(point.pause_id, point.iteration, point.message, blocking, point.if_overridden)
 
-    @overload
-    def report(self, path: None = None, *, form: ReportForm | None = None) -> str: ...
-    @overload
-    def report(self, path: str | Path, *, form: ReportForm | None = None) -> Path: ...
-    def report(self, path: str | Path | None = None, *, form: ReportForm | None = None) -> str | Path:
-        """Write the report and return its path, whose suffix chooses Markdown or HTML; without a path return its text.
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        lost = lost_words(self.frames.runs, self.frames.attempts)
+        return (*self.call_notes, *([f"Beside the replies, {lost}."] if lost else []))
 
-        Raises InputError for a path of another suffix, unless `form` says how it is written.
-        """
-        if form is None and path is not None and Path(path).suffix not in (".md", ".html", ".htm"):
-            fix = "name a .md or .html file, or say form="
-            raise InputError(Problem("path", f"{str(path)!r} does not say the form of the report", fix))
-        html = form == "html" or (form is None and path is not None and Path(path).suffix in (".html", ".htm"))
-        text = (plan_report_html if html else plan_report)(self.state, self.call_notes)
-        return text if path is None else write_text(path, text)
+    @property
+    def _page(self) -> Page:
+        return plan_page(self.state, self._notes)
 
     def __str__(self) -> str:
         """The outcome in a few lines."""
-        return plan_summary(self.state, self.call_notes)
+        return plan_summary(self.state, self._notes)
 
     def _repr_html_(self) -> str:
         """The report in a frame of its own, for a notebook."""
-        return plan_report_frame(self.state, self.call_notes)
+        return plan_report_frame(self.state, self._notes)
