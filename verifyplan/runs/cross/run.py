@@ -21,7 +21,6 @@ from verifyplan.protocol.event_cross import DispatchClosed, VoteCast
 from verifyplan.protocol.vote import CLASSIFICATIONS, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.reports.blocks import Page
 from verifyplan.reports.cross import cross_page
-from verifyplan.rules.failed_calls import failed_words
 from verifyplan.rules.settings import note_unknown_task_type
 from verifyplan.runlog.cross_state import CrossState, artifact_of, artifact_without_findings, findings_of, fold_cross
 from verifyplan.runlog.current import is_reopened
@@ -138,11 +137,12 @@ class CrossRun(ReportedRun):
         votes = self._votes
         if self._every_call_failed:
             first, (kinds, n_calls) = self._dispatched[0], failure_counts(self.frames.calls)
+            failed = sum(kinds.values())
             hint = "give the calls a longer timeout" if first.status == "timeout" else "repair what the reason names"
             doctor = " (`verifyplan doctor` looks at key and endpoint)"
             again = f"ask the calls again: {self.retry_command}" if self.retry_command else "run again"
             return (
-                f"no vote: every call failed ({failed_words(kinds, n_calls)}), {first.worker} first: {first.reason}\n"
+                f"no vote: every call failed ({failed:,} of {n_calls:,}), {first.worker} first: {first.reason}\n"
                 f"next step: {hint}{doctor if self.started.backend.get('name') == 'anthropic' else ''}"
                 f", then {again}\nthe classes below rest on no vote"
             )
