@@ -23,7 +23,7 @@ from verifyplan.widgets.explorer import RunExplorer
 from verifyplan.widgets.tuner import WeightTuner
 
 RUNS, FINDINGS, WORKERS, ROUNDS, REPEATS = 1_000, 100, 4, 3, 7
-OPEN_LIMIT, STEP_LIMIT = 2.0, 0.150
+OPEN_LIMIT, STEP_LIMIT = 0.3, 0.150
 
 
 def make_runs(runs: int = RUNS, findings: int = FINDINGS) -> RunSet:
@@ -90,13 +90,13 @@ def median_seconds(work: Callable[[int], object], repeats: int = REPEATS) -> flo
 
 
 def steps_seconds(explorer: RunExplorer, runs: int = REPEATS) -> list[float]:
-    """Wall time of each of the slider's steps in some runs, the first look at a run's step included."""
+    """Wall time of each step of the timeline in some runs, the first look at a run's step included."""
     times = []
     for number in range(runs):
         explorer.run_id = f"run-{101 * number:04d}"
         for step in (1, 2, 3, 4, 0):
             began = time.perf_counter()
-            explorer.slider.value = step
+            explorer.step = step
             times.append(time.perf_counter() - began)
             if explorer.failure.value or explorer.step != step:
                 raise SystemExit(f"the explorer failed: {explorer.failure.value}")
@@ -112,12 +112,24 @@ def main() -> None:
     def note(name: str, seconds: float, limit: float | None, n: int = n, unit: str = "findings") -> None:
         report("widgets", name, n, unit, Measurement(seconds), stick | within(limit), MET)
 
-    note("RunExplorer opens", median_seconds(lambda _: RunExplorer(runs), 3), OPEN_LIMIT)
+    note("the run viewer opens, its first slice drawn", median_seconds(lambda _: RunExplorer(runs), 3), OPEN_LIMIT)
     explorer = RunExplorer(runs)
+    note("the findings of all runs, first listed", all_findings_seconds(runs), OPEN_LIMIT)
+    explorer.receive({"do": "scope", "value": "all"})
+    searches = ("999", "before 12", "f-05")
+    note(
+        "a search in the findings of all runs", median_seconds(lambda i: search(explorer, searches[i % 3])), STEP_LIMIT
+    )
+    search(explorer, "")
+    explorer.receive({"do": "scope", "value": "run"})
     times = steps_seconds(explorer)
-    note("a step of its slider", statistics.median(times), STEP_LIMIT)
+    note("a step of its timeline", statistics.median(times), STEP_LIMIT)
     modes = ("adversarial", "collaborative")
-    note("another replay mode", median_seconds(lambda i: setattr(explorer.replay.mode, "value", modes[i % 2])), None)
+    note(
+        "another replay mode",
+        median_seconds(lambda i: explorer.receive({"do": "rules", "name": "mode", "value": modes[i % 2]})),
+        None,
+    )
     note("another run, drawn", median_seconds(lambda i: setattr(explorer, "run_id", f"run-{7 * i:04d}")), STEP_LIMIT)
     large = steps_seconds(RunExplorer(make_runs(1, 50 * FINDINGS)), 1)
     note("a step in one large run", statistics.median(large), STEP_LIMIT, 50 * FINDINGS)
@@ -132,6 +144,24 @@ def main() -> None:
     report("widgets", "one run's tables, by RunIndex", n, "findings", Measurement(ours), peers)
     note("a weight turned, its picture included", tuner_seconds(), STEP_LIMIT, 1_000, "plans")
     compare(runs)
+
+
+def all_findings_seconds(runs: RunSet) -> float:
+    """Median wall time of the first list of the findings of all runs, in viewers of their own."""
+    times = []
+    for _ in range(3):
+        explorer = RunExplorer(runs)
+        began = time.perf_counter()
+        explorer.receive({"do": "scope", "value": "all"})
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def search(explorer: RunExplorer, text: str) -> None:
+    """Search the listed findings for a text, as the page asks for it."""
+    explorer.receive({"do": "list", "list": "items", "name": "search", "value": text})
+    if explorer.failure.value:
+        raise SystemExit(f"the viewer failed: {explorer.failure.value}")
 
 
 def tuner_seconds(plans: int = 1_000) -> float:

@@ -68,5 +68,6 @@ from .runs.replay import replay_run as replay_run
 from .runs.resume import read_run as read_run
 from .runs.resume import resume as resume
 from .runs.revise.revise import revise as revise
+from .widgets.explorer.open_viewer import view as view
 
 __version__: str

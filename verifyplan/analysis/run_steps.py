@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.challenges import state_after
-from verifyplan.analysis.cost import TOKENS
+from verifyplan.analysis.cost import TOKENS, failed
 from verifyplan.analysis.explain import RULE_MEANINGS, explain
 from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.step_changes import cross_changes, plan_changes, turn_changes
@@ -181,11 +181,11 @@ class RunSteps:
         return self.tables.calls.assign(step=[at.get(int(number), 0) for number in rounds])
 
     def calls(self, step: int) -> pd.DataFrame:
-        """Return a step's calls: `worker, role, status`, the token counts, `cost, duration_ms, n_tools, reason`.
+        """Return a step's calls: `call_id, worker, role, status`, token counts, `cost, duration_ms, n_tools, reason`.
 
         A run that was read from an artifact has its dispatches; what those do not tell, tokens above all, is missing.
         """
-        columns = ["worker", "role", "status", *TOKENS, "cost", "duration_ms", "n_tools", "reason"]
+        columns = ["call_id", "worker", "role", "status", *TOKENS, "cost", "duration_ms", "n_tools", "reason"]
         if len(self.tables.calls):
             here = self._calls["step"].eq(step) & counted_calls(self._calls)
             return self._calls.loc[here, columns].reset_index(drop=True)
@@ -194,6 +194,19 @@ class RunSteps:
         here = sent["iteration"].eq(iteration) & sent["round"].eq(number) & (phase in ("round", "panel"))
         made = sent[here.to_numpy(dtype=bool)].assign(role="worker").rename(columns={"skipped_reason": "reason"})
         return made.reindex(columns=columns).reset_index(drop=True)
+
+    @cached_property
+    def call_counts(self) -> pd.DataFrame:
+        """The calls of each step: how many there are (`n`) and how many of them failed (`failed`)."""
+        if len(self.tables.calls):
+            made = self._calls[counted_calls(self._calls)]
+            groups = failed(made).groupby(made["step"])
+        else:
+            sent, places = self.tables.dispatches, self.steps[self.steps["phase"].isin(("round", "panel"))]
+            made = sent.assign(failed=failed(sent)).merge(places, on=["iteration", "round"])
+            groups = made["failed"].groupby(made["step"])
+        table = pd.DataFrame({"n": groups.size(), "failed": groups.sum()})
+        return table.reindex(self.steps["step"], fill_value=0).astype("int64")
 
     def changes(self, step: int, rules: Setting = OWN_RULES) -> pd.DataFrame:
         """Return what a step changed, and by which rule: `item, change, why, by`, in the order of the log."""

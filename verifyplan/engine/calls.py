@@ -106,6 +106,7 @@ class Caller:
         return [results[call_id] for call_id in call_ids]
 
     def _record_request(self, request: Request) -> None:
+        self.emitter.recorder.note_request(request)
         items = tuple(item.finding_id for item in request.items) if isinstance(request, WorkerRequest) else ()
         if isinstance(request, WorkerRequest):
             agent = request.worker

@@ -169,6 +169,9 @@ class Recorder:
         self._pending = self.past.pending()
         self._next = next(self._pending, None)
 
+    def note_request(self, request: object) -> None:
+        """Look at a request before it is recorded; a recorder that looks for one stops there (`runs.requests`)."""
+
     @property
     def records(self) -> Sequence[Record]:
         """All records so far; many are read from the log, in its order, as they are gone through."""

@@ -40,10 +40,10 @@ def text(value: Any, width: int = 300) -> Html:
     return Html(escape(short(value, width, keep_end=False)) if str(value) else "")
 
 
-def long_text(value: Any) -> Html:
+def long_text(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> Html:
     """A long text with its lines; of one that is very long the beginning, and how much more there is."""
-    cleaned = plain(str(value)[:MAX_TEXT_CHARACTERS])
-    left = len(str(value)) - MAX_TEXT_CHARACTERS
+    cleaned = plain(str(value)[:limit])
+    left = len(str(value)) - limit
     more = f" … ({left:,} more characters)" if left > 0 else ""
     return Html(f'<div class="vp-words">{escape(cleaned)}{more}</div>')
 

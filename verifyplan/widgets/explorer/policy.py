@@ -13,6 +13,7 @@ from verifyplan.protocol.vote import Mode
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.replayed import Replayed
 from verifyplan.text import counted
+from verifyplan.widgets.explorer.log_files import file_state, no_log
 from verifyplan.widgets.html import (
     Html,
     heading,
@@ -38,7 +39,7 @@ class ReplayCache:
     def under(self, course: RunSteps, policy: Policy, mode: Mode | None) -> Replayed:
         """Replay the run, unless that was done. Raises what `replay_run` raises, mostly for a damaged log."""
         source = Path(str(course.tables.runs["source"].iloc[0]))
-        key = (str(source), _state(source), policy, mode)
+        key = (str(source), file_state(source), policy, mode)
         again = self._replays.pop(key, None) or replay_run(source, policy=policy, mode=mode)
         self._replays[key] = again  # now the last
         for old in list(self._replays)[:-MAX_CACHED_REPLAYS]:
@@ -46,27 +47,12 @@ class ReplayCache:
         return again
 
 
-def _state(source: Path) -> tuple[int, int] | None:
-    """Return the time and size of a log, by which a change is known; None where it cannot be read."""
-    try:
-        status = source.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
 def why_no_policy(course: RunSteps) -> str:
     """Return why the run cannot be replayed under a policy; "" where it can."""
-    run = course.tables.runs.iloc[0]
-    if run["kind"] != "plan":
+    if course.kind != "plan":
         return "Policy: only plan runs have one."
-    if run["log"] is not True and not (pd.notna(run["log"]) and bool(run["log"])):
-        return "Policy: this run has no log, from which it could be driven again."
-    if pd.isna(run["source"]):
-        return "Policy: this run was not written to a file, from which it could be driven again."
-    if not Path(str(run["source"])).is_file():
-        return "Policy: the log of this run is not where it was read from, so it cannot be driven again."
-    return ""
+    why = no_log(course.tables)
+    return f"Policy: {why}, from which it could be driven again." if why else ""
 
 
 def policy_differences(course: RunSteps, again: Replayed) -> Differences:

@@ -1,95 +1,70 @@
-"""The run explorer: choose a run, step through it, see what stood and what changed, read its votes by other rules."""
+"""The run viewer: runs and their items, one run step by step, its votes, evidence and calls, and other rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-import ipywidgets as ipw
 import pandas as pd
 
+from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, VerifyplanError
 from verifyplan.frames.load import Runs, as_runs
-from verifyplan.frames.runset import RunIndex
-from verifyplan.text import counted
-from verifyplan.widgets.controls import SelectableTable, Slider, sorted_rows
-from verifyplan.widgets.explorer import views
-from verifyplan.widgets.explorer.controls import WIDE, ReplayControls, RunChoice
-from verifyplan.widgets.html import (
-    DASH,
-    STYLE,
-    block,
-    heading,
-    paragraph,
-)
+from verifyplan.frames.runset import RunIndex, RunSet
+from verifyplan.text import counted, did_you_mean
+from verifyplan.widgets.explorer import contents, views, vote_views
+from verifyplan.widgets.explorer.lists import ListSettings, RowList
+from verifyplan.widgets.explorer.log_files import file_state, no_log
+from verifyplan.widgets.explorer.other_rules import OtherRules
+from verifyplan.widgets.explorer.page import LOOK, ViewerPage
+from verifyplan.widgets.explorer.recorded_lines import Lines
+from verifyplan.widgets.explorer.replay_form import ReplayForm
+from verifyplan.widgets.explorer.timeline import timeline
+from verifyplan.widgets.explorer.transcript import RunLog
+from verifyplan.widgets.html import DASH, block, heading, paragraph, table, text
 from verifyplan.widgets.panel import Panel, guarded
 
-_PLAN = {
-    "item": "Challenge",
-    "severity": "Severity",
-    "standing": "Status",
-    "classification": "Panel's class",
-    "rule": "Rule",
-}
-_CROSS = {"item": "Finding", "standing": "Class", "rule": "Rule"}
-_UNDER = {"replayed": "Under these rules", "summary": "Claim"}
+MAX_STATIC_ITEMS = 100
+"""Items that a page without a kernel lists."""
 
 
 class RunExplorer(Panel):
-    """Runs to choose from, one of them step by step, and what other rules make of its votes.
+    """Runs and their items to choose from, one run step by step, and what other rules make of its votes.
 
-    `run_id` and `step` say what is shown and can be set; `selected` holds the row of the chosen finding or challenge.
+    `run_id`, `step` and `finding_id` say what is shown and can be set; `selected` holds the row of the chosen finding,
+    challenge or message.
     """
 
     def __init__(self, runs: Runs) -> None:
-        super().__init__("Run explorer")
-        runs = as_runs(runs)
-        self._by_run = RunIndex(runs)
+        super().__init__("Run viewer")
+        self.runs: RunSet = as_runs(runs)
+        """The runs to choose from."""
+        self._by_run = RunIndex(self.runs)
         self.course: RunSteps | None = None
         """The run that is shown; see `verifyplan.analysis.run_steps.RunSteps`."""
-        self._still = False
-        self._items, self._changes = pd.DataFrame({"item": []}), pd.DataFrame({"item": []})
-        self.choice = RunChoice(runs.runs)
-        self.slider = Slider(label="Step", low=0, high=0, step=1)
-        self.previous = ipw.Button(description="Previous step", tooltip="One step back")
-        self.next = ipw.Button(description="Next step", tooltip="One step on")
-        self.find = ipw.Text(description="Find in the pool", placeholder="number or claim", style=WIDE)
-        self.pool = SelectableTable(label="Pool")
-        self.replay = ReplayControls()
-        self.head, self.state, self.changed, self.votes, self.detail, self.calls, self.differences = (
-            ipw.HTML() for _ in range(7)
-        )
-        self._listen()
-        self._lay_out()
-        if len(runs):
-            self.run_id = str(runs.runs["run_id"].iloc[0])
-        else:
-            self.head.value = block(heading(4, "No run"), paragraph("There are no runs in this set: nothing to show."))
-
-    def _listen(self) -> None:
-        self.choice.on_change(self._filtered)
-        self.choice.table.observe(self._chosen, "selected")
-        self.slider.observe(self._stepped, "value")
-        self.previous.on_click(self._back)
-        self.next.on_click(self._on)
-        self.find.observe(self._sought, "value")
-        self.pool.observe(self._sorted, "sort")
-        self.pool.observe(self._picked, "selected")
-        self.replay.on_change(self._replayed)
-        self.replay.reset.on_click(self._as_recorded)
-
-    def _lay_out(self) -> None:
-        self.stepping = ipw.HBox(
-            [self.previous, self.slider, self.next], layout=ipw.Layout(flex_flow="row wrap", align_items="center")
-        )
-        rules = ipw.HTML(block(heading(5, "Read by these rules")))
-        shown = [self.changed, self.state, self.find, self.pool, self.detail, self.votes, self.calls, self.differences]
-        self.body = ipw.VBox([self.stepping, rules, self.replay, *shown])
+        self.replay = ReplayForm()
+        """The rules by which the run is read again."""
+        self._step, self._item = 0, ""
+        self._items = self._changes = pd.DataFrame({"item": []})
+        self._log: RunLog | None = None
+        self._transcripts: dict[str, str] = {}
+        self._others: OtherRules | None = None
+        self._settings = {"runs": ListSettings(), "items": ListSettings()}
+        self._lists: dict[str, RowList] = {"runs": RowList(self.runs.runs, contents.RUNS, self._settings["runs"])}
+        self._every: RowList | None = None
+        self.frame = ViewerPage()
+        """What is drawn in the page."""
+        self.frame.on_msg(lambda _page, message, _buffers: self.receive(message))
         self.add_class("vp-explorer")
-        self.fill(ipw.HTML(STYLE + block(heading(4, "Runs"))), self.choice, self.head, self.body)
-        self.body.layout.display = "none"
+        self.fill(self.frame)
+        self.header.show(_sizes(self.runs))
+        if len(self.runs):
+            self.run_id = str(self.runs.runs["run_id"].iloc[0])
+        else:
+            self._show_list("runs", -1)
+            self.frame.head = block(heading(4, "No run"), paragraph("There are no runs in this set: nothing to show."))
 
     @property
     def run_id(self) -> str | None:
@@ -103,197 +78,318 @@ class RunExplorer(Panel):
     @property
     def step(self) -> int:
         """The step that is shown, from 0. Setting it raises InputError for one that the run does not have."""
-        return min(max(round(self.slider.value), 0), self._last)
+        return self._step
 
     @step.setter
     def step(self, step: int) -> None:
         if isinstance(step, bool) or step not in range(self._last + 1):
             fix = f"use a whole number from 0 to {self._last}"
             raise InputError(Problem("step", f"{step!r} is no step of this run", fix))
-        self.slider.value = step
+        self._step = self.frame.step = step
+        self._draw_step()
+
+    @property
+    def finding_id(self) -> str | None:
+        """The chosen finding, challenge or message; None for none. Setting one that is not there raises InputError."""
+        return self._item or None
+
+    @finding_id.setter
+    def finding_id(self, finding_id: str | None) -> None:
+        known = list(self._own_items[self._item_key].astype("str"))
+        if finding_id is not None and finding_id not in known:
+            near = did_you_mean(finding_id, known[:1000])
+            fix = f"use one of: {', '.join(known[:5]) or 'none'}"
+            raise InputError(Problem("finding_id", f"{finding_id!r} is not in run {self.run_id!r}{near}", fix))
+        self._item = finding_id or ""
+        self._draw_items()
+        self._draw_item()
+
+    @property
+    def rules(self) -> Setting:
+        """The mode, rounds and missing basis by which the run is read again; neutral as recorded."""
+        return self.replay.rules
 
     @property
     def selected(self) -> pd.DataFrame:
-        """The row of the chosen challenge or finding, as the runs have it; without rows where none is chosen."""
-        tables = self._by_run.runs if self.course is None else self.course.tables
-        plan = self.course is not None and self.course.kind == "plan"
-        table, key = (tables.challenges, "challenge_id") if plan else (tables.findings, "finding_id")
-        return table[table[key].isin(self.pool.selected).to_numpy(dtype=bool)].reset_index(drop=True)
+        """The row of what is chosen, as the runs have it; without rows where nothing is chosen."""
+        own = self._own_items
+        return own[own[self._item_key].astype("str").eq(self._item).to_numpy(dtype=bool)].reset_index(drop=True)
 
-    def _open(self, run_id: str) -> None:
-        """Show a run from its first step."""
-        course = RunSteps(self._by_run.run(run_id))
-        last = len(course.steps) - 1
-        with self._drawing_once():
-            self.course = course
-            self.slider.value, self.slider.high, self.slider.disabled = 0, max(last, 1), last == 0
-            self.pool.selected, self.find.value = [], ""
-            self.pool.label = f"Pool of {views.noun(course)}s"
-            self.choice.table.selected = [run_id]
-            self.replay.suit(course)
-        self.body.layout.display = None
-        self.head.value = block(views.headline(course))
-        self._draw_step()
-        self._draw_replay()
+    @property
+    def _item_key(self) -> str:
+        return {"plan": "challenge_id", "debate": "position"}.get(self.course.kind if self.course else "", "finding_id")
 
-    @guarded
-    def _filtered(self, _change: Any) -> None:
-        self.choice.fill()
-
-    @guarded
-    def _chosen(self, _change: Any) -> None:
-        chosen = self.choice.table.selected
-        if not self._still and chosen and chosen[0] != self.run_id:
-            self._open(chosen[0])
-
-    @guarded
-    def _stepped(self, _change: Any) -> None:
-        if not self._still:
-            self._draw_step()
-
-    @guarded
-    def _back(self, _button: Any) -> None:
-        self._go(max(self.step - 1, 0))
-
-    @guarded
-    def _on(self, _button: Any) -> None:
-        self._go(min(self.step + 1, self._last))
-
-    def _go(self, step: int) -> None:
-        """Move the slider and draw here, so that a failure is the button's and stays."""
-        with self._drawing_once():
-            self.slider.value = step
-        self._draw_step()
-
-    @guarded
-    def _sorted(self, _change: Any) -> None:
-        self._draw_pool()
-
-    @guarded
-    def _sought(self, _change: Any) -> None:
-        if not self._still:
-            self._draw_pool()
-
-    @guarded
-    def _picked(self, _change: Any) -> None:
-        if not self._still:
-            self._draw_votes()
-
-    @guarded
-    def _replayed(self, _change: Any) -> None:
-        if not self._still:
-            self._draw_step()
-            self._draw_replay()
-
-    @guarded
-    def _as_recorded(self, _button: Any) -> None:
-        with self._drawing_once():
-            self.replay.set_back()
-        self._draw_step()
-        self._draw_replay()
-
-    @contextmanager
-    def _drawing_once(self) -> Iterator[None]:
-        """Draw nothing while traits are set in the block; one drawing follows."""
-        self._still = True
-        try:
-            yield
-        finally:
-            self._still = False
+    @property
+    def _own_items(self) -> pd.DataFrame:
+        tables = self.runs if self.course is None else self.course.tables
+        return {"challenge_id": tables.challenges, "position": tables.messages}.get(self._item_key, tables.findings)
 
     @property
     def _last(self) -> int:
         return 0 if self.course is None else len(self.course.steps) - 1
 
+    def _open(self, run_id: str, item: str = "") -> None:
+        """Show a run as it ended."""
+        course = RunSteps(self._by_run.run(run_id))
+        self.course, self._item, self._transcripts = course, item, {}
+        self._others = OtherRules(course.tables)
+        self._step = self._last
+        self._settings["items"].search = ""
+        with self.frame.hold_sync():
+            self.frame.steps, self.frame.step, self.frame.others = timeline(course), self._step, ""
+            self.frame.head = block(views.headline(course))
+            self._draw_runs()
+            self._draw_step()
+            self._draw_rules()
+
+    # what the page asks for
+
+    def receive(self, message: Mapping[str, Any]) -> None:
+        """Do what the page asks for by a message `{do, ...}`; what fails is shown."""
+        actions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+            "rows": self._send_rows,
+            "choose": self._choose,
+            "list": self._set_list,
+            "scope": self._set_scope,
+            "step": self._go,
+            "rules": self._set_rules,
+            "call": self._send_transcript,
+            "others": self._send_others,
+        }
+        action = actions.get(str(message.get("do")))
+        if action is not None:
+            action(message)
+
+    @guarded
+    def _send_rows(self, message: Mapping[str, Any]) -> None:
+        name = str(message["list"])
+        self._show_list(name, self._chosen_in(name), int(message["first"]))
+
+    @guarded
+    def _choose(self, message: Mapping[str, Any]) -> None:
+        name, position = str(message["list"]), int(message["key"])
+        row = self._lists[name].table.iloc[position]
+        if name == "runs":
+            self._open(str(row["run_id"]))
+        elif self.frame.scope == "all" and row["run_id"] != self.run_id:
+            self._open(str(row["run_id"]), str(row["item"]))
+        else:
+            self.finding_id = None if str(row["item"]) == self._item else str(row["item"])
+
+    @guarded
+    def _set_list(self, message: Mapping[str, Any]) -> None:
+        """Search, filter or sort a list."""
+        listed, what, value = str(message["list"]), str(message["name"]), str(message["value"])
+        settings = self._settings[listed]
+        if what == "search":
+            settings.search = value
+        elif what == "sort":
+            settings.sort = value
+        elif what == "descending":
+            settings.descending = bool(value)
+        else:
+            settings.filters[what] = value
+        self._show_list(listed, self._chosen_in(listed))
+        self.frame.status = str(getattr(self.frame, listed)["note"])
+
+    @guarded
+    def _set_scope(self, message: Mapping[str, Any]) -> None:
+        self.frame.scope = "all" if message.get("value") == "all" else "run"
+        self._settings["items"].filters.clear()
+        self._draw_items()
+
+    @guarded
+    def _go(self, message: Mapping[str, Any]) -> None:
+        self.step = min(max(int(message["step"]), 0), self._last)
+
+    @guarded
+    def _set_rules(self, message: Mapping[str, Any]) -> None:
+        name = str(message["name"])
+        if name == "reset":
+            self.replay.set_back()
+        else:
+            self.replay.set(name, str(message["value"]))
+        self._draw_step()
+        self._draw_rules()
+
+    @guarded
+    def _send_transcript(self, message: Mapping[str, Any]) -> None:
+        """Send the transcript of a call that was unfolded; why there is none, where the log is not there."""
+        call_id = str(message["call"])
+        if call_id not in self._transcripts and self.course is not None:
+            why = no_log(self.course.tables)
+            words = f"No transcript: {why}."
+            self._transcripts[call_id] = paragraph(words) if why else self._run_log.transcript(call_id)
+        self.frame.send({"slot": call_id, "html": self._transcripts.get(call_id, "")})
+
+    @guarded
+    def _send_others(self, _message: Mapping[str, Any]) -> None:
+        if self._others is not None:
+            self.frame.others = block(self._others.html(self._item or None))
+
+    @property
+    def _run_log(self) -> RunLog:
+        """The log of the run, read when it is first needed and again when its file changes."""
+        if self.course is None:
+            raise InputError(Problem("run_id", "there is no run", "give runs that were read from logs"))
+        path = Path(str(self.course.tables.runs["source"].iloc[0]))
+        if self._log is None or self._log.path != path or self._log.state != file_state(path):
+            self._log = RunLog(path)
+        return self._log
+
+    # drawing
+
+    def _chosen_in(self, name: str) -> int:
+        listed = self._lists.get(name)
+        if listed is None or self.course is None:
+            return -1
+        if name == "runs":
+            return listed.position(run_id=str(self.run_id))
+        where = {"run_id": str(self.run_id)} if self.frame.scope == "all" else {}
+        return listed.position(item=self._item, **where) if self._item else -1
+
+    def _show_list(self, name: str, chosen: int, first: int | None = None) -> None:
+        noun = self._lists[name].kind.noun
+        label = f"{noun.capitalize()}s{' of all runs' if name == 'items' and self.frame.scope == 'all' else ''}"
+        setattr(self.frame, name, self._lists[name].shown(label, chosen, first))
+
+    def _draw_runs(self) -> None:
+        self._show_list("runs", self._chosen_in("runs"))
+
     @guarded
     def _draw_step(self) -> None:
-        """Show the step: the pool, the changes, the calls. Its failure is its own, whichever control it follows."""
-        course, step = self.course, self.step
+        """Show the step: what changed, the calls, the items. Its failure is its own, whatever led to it."""
+        course, step = self.course, self._step
         if course is None:
             return
         title = str(course.steps["title"].iloc[step])
-        self.slider.text = title
-        self.previous.disabled, self.next.disabled = step == 0, step == self._last
-        self._items = course.items(step)
         self._changes = course.changes(step)
-        self.changed.value = block(views.changes(self._changes, title))
-        self.state.value = block(views.pool_summary(self._items, title, views.noun(course)))
-        self.calls.value = block(views.calls(course.calls(step), course.kind))
+        self.frame.changed = block(views.changes(self._changes, title), self._summary(title))
+        self.frame.calls = block(views.calls(course.calls(step), course.kind, self._transcripts))
+        self.frame.status = f"Step {step} of {self._last}: {title}; {counted(len(self._changes), 'change')}."
         try:
-            self._draw_pool()
-        finally:  # rules that refuse these votes hide neither the votes nor the pool as it was recorded
-            self._draw_votes()
+            self._draw_items_of_step()
+        finally:  # rules that refuse these votes hide neither the votes nor the items as they were recorded
+            self._draw_item()
 
-    def _draw_pool(self) -> None:
-        """Show the pool in the chosen order; under other rules with their class, marked where it differs."""
-        course, items = self.course, self._items
-        if course is None:
-            return
-        titles = (_PLAN if course.kind == "plan" else _CROSS) | {"summary": "Claim"}
-        try:
-            if self.replay.rules != OWN_RULES:
-                items = items.assign(replayed=self._under(course, items))
-                titles = {name: titles[name] for name in titles if name != "summary"} | _UNDER
-        finally:
-            self._fill_pool(items, titles, views.noun(course))
+    def _summary(self, title: str) -> str:
+        assert self.course is not None  # noqa: S101  (only drawn for a run)
+        return views.pool_summary(contents.items_at(self.course, self._step), title, views.noun(self.course))
 
-    def _fill_pool(self, items: pd.DataFrame, titles: dict[str, str], noun: str) -> None:
-        """Show the rows whose number or claim contains the text of `find`, and note how many there are."""
-        searched = self.find.value.strip().casefold()
-        matching = (
-            items[_contains(items["item"], searched) | _contains(items["summary"], searched)] if searched else items
-        )
-        self.pool.fill(sorted_rows(matching, self.pool.sort), "item", titles=titles, noun=noun)
-        if len(items) and matching.empty:
-            self.pool.note = f"None of {counted(len(items), noun)} has this text: write less of it, or nothing."
-        elif len(matching) < len(items):
-            self.pool.note = f"{self.pool.note.removesuffix('.')}; found among {len(items):,}."
-        self.pool.layout.display = self.find.layout.display = None if len(items) else "none"
-
-    def _under(self, course: RunSteps, items: pd.DataFrame) -> pd.Series[Any]:
-        reread = course.items(self.step, self.replay.rules)
-        new, old = (
-            table["classification" if course.kind == "plan" else "standing"].astype("object").fillna(DASH)
-            for table in (reread, items)
-        )
-        return new.where(new.eq(old), "≠ " + new)
-
-    def _draw_votes(self) -> None:
-        """Show the votes so far, and the evidence and votes of the chosen item."""
+    def _draw_items_of_step(self) -> None:
+        """List the items of the step; under other rules with their class, marked where it differs."""
         course = self.course
         if course is None:
             return
-        cast, chosen = course.votes(self.step), list(self.pool.selected)
-        first = [*chosen, *self._changes["item"]]
-        self.votes.value = block(views.vote_matrix(cast, self._items, course.discoverers, first))
-        if chosen:
-            evidence = views.detail(course, chosen[0], self._items, self.step)
-            words = ""
-            try:
-                words = views.why(course, chosen[0], self.replay.rules)
-            finally:
-                self.detail.value = block(evidence, views.item_votes(cast, chosen[0]), words)
+        self._items = contents.items_at(course, self._step)
+        try:
+            if self.replay.rules != OWN_RULES and course.kind != "debate":
+                self._items = self._items.assign(replayed=self._under(course))
+        finally:
+            self._draw_items()
+
+    def _under(self, course: RunSteps) -> pd.Series[Any]:
+        reread = course.items(self._step, self.replay.rules)
+        new, old = (
+            items["classification" if course.kind == "plan" else "standing"].astype("object").fillna(DASH)
+            for items in (reread, self._items)
+        )
+        return new.where(new.eq(old), "≠ " + new)
+
+    def _draw_items(self) -> None:
+        if self.course is None:
+            return
+        if self.frame.scope == "all":
+            if self._every is None:
+                kind = contents.items_kind("item", every_run=True)
+                self._every = RowList(contents.items_of_all(self.runs), kind, self._settings["items"])
+            self._lists["items"] = self._every
         else:
-            hint = f"Choose a {views.noun(course)} in the table to see the evidence and the votes behind it."
-            self.detail.value = block(paragraph(hint)) if len(self._items) else ""
+            kind = contents.items_kind(views.noun(self.course))
+            table = contents.ordered_standings(self._items)
+            self._lists["items"] = RowList(table, kind, self._settings["items"])
+        self._show_list("items", self._chosen_in("items"))
 
     @guarded
-    def _draw_replay(self) -> None:
+    def _draw_item(self) -> None:
+        """Show the chosen item: its votes, evidence and rule; without a choice, the votes on the first items."""
+        if self.course is None:
+            return
+        self.frame.item = self._item_html(self.course, controls=True)
+        if self.frame.others and self._others is not None:
+            self.frame.others = block(self._others.html(self._item or None))
+
+    def _item_html(self, course: RunSteps, *, controls: bool) -> str:
+        cast, first = course.votes(self._step), [self._item, *self._changes["item"]]
+        matrix = vote_views.vote_matrix(cast, self._items, course.discoverers, first)
+        if not self._item:
+            hint = f"Choose a {views.noun(course)} in the list to see the evidence and the votes behind it."
+            return block(paragraph(hint) if len(self._items) else "", matrix)
+        evidence = views.detail(course, self._item, self._items, self._step, self._lines())
+        if course.kind == "debate":
+            return block(evidence)
+        votes = vote_views.item_matrix(course, cast, self._item, controls=controls)
+        words, failure = "", None
+        try:
+            words = views.why(course, self._item, self.replay.rules)
+        except VerifyplanError as error:
+            failure = error
+        fold = f'<details data-fold="matrix"><summary>Votes on other items so far</summary>{matrix}</details>'
+        html = block(heading(5, self._title), votes, evidence, words, fold)
+        if failure is not None:
+            self.frame.item = html
+            raise failure
+        return html
+
+    @property
+    def _title(self) -> str:
+        """The name of the chosen item, and its claim."""
+        row = self._items[self._items["item"].eq(self._item)]
+        summary = row["summary"].iloc[0] if len(row) else None
+        return self._item if summary is None or pd.isna(summary) else f"{self._item}: {summary}"
+
+    def _lines(self) -> Lines | None:
+        """Return the lines that the log of the run holds; None without a log, or where it cannot be read."""
+        try:
+            return None if self.course is None or no_log(self.course.tables) else self._run_log.lines
+        except VerifyplanError:
+            return None
+
+    @guarded
+    def _draw_rules(self) -> None:
         """Show what differs from the record; drawn last, since a damaged log cannot be replayed."""
-        self.differences.value = ""
-        if self.course is not None:
-            self.differences.value = block(self.replay.differences_html(self.course))
+        if self.course is None:
+            return
+        why = self.replay.suit(self.course)
+        self.frame.rules, self.frame.replayed = self.replay.controls(self.course), ""
+        reason = paragraph(why) if why else ""
+        self.frame.replayed = block(self.replay.differences_html(self.course), reason)
 
     def static(self) -> str:
         """The run and step that are shown, as HTML without controls."""
         if self.course is None:
-            return f"{STYLE}{self.head.value}"
-        title = block(heading(4, f"Step {self.step} of {self._last}: {self.slider.text}"))
-        pool = [block(paragraph(self.pool.note)), self.pool.html()] if len(self._items) else []
-        parts = [STYLE, self.head.value, title, self.changed.value, self.state.value, *pool]
-        return "".join([*parts, self.detail.value, self.votes.value, self.calls.value, self.differences.value])
+            return self.frame.head
+        course, title = self.course, str(self.course.steps["title"].iloc[self._step])
+        shown = self._items.head(MAX_STATIC_ITEMS)
+        caption = counted(len(self._items), views.noun(course))
+        caption += f"; the first {MAX_STATIC_ITEMS} are listed" if len(self._items) > len(shown) else ""
+        names = ["item", "standing", *(["replayed"] if "replayed" in shown else []), "summary"]
+        heads = {"item": "Item", "standing": "Stands as", "replayed": "Under these rules", "summary": "Claim"}
+        rows = [[text(value, 120) for value in row] for row in shown[names].itertuples(index=False, name=None)]
+        listed = block(table(caption, [heads[name] for name in names], rows)) if rows else ""
+        step = block(heading(4, f"Step {self._step} of {self._last}: {title}"))
+        parts = [
+            f"<style>{LOOK}</style>",
+            self.frame.head,
+            step,
+            self.frame.changed,
+            self._item_html(course, controls=False),
+        ]
+        return "".join([*parts, listed, self.frame.calls, self.frame.replayed])
 
 
-def _contains(texts: pd.Series[Any], searched: str) -> pd.Series[bool]:
-    """Return which texts contain the searched one; a missing text does not."""
-    return texts.astype("str").str.casefold().str.contains(searched, regex=False).fillna(False).astype(bool)
+def _sizes(runs: RunSet) -> str:
+    """Return how many runs there are, and what is in them."""
+    tables = {"finding": runs.findings, "challenge": runs.challenges, "vote": runs.votes, "call": runs.calls}
+    sizes = [counted(len(table), noun) for noun, table in tables.items() if len(table)]
+    return f"{', '.join([counted(len(runs), 'run'), *sizes])}."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
 
 import pandas as pd
 
@@ -11,11 +12,14 @@ from verifyplan.analysis.cost import TOKENS, failed
 from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.run_steps import RunSteps
-from verifyplan.charts.theme import BLUE, MARK_COLORS, MARK_LETTERS, Mark
+from verifyplan.charts.labels import plain
 from verifyplan.text import counted
+from verifyplan.widgets.explorer.contents import ITEM_NOUNS
+from verifyplan.widgets.explorer.recorded_lines import Lines, opened
 from verifyplan.widgets.html import (
     NOT_RECORDED,
     Html,
+    facts,
     heading,
     long_text,
     paragraph,
@@ -23,11 +27,11 @@ from verifyplan.widgets.html import (
     text,
 )
 
+NO_TOKENS = f"tokens {NOT_RECORDED}"
 MAX_CHANGES = 100
 """Changes of a step that are listed; the caption says how many there are."""
 INPUT = tuple(name for name in TOKENS if name != "output_tokens")
 """Tokens in: those that went through a cache, and the others."""
-_NOUN = {"plan": "challenge", "debate": "message"}
 _FINDING = {"evidence": "Evidence", "category": "Kind", "origin_worker": "First found by", "truth": "Truth"}
 _CHALLENGE = {
     "concern": "Concern",
@@ -41,14 +45,11 @@ _CHALLENGE = {
     "confidence": "Confidence",
 }
 _SYNTHETIC = "synthetic: generated, not observed"
-MAX_ITEMS = 15
-MAX_WORKERS = 16
-NOT_ASKED = '<span class="vp-hidden">not asked</span>'
 
 
 def noun(course: RunSteps) -> str:
     """Return the name of an item of the run."""
-    return _NOUN.get(course.kind, "finding")
+    return ITEM_NOUNS.get(course.kind, "finding")
 
 
 def headline(course: RunSteps) -> str:
@@ -133,39 +134,46 @@ def changes(changed: pd.DataFrame, title: str) -> str:
     return title_html + table(caption, ["What", "Change", "Why, and by which rule", "By"], rows, bounded=True)
 
 
-def detail(course: RunSteps, name: str, items: pd.DataFrame, step: int) -> str:
-    """Return the evidence behind one item, and its status by a step."""
+def detail(course: RunSteps, name: str, items: pd.DataFrame, step: int, lines: Lines | None) -> str:
+    """Return the evidence behind one item, opened where a log holds the cited lines, and its status by a step."""
     row = items[items["item"].eq(name)]
     if row.empty:
         return paragraph(f"{name} had not been raised by this step.")
+    if course.kind == "debate":
+        return _message(course, name)
     plan = course.kind == "plan"
     known = course.tables.challenges if plan else course.tables.findings
     record = known[known["challenge_id" if plan else "finding_id"].eq(name)].iloc[0]
-    lines = [("Stands as", row["standing"].iloc[0])]
+    said = [("Stands as", row["standing"].iloc[0])]
     if plan:
-        lines += [("Severity", record["severity"]), ("The panel's class", row["classification"].iloc[0])]
-        lines += [("Resolution", _resolution(course, name, step))]
+        said += [("Severity", record["severity"]), ("The panel's class", row["classification"].iloc[0])]
+        said += [("Resolution", _resolution(course, name, step))]
     rule = row["rule"].iloc[0]
-    lines += [("Rule", f"{rule}: {RULE_MEANINGS[rule]}" if rule in RULE_MEANINGS else None)]
+    said += [("Rule", f"{rule}: {RULE_MEANINGS[rule]}" if rule in RULE_MEANINGS else None)]
     fields = _CHALLENGE if plan else _FINDING
-    lines += [(title, record[column]) for column, title in fields.items()]
+    said += [(title, record[column]) for column, title in fields.items()]
     if not plan:
-        lines.insert(2, ("Found by", ", ".join(record["discoverers"]) or None))
-    body = [(title, long_text(value)) for title, value in lines if _has_value(value)]
-    return heading(5, f"{name}: {row['summary'].iloc[0]}") + table(
-        f"What stands behind {name}", ["About", "What is recorded"], body
-    )
+        said.insert(2, ("Found by", ", ".join(record["discoverers"]) or None))
+    body = [(title, long_text(value)) for title, value in said if _has_value(value)]
+    shown = table(f"What is recorded of {name}", ["About", "What is recorded"], body)
+    return shown + opened(record["evidence"], lines)
+
+
+def _message(course: RunSteps, name: str) -> str:
+    messages = course.tables.messages
+    row = messages[messages["position"].astype("str").eq(name)].iloc[0]
+    said = [(title, row[column]) for column, title in (("role", "Speaker"), ("type", "Type"), ("content", "Content"))]
+    said += [(title, "; ".join(row[title.lower()])) for title in ("Reasons", "Evidence", "Risks")]
+    body = [(title, long_text(value)) for title, value in said if _has_value(value)]
+    return heading(5, f"Message {name}") + table(f"Message {name}", ["About", "What is recorded"], body)
 
 
 def why(course: RunSteps, name: str, rules: Setting) -> str:
     """Return why an item ends in its class under the rules, to be unfolded."""
     explanation = course.explained(name, rules)
     under = "as it was recorded" if rules.own else "under these rules"
-    return (
-        f"<details><summary>Why it ends in its class, {under}</summary>{long_text(explanation)}</details>"
-        if explanation
-        else ""
-    )
+    summary = f"<summary>Why it ends in its class, {under}</summary>"
+    return f'<details data-fold="why">{summary}{long_text(explanation)}</details>' if explanation else ""
 
 
 def _has_value(value: Any) -> bool:
@@ -178,39 +186,33 @@ def _resolution(course: RunSteps, name: str, step: int) -> Any:
     return resolutions.iloc[-1] if len(resolutions) else None
 
 
-def calls(made: pd.DataFrame, kind: str) -> str:
-    """Return who was called in a step, with tokens and time; what is not recorded is named so, and is never 0."""
+def calls(made: pd.DataFrame, kind: str, transcripts: Mapping[str, str]) -> str:
+    """Return the calls of a step, each folded, with a place for its transcript; what is not recorded is never 0."""
     title_html = heading(5, "Calls of this step")
     if made.empty:
         none = "An import of votes records no calls." if kind == "votes" else "No call is recorded in this step."
         return title_html + paragraph(none)
-    wrong, priced = bool(made["reason"].notna().any()), bool(made["cost"].notna().any())
-    rows = [
-        (
-            row["worker"],
-            row["role"],
-            _status(row["status"]),
-            _number(tokens_in),
-            _number(row["output_tokens"]),
-            _number(row["duration_ms"], " ms"),
-            _number(row["n_tools"]),
-            *([NOT_RECORDED if pd.isna(row["cost"]) else f"${row['cost']:,.4f}"] if priced else []),
-            *([row["reason"] if pd.notna(row["reason"]) else ""] if wrong else []),
-        )
-        for row, tokens_in in zip(made.to_dict("records"), _sum_of(made, INPUT), strict=True)
-    ]
-    heads = [
-        "Who",
-        "As",
-        "Status",
-        "Tokens in",
-        "Tokens out",
-        "Time",
-        "Tool calls",
-        *(["Cost"] if priced else []),
-        *(["What was wrong"] if wrong else []),
-    ]
-    return title_html + table(_sums(made), heads, rows, numbers=frozenset({3, 4, 5, 6, *([7] if priced else [])}))
+    rows = zip(made.to_dict("records"), _sum_of(made, INPUT), strict=True)
+    return title_html + paragraph(_sums(made)) + "".join(_call(row, tokens, transcripts) for row, tokens in rows)
+
+
+def _call(row: dict[Any, Any], tokens_in: float, transcripts: Mapping[str, str]) -> str:
+    known = [("status", _status(row["status"]))]
+    known += [("tokens in", _number(tokens_in)), ("tokens out", _number(row["output_tokens"]))]
+    known += [("time", _number(row["duration_ms"], " ms")), ("tool calls", _number(row["n_tools"]))]
+    if pd.notna(row["cost"]):
+        known.append(("cost", f"${row['cost']:,.4f}"))
+    if pd.notna(row["reason"]):
+        known.append(("what was wrong", row["reason"]))
+    wrong = _status(row["status"]) if row["status"] != "completed" else ""
+    who = f"<b>{text(row['worker'])}</b> {text(row['role']) if row['role'] != row['worker'] else ''} {wrong}"
+    sizes = f"{_number(tokens_in)} tokens in, {_number(row['output_tokens'])} out" if pd.notna(tokens_in) else NO_TOKENS
+    call_id = escape(plain(row["call_id"])) if pd.notna(row["call_id"]) else ""
+    transcript = f'<div data-slot="{call_id}">{transcripts.get(str(row["call_id"]), "")}</div>' if call_id else ""
+    return (
+        f'<details class="vp-call" data-call="{call_id}"><summary>{who} <span class="vp-small">{sizes}</span></summary>'
+        f"{facts(known)}{transcript}</details>"
+    )
 
 
 def _sum_of(made: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series[float]:
@@ -232,105 +234,7 @@ def _sums(made: pd.DataFrame) -> str:
     wrong = int(failed(made).sum())
     parts = [counted(len(made), "call"), f"{wrong} failed" if wrong else "none failed"]
     tokens = _sum_of(made, TOKENS).dropna()
-    parts.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else f"tokens {NOT_RECORDED}")
+    parts.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else NO_TOKENS)
     time = made["duration_ms"].dropna()
     parts.append(f"{time.sum():,.0f} ms, added up" if len(time) else f"time {NOT_RECORDED}")
     return "; ".join(parts)
-
-
-def vote_marks(votes: pd.DataFrame) -> pd.Series[Any]:
-    """Return each vote in one word: the basis of a disagree that has one, else the verdict."""
-    return votes["disagree_basis"].astype("object").fillna(votes["verdict"].astype("object"))
-
-
-def tile(mark: str, number: int | None = None, title: str = "") -> Html:
-    """Return a letter on its colour, with the whole word for screen readers."""
-    ground, ink = MARK_COLORS[cast(Mark, mark)], "#ffffff" if MARK_COLORS[cast(Mark, mark)] == BLUE else "#000000"
-    label = mark if number is None else f"round {number}: {mark}"
-    hover = f"{label}{f': {title}' if title else ''}"
-    return Html(
-        f'<span class="vp-tile" role="img" aria-label="{text(label)}" title="{text(hover, 400)}" '
-        f'style="background: {ground}; color: {ink}">{MARK_LETTERS[cast(Mark, mark)]}</span>'
-    )
-
-
-def vote_matrix(
-    votes: pd.DataFrame, items: pd.DataFrame, discoverers: dict[str, list[str]], first: Sequence[str]
-) -> str:
-    """Return the votes so far on at most 15 items, those of `first` before others; letters and colours as in charts."""
-    title_html = heading(5, "Votes so far")
-    shown = _shown_items(
-        items["item"], set(votes["finding_id"]) | {name for name, by in discoverers.items() if by}, first
-    )
-    if not shown:
-        return title_html + paragraph("Nobody has voted by this step.")
-    cast_on = votes[votes["finding_id"].isin(shown)].assign(mark=vote_marks)
-    everyone = sorted({*cast_on["worker"], *(worker for name in shown for worker in discoverers.get(name, []))})
-    workers = everyone[:MAX_WORKERS]
-    cells = _cells(cast_on)
-    rows = items.set_index("item").loc[shown]
-    body = [
-        [name]
-        + [_tiles_cell(cells.get((name, worker)), worker in discoverers.get(name, [])) for worker in workers]
-        + [status, text(summary, 60)]
-        for name, status, summary in zip(shown, rows["standing"], rows["summary"], strict=True)
-    ]
-    caption = _caption(len(shown), len(items), len(workers), len(everyone))
-    return title_html + _legend() + table(caption, ["Item", *workers, "Stands as", "Claim"], body)
-
-
-def _shown_items(names: pd.Series[Any], known: set[str], first: Sequence[str]) -> list[str]:
-    ordered = [*dict.fromkeys(name for name in [*first, *names] if name in known)]
-    present = set(names)
-    return [name for name in ordered if name in present][:MAX_ITEMS]
-
-
-def _cells(votes: pd.DataFrame) -> dict[tuple[str, str], list[Html]]:
-    cells: dict[tuple[str, str], list[Html]] = {}
-    columns = ["finding_id", "worker", "mark", "round", "explanation"]
-    for name, worker, mark, number, explanation in votes[columns].itertuples(index=False, name=None):
-        cells.setdefault((name, worker), []).append(
-            tile(mark, int(number), explanation if isinstance(explanation, str) else "")
-        )
-    return cells
-
-
-def _tiles_cell(tiles: list[Html] | None, discovered: bool) -> Html:
-    first = tile("discovered") if discovered else ""
-    cast_on = first + "".join(tiles or [])
-    return Html(f'<span class="vp-tiles">{cast_on or NOT_ASKED}</span>')
-
-
-def _caption(shown: int, items: int, workers: int, everyone: int) -> str:
-    caption = f"{shown:,} of {items:,}, down, by worker, across; one letter a round, blank where nobody was asked."
-    if shown < items:
-        caption += " What changed in this step and what is chosen stands first."
-    return caption if workers == everyone else f"{caption} The first {workers} of {everyone:,} workers."
-
-
-def _legend() -> Html:
-    pairs = (f'<span class="vp-tiles">{tile(mark)}{mark}</span>' for mark in MARK_LETTERS)
-    return Html(f"<p>{' '.join(pairs)}</p>")
-
-
-def item_votes(votes: pd.DataFrame, name: str) -> str:
-    """Return the votes on one item so far, with the explanation of each worker."""
-    own = votes[votes["finding_id"].eq(name)].assign(mark=vote_marks)
-    if own.empty:
-        return paragraph(f"Nobody has voted on {name} by this step.")
-    rows = [
-        (row["worker"], row["round"], Html(f"{tile(row['mark'])}{_vote_text(row)}"), row["explanation"])
-        for row in own.to_dict("records")
-    ]
-    iteration = int(own["iteration"].iloc[0])
-    where = f" in iteration {iteration}" if iteration else ""
-    return table(f"Votes on {name}{where}", ["Worker", "Round", "Vote", "In its words"], rows)
-
-
-def _vote_text(row: dict[Any, Any]) -> str:
-    text = str(row["mark"])
-    if row["verdict"] == "disagree" and row["mark"] != "disagree":
-        text = f"disagree, {text}"
-    if row["is_origin"] is True:
-        text += " (its discoverer: not counted)"
-    return f"{text} (cites no place)" if row["uncited"] is True else text

@@ -1,0 +1,166 @@
+"""The transcript of a call as HTML: what was asked, tool calls, replies and tokens (rule E1)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from verifyplan.agents.anthropic.rendering import Rendered, prompt_versions, render
+from verifyplan.agents.base import Request
+from verifyplan.protocol.call import ToolUse, Usage, WorkerRequest
+from verifyplan.protocol.event_run import CallFailed, CallReplied, RunStarted, TurnReplied, TurnSent
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.reader import read_log
+from verifyplan.runlog.recorder import Past, Result
+from verifyplan.runs.requests import RecordedRequest, request_of
+from verifyplan.text import counted
+from verifyplan.widgets.explorer.log_files import file_state
+from verifyplan.widgets.explorer.recorded_lines import Lines, recorded_lines
+from verifyplan.widgets.html import NOT_RECORDED, Html, long_text, paragraph, table, text
+
+MAX_TRANSCRIPT_CHARACTERS = 60_000
+"""Characters of one part of a transcript that are shown."""
+SAME = "Made again from the log; its digest is the recorded one, so this is what the call was given."
+OTHER = "Made again from the log by today's rules; its digest is not the recorded one, so it may differ."
+UNMADE = "The prompt is not in the log, and today's rules do not come to this call when they drive the run again."
+WORDS_OTHER = " The prompts of this version are other words than those that were sent."
+PLACES = " Cited places that were opened for the worker are not in the log."
+
+
+class RunLog:
+    """A log, read once as long as its file does not change."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.state = path, file_state(path)
+        self.records: Sequence[Record] = read_log(path).records
+        self.past = Past(self.records)
+        self._lines: Lines | None = None
+
+    @property
+    def lines(self) -> Lines:
+        """The lines of plan and files that it holds."""
+        if self._lines is None:
+            self._lines = recorded_lines(self.records)
+        return self._lines
+
+    def transcript(self, call_id: str) -> str:
+        """Return the transcript of one call."""
+        result, turns = self.past.result(call_id), self.past.turns(call_id)
+        parts = [_fold("What was asked", _prompt(self.records, call_id))]
+        for turn in turns:
+            name = _turn(turn.call_id)
+            if isinstance(turn, TurnSent):
+                parts.append(_fold(f"{name}, what tools returned", _added(turn)))
+            elif isinstance(turn, TurnReplied):
+                parts.append(_fold(f"{name}, the reply ({_used(turn.usage)})", _reply(turn), is_open=True))
+        return "".join([*parts, *_end(result, is_open=not turns)])
+
+
+def _end(result: Result | None, is_open: bool) -> Iterator[str]:
+    """Yield how a call ended."""
+    if isinstance(result, CallReplied):
+        yield _tools(result.tools)
+        yield _fold("The answer as the run read it", _value(result.value), is_open=is_open)
+        yield from (paragraph(f"A part failed: {failure}") for failure in result.partial_failures)
+    elif isinstance(result, CallFailed):
+        yield _tools(result.tools)
+        yield paragraph(f"It failed ({result.status}): {result.reason}")
+    else:
+        yield paragraph("The log holds no end of this call.")
+
+
+def _fold(title: str, body: str, *, is_open: bool = False) -> str:
+    return f"<details{' open' if is_open else ''}><summary>{text(title, 160)}</summary>{body}</details>" if body else ""
+
+
+def _turn(turn_id: str) -> str:
+    return f"Turn {turn_id.rpartition('/t')[2]}"
+
+
+def _used(usage: Usage) -> str:
+    cost = "" if usage.cost is None else f", ${usage.cost:.4f}"
+    return f"{usage.total_input:,} tokens in, {usage.output_tokens:,} out{cost}"
+
+
+def _prompt(records: Sequence[Record], call_id: str) -> str:
+    """Return the request, in the words that a model was sent where a model was asked."""
+    found = request_of(records, call_id)
+    if found is None:
+        return paragraph(UNMADE)
+    started = records[0].event
+    backend = started.backend if isinstance(started, RunStarted) else {}
+    note, shown = SAME if found.is_same else OTHER, found.request.model_dump(mode="json", exclude_defaults=True)
+    if not backend.get("prompts"):
+        return paragraph(note) + _value(shown)
+    return paragraph(note + _doubts(found, backend)) + "".join(_words(found, backend))
+
+
+def _doubts(found: RecordedRequest, backend: dict[str, Any]) -> str:
+    request, now, then = found.request, prompt_versions(), backend["prompts"]
+    changed = any(
+        then.get(name, {}).get("sha256") != now[name]["sha256"] for name in _rendered(request, backend).prompts
+    )
+    full = isinstance(request, WorkerRequest) and request.verification_mode == "full-reanalysis"
+    return (WORDS_OTHER if changed else "") + (PLACES if full else "")
+
+
+def _words(found: RecordedRequest, backend: dict[str, Any]) -> Iterator[str]:
+    rendered = _rendered(found.request, backend)
+    yield f"<h6>System prompt ({text(', '.join(rendered.prompts))})</h6>{_words_of(rendered.system)}"
+    for number, block in enumerate(rendered.blocks, 1):
+        yield f"<h6>Message, part {number}</h6>{_words_of(block)}"
+
+
+def _rendered(request: Request, backend: dict[str, Any]) -> Rendered:
+    """Return a request in words, by the settings of its model."""
+    if not isinstance(request, WorkerRequest):
+        return render(request)
+    settings = backend | (backend.get("workers", {}).get(request.worker) or {})
+    return render(request, style=settings.get("style"), short=settings.get("prompt") == "short")
+
+
+def _added(turn: TurnSent) -> str:
+    """Return the results of tools, and wishes for repair, that a turn adds."""
+    parts = []
+    for block in turn.added:
+        content = block.get("content", block.get("text", ""))
+        parts.append(_words_of(content) if isinstance(content, str) else _value(content))
+    return "".join(parts)
+
+
+def _reply(turn: TurnReplied) -> str:
+    parts: list[str] = []
+    for block in turn.message.get("content", ()):
+        if block.get("type") == "text":
+            parts.append(_json_or_words(str(block.get("text", ""))))
+        elif block.get("type") == "tool_use":
+            parts.append(paragraph(f"calls {block.get('name')}") + _value(block.get("input")))
+        else:
+            parts.append(_value(block))
+    batch = paragraph(f"It came in the message batch {turn.batch}.") if turn.batch else ""
+    stop = paragraph(f"Stopped: {turn.message.get('stop_reason')}; {turn.duration_ms:,} ms; source: {turn.source}.")
+    return "".join(parts) + stop + batch
+
+
+def _json_or_words(words: str) -> Html:
+    try:
+        return _value(json.loads(words))
+    except ValueError:
+        return _words_of(words)
+
+
+def _words_of(words: str) -> Html:
+    return long_text(words, MAX_TRANSCRIPT_CHARACTERS)
+
+
+def _value(value: Any) -> Html:
+    return _words_of(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+
+
+def _tools(tools: Sequence[ToolUse]) -> str:
+    if not tools:
+        return ""
+    rows = [(use.tool, use.argument or NOT_RECORDED, use.refused or f"{use.results:,}", use.serves) for use in tools]
+    return _fold(counted(len(tools), "tool call"), table("Tool calls", ["Tool", "With", "Came back", "For"], rows))
