@@ -8,7 +8,7 @@ BROWSER := $(shell command -v chromium || command -v chromium-browser || command
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile the package
 
-.PHONY: help setup demo interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-growth bench-statistics bench-faults lock clean
+.PHONY: help setup demo docs pictures interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-growth bench-statistics bench-faults lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
@@ -20,6 +20,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: setup           ## run the main job on bundled data; results in out/
 	@$(BIN)/verifyplan demo --out out
+
+docs: setup           ## build the site of the documentation: out/site/html/index.html (DOCS=--quick: nothing is executed)
+	$(BIN)/python -m docs.site.build $(DOCS)
 
 lint: setup           ## style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -91,6 +94,9 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 
 bench-faults: setup   ## every fault of a list on live runs, and what holds after it: the tables of docs/reliability.md
 	$(BIN)/python -m benchmarks.faults --write
+
+pictures: setup       ## draw the pictures of the README anew: docs/*.png (Chromium is needed)
+	$(BIN)/python -m docs.site.pictures
 
 interface: setup      ## write the sentences of docs/interface.md as the code has them
 	$(BIN)/python -m tests.interface_page

@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+from tests.browser.notebook_asserts import HELD
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
 
@@ -25,3 +27,16 @@ def copied(folder: Path, original: Path) -> Path:
     ignored = shutil.ignore_patterns(".ipynb_checkpoints", "__pycache__")
     shutil.copytree(original.parent, folder / "notebooks", ignore=ignored)
     return folder / "notebooks" / original.name
+
+
+def with_asserts(path: Path) -> Path:
+    """The notebook, in place, with a folded cell of asserts after each cell of which something must hold."""
+    written = json.loads(path.read_text())
+    cells = []
+    for cell in written["cells"]:
+        cells.append(cell)
+        if code := HELD.get(cell["id"]):
+            hidden = {"jupyter": {"source_hidden": True}}
+            cells.append({**cell, "id": f"{cell['id']}-held", "metadata": hidden, "source": code.strip()})
+    path.write_text(json.dumps(written | {"cells": cells}))
+    return path

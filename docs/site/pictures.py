@@ -1,0 +1,58 @@
+"""Draw the pictures of the README anew (`make pictures`); that of the viewer is taken in JupyterLab, in Chromium."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+import verifyplan as vp
+from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.notebook_files import notebook
+from tests.browser.notebook_page import NotebookPage
+from tests.browser.servers import Lab
+
+DOCS = Path(__file__).resolve().parents[1]
+VIEWER = """
+import verifyplan as vp
+runs = vp.datasets.runs("stdlib-claims/adversarial")
+vp.view(runs, runs.findings.query("classification == 'contested'")["finding_id"].iloc[0])
+"""
+
+
+def charts() -> dict[str, vp.results.Figure]:
+    """Return the charts of the README by the names of their files."""
+    modes = vp.compare("stdlib-claims/collaborative", "stdlib-claims/adversarial")
+    scores = vp.datasets.votes("judge-scores-balanced/base").query("repetition == 0")
+    scores = scores.assign(truth=scores["truth"].eq("true"))
+    columns = {"item": "item", "worker": "model", "verdict": "verdict", "truth": "truth", "mode": "collaborative"}
+    five = vp.from_votes(scores, **columns, verdicts={"error": "verification-error"})
+    return {
+        "panel": vp.charts.panel(vp.datasets.votes("llmbar/plain")),
+        "truth-metrics": vp.charts.truth_metrics(modes),
+        "frontier": vp.charts.rule_search(vp.search_rules(five, quality="accuracy", cost="votes")),
+    }
+
+
+def viewer(path: Path) -> None:
+    """Picture the viewer with a contested finding chosen."""
+    with tempfile.TemporaryDirectory() as folder, Lab(Path(folder)) as lab, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = NotebookPage(lab, browser.new_context(service_workers="block", locale="en-US", device_scale_factor=1.5))
+        page.open(notebook(Path(folder), VIEWER)).run_all()
+        page.tab.set_viewport_size({"width": 1400, "height": 1400})
+        page.settle()
+        page.outputs.first.screenshot(path=path)
+        browser.close()
+
+
+def main() -> None:
+    """Write the pictures into docs/."""
+    for name, figure in charts().items():
+        vp.export(figure, DOCS / f"{name}.png")
+    viewer(DOCS / "viewer.png")
+
+
+if __name__ == "__main__":
+    main()

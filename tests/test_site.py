@@ -1,0 +1,153 @@
+"""The site: whatever can be said of it without building it; `make docs` builds it, in CI before the tests."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+import yaml
+
+import verifyplan as vp
+from docs.site import build, checks, conf, reference, tables
+from tests.interface_page import public_objects
+
+SITE = build.HERE
+
+
+def listed(page: Path) -> list[str]:
+    """What the lists of contents of a page name."""
+    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    entries = [line for block in blocks for line in block.splitlines() if line and not line.startswith(":")]
+    return [re.sub(r".*<(.+)>", r"\1", entry) for entry in entries]
+
+
+def test_every_page_stands_in_one_list_of_contents():
+    sections = {path.stem: listed(path) for path in SITE.glob("*.md")}
+    sections["reference"] = [entry.removeprefix("../") for entry in re.findall(r"<(.+)>", reference.INDEX)]
+    entries = [entry for entries in sections.values() for entry in entries]
+    parts = {"README.md", "CITATION.cff"}
+    pages = [
+        path.relative_to(build.ROOT).with_suffix("")
+        for path in build.pages()
+        if path.name not in parts or path.parent != build.ROOT
+    ]
+    for page in pages:
+        assert sum(fnmatch(str(page), entry) for entry in entries) == 1, page
+    assert {*sections["index"]} == {"reference/index", *sections} - {"index", "reference", "citing"}
+
+
+@pytest.mark.parametrize("page", ["index.md", "start.md"])
+def test_the_parts_of_the_readme_that_the_first_pages_show_are_there(page):
+    readme = (build.ROOT / "README.md").read_text()
+    marks = re.findall(r'^:(?:start-after|end-before): "(.+)"$', (SITE / page).read_text(), re.MULTILINE)
+    assert marks
+    for mark in marks:
+        assert readme.count(f"{mark}\n") == 1, mark
+
+
+def test_the_gallery_draws_every_chart():
+    page = (SITE / "gallery.md").read_text()
+    assert sorted(re.findall(r"^### (\w+)$", page, re.MULTILINE)) == sorted(dir(vp.charts))
+    for name in dir(vp.charts):
+        assert f"figure = vp.charts.{name}(" in page
+
+
+def test_the_reference_has_every_public_name():
+    shown = [reference.value_of(name) for names in reference.sections().values() for name in names]
+    objects = {name: value for name, value in public_objects().items() if not inspect.ismodule(value)}
+    assert [name for name, value in objects.items() if not any(value is each for each in shown)] == []
+
+
+def test_the_reference_shows_classes_with_their_members_and_errors_with_their_bases(tmp_path):
+    assert ":members:" in reference.directive("results.Comparison")
+    assert "autofunction:: verifyplan.compare" in reference.directive("compare")
+    reference.write_reference(tmp_path)
+    index = (tmp_path / "index.md").read_text()
+    written = {path.stem for path in tmp_path.glob("*.md")} - {"index"}
+    assert written <= set(index.split())
+
+
+def test_a_class_is_shown_without_the_list_of_fields_which_stand_below_it():
+    lines = ["What two modes made.", "", "Fields:", "    summary: one row a metric"]
+    conf.plain_docstring(None, "class", "verifyplan.results.Comparison", None, None, lines)
+    assert lines == ["What two modes made.", ""]
+
+
+def test_result_classes_are_shown_without_parameters_and_others_with_them():
+    assert conf.without_parameters(None, "class", "verifyplan.results.Comparison") == ("", "")
+    assert conf.without_parameters(None, "class", "verifyplan.agents.Anthropic") is None
+
+
+def test_the_data_dictionary_has_every_column_of_every_table(tmp_path):
+    tables.write_tables(tmp_path)
+    page = (tmp_path / "tables.md").read_text()
+    for known, _ in tables.GROUPS.values():
+        for name in known:
+            part = page.split(f"### {name}\n")[1].split("\n#")[0]
+            assert re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) == list(vp.documentation(name).index)
+
+
+@pytest.mark.parametrize("module", [reference, tables], ids=lambda module: module.__name__)
+def test_examples_in_docstrings(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_all_that_pages_link_to_is_copied(tmp_path, monkeypatch):
+    page = tmp_path / "docs" / "page.md"
+    page.parent.mkdir()
+    page.write_text(
+        "[a](../rules.csv) [b](page.md#part) [c](https://example.org/x.csv) [d](gone.csv) [e](../../outside.txt)"
+    )
+    (tmp_path / "rules.csv").write_text("rule\n")
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    assert list(build.linked_files(page)) == [tmp_path / "rules.csv", page]
+
+
+GOOD = (
+    '<p id="here"><a href="#here">x</a> <a href="two.html#there%20now">y</a> <a href="https://example.org/">z</a></p>'
+)
+
+
+def site(folder: Path, page: str) -> Path:
+    (folder / "one.html").write_text(page)
+    (folder / "two.html").write_text('<h2 id="there now">two</h2><link rel="canonical" href="https://example.org/two">')
+    return folder
+
+
+def test_a_site_whose_links_lead_somewhere_has_no_problems(tmp_path):
+    assert checks.problems(site(tmp_path, GOOD)) == []
+    assert checks.write_external_links(tmp_path, tmp_path / "links.txt") == 1
+    assert (tmp_path / "links.txt").read_text() == "https://example.org/\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "problem"),
+    [
+        ('<a href="three.html">x</a>', "one.html: links to three.html, which is no file"),
+        ('<a href="two.html#gone">x</a>', "one.html: links to two.html#gone, a place that the page does not have"),
+        ('<a href="#gone">x</a>', "one.html: links to #gone, a place that the page does not have"),
+        ('<script src="https://cdn.example.org/x.js"></script>', "one.html: loads https://cdn.example.org/x.js"),
+        ('<img src="//example.org/x.png">', "one.html: loads //example.org/x.png"),
+        ('<link rel="stylesheet" href="https://example.org/x.css">', "one.html: loads https://example.org/x.css"),
+        ('<p style="background: url(https://example.org/x.png)">', "one.html: loads https://example.org/x.png"),
+    ],
+)
+def test_a_broken_link_and_a_resource_of_another_host_are_named(tmp_path, page, problem):
+    assert checks.problems(site(tmp_path, page)) == [problem]
+
+
+def test_a_style_sheet_that_loads_from_another_host_is_named(tmp_path):
+    (site(tmp_path, GOOD) / "site.css").write_text(
+        '@import "https://example.org/x.css"; p { background: url(local.png) }'
+    )
+    assert checks.problems(tmp_path) == ["site.css: loads https://example.org/x.css"]
+
+
+def test_the_version_to_cite_is_the_version():
+    cited = yaml.safe_load((build.ROOT / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors"} <= set(cited)
+    assert (cited["version"], cited["license"]) == (vp.__version__, "Apache-2.0")
