@@ -38,13 +38,13 @@ class CountingServer(ScriptedServer):
         super().__init__(played, latency)
         self.played = played
         self.exchanges: list[Exchange] = []
-        self.on_request: Callable[[int], Awaitable[None]] | None = None
-        """Hears the number of each request before it is answered."""
+        self.on_request: Callable[[int, str], Awaitable[None]] | None = None
+        """Hears the number and the turn of each request before it is answered."""
 
     async def answer(self, request: Request) -> Reply:
         """Answer as scripted."""
         if request.path == "/v1/messages" and self.on_request is not None:
-            await self.on_request(len(self.requests) + 1)
+            await self.on_request(len(self.requests) + 1, _turn(request))
         return await super().answer(request)
 
     def note(self, request: Request, reply: Reply | None, whole: bool) -> None:
@@ -52,13 +52,17 @@ class CountingServer(ScriptedServer):
         if request.path != "/v1/messages":
             return
         headless = reply is None or reply.silence is not None or reply.sent == -1 or reply.bare
-        turn = unquote(request.headers.get("x-verifyplan-turn", ""))
+        turn = _turn(request)
         tokens = tokens_of(reply.body) if reply is not None and whole and reply.status == 200 else 0
         self.exchanges.append(Exchange(turn, None if headless or reply is None else reply.status, tokens))
 
     def heal(self, played: Played) -> None:
         """Answer from now on as this script does."""
         self._script = self.played = played
+
+
+def _turn(request: Request) -> str:
+    return unquote(request.headers.get("x-verifyplan-turn", ""))
 
 
 def tokens_of(body: bytes) -> int:

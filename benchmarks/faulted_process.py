@@ -27,7 +27,9 @@ class Address:
 
 
 def main(folder: str, kind: str, url: str, fault: str = "", number: str = "0") -> None:
-    """Begin the run of this kind, or go on with it; `limit N`: no file longer; `clock N`: set back at the Nth event."""
+    """Begin the run of this kind, or go on with it; `limit N`: no file longer; `clock N`: set back at the Nth event;
+    `retry`: its failed calls are asked again.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.alarm(120)
@@ -43,7 +45,7 @@ def main(folder: str, kind: str, url: str, fault: str = "", number: str = "0") -
         if log is None:
             SUBJECTS[kind].begin(backend, logs, None)
         else:
-            resume(log, backend=backend, progress=False)
+            resume(log, backend=backend, retry_failed=fault == "retry", progress=False)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))  # the error is written to a file, too
 

@@ -12,9 +12,10 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
@@ -26,8 +27,10 @@ from benchmarks.fault_trials import Outcome, Wrong, undisturbed
 from benchmarks.faulted_process import log_in
 from tests.fork_client import KILLED
 from tests.live.live_runs import derived
+from tests.live.scripted_replies import Answer, status
 from tests.processes import forked
 from verifyplan.protocol.event_run import TurnReplied
+from verifyplan.runlog.current import current
 from verifyplan.runlog.reader import read_log
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import read_run
@@ -47,11 +50,13 @@ class ProcessFault(NamedTuple):
     kind: str
     befall: Befalls
     """Let it happen, until the run has ended or can go on."""
+    first: Mapping[str, Answer | Sequence[Answer]] = {}
+    """What some turns hear first."""
 
     def tried(self) -> Outcome:
         """Return what was wrong after it."""
-        wrong = Wrong()
-        with TemporaryDirectory() as folder, CountingServer(SUBJECTS[self.kind].played(), LATENCY) as server:
+        wrong, played = Wrong(), SUBJECTS[self.kind].played(self.first)
+        with TemporaryDirectory() as folder, CountingServer(played, LATENCY) as server:
             scene = Scene(Path(folder), self.kind, server, wrong)
             with wrong.checking("ends"):
                 self.befall(scene)
@@ -65,7 +70,7 @@ class Scene:
 
     def __init__(self, folder: Path, kind: str, server: CountingServer, wrong: Wrong) -> None:
         self.folder, self.kind, self.server, self.wrong = folder, kind, server, wrong
-        self.ended = 0
+        self.ended = self.reopened_at = 0
         self._pool = ThreadPoolExecutor(2)
 
     @contextmanager
@@ -117,14 +122,15 @@ class Scene:
         same = tuple(derived(run)) == undisturbed(self.kind).events
         self.wrong.check("resume", same, "it comes to other events than the undisturbed run")
         self.wrong.check("log", replay_run(log).same and not read_log(log).torn_bytes, "it replays otherwise")
-        again = sum(repeated(self.server.exchanges).values()) - len(repeated(self.server.exchanges))
+        of_turns = repeated(self.server.exchanges[self.reopened_at :])
+        again = sum(of_turns.values()) - len(of_turns)
         self.wrong.check("accounts", again <= 2 * self.ended, f"{again} requests were sent again")
         for sentence in misaccounted(log, self.server.exchanges):
             self.wrong.check("accounts", False, sentence)
 
     def _replied(self) -> set[str]:
         log = log_in(self.folder)
-        events = (record.event for record in read_log(log).records) if log else ()
+        events = (record.event for record in current(read_log(log).records)) if log else ()
         return {event.call_id for event in events if isinstance(event, TurnReplied)}
 
 
@@ -138,6 +144,11 @@ def process_faults(kills: int = 8) -> Iterator[ProcessFault]:
             family = "kills" if number == signal.SIGKILL else "signals"
             for at in requests[:: 1 if number == signal.SIGKILL else 3]:
                 yield ProcessFault(family, f"{name} while a request is answered", kind, _struck(at, number))
+        turn = f"{SUBJECTS[kind].call}/t1"
+        name = "SIGKILL twice in a turn that is sent again after an error"
+        yield ProcessFault("kills", name, kind, _killed_in(turn, (2, 3)), {turn: [status(500)]})
+        name = "SIGKILL twice while a failed call is asked again"
+        yield ProcessFault("kills", name, kind, _killed_in_reopening(turn), {turn: status(400)})
         for share in (0.01, 0.2, 0.5, 0.8, 0.97):
             limit = round(share * of_kind.log_bytes)
             yield ProcessFault("disk", "no room for more of the log", kind, _without_room(limit))
@@ -163,7 +174,7 @@ def _killed_at_instants(seed: int) -> Befalls:
 def _struck(at: int, number: int) -> Befalls:
     """A signal is sent when the server has the request of this number."""
 
-    async def strike(request: int) -> None:
+    async def strike(request: int, _: str) -> None:
         if request == at:
             scenes[0].send(number)
 
@@ -180,6 +191,40 @@ def _struck(at: int, number: int) -> Befalls:
             scene.wrong.check("ends", done.returncode == KILLED, f"exit code {done.returncode}")
 
     scenes: list[Scene] = []
+    return befall
+
+
+def _killed_in(turn: str, numbers: Sequence[int], *fault: object) -> Befalls:
+    """SIGKILL when the server has these requests of one turn, by their numbers."""
+
+    def befall(scene: Scene) -> None:
+        of_turn = count(1)
+
+        async def strike(_: int, asked: str) -> None:
+            if asked == turn and next(of_turn) in numbers:
+                scene.send(signal.SIGKILL)
+
+        scene.server.on_request = strike
+        for _ in numbers:
+            with scene.process(*fault) as started:
+                pass
+            code = started.result().returncode
+            scene.wrong.check("ends", code == KILLED, f"exit code {code}")
+
+    return befall
+
+
+def _killed_in_reopening(turn: str) -> Befalls:
+    """A call fails; while a server that is well is asked again, the process is killed, and the next one, too."""
+
+    def befall(scene: Scene) -> None:
+        with scene.process():
+            pass
+        scene.wrong.check("ends", scene.has_ended(), "the run in which a call failed did not end")
+        scene.server.heal(SUBJECTS[scene.kind].played())
+        scene.reopened_at = len(scene.server.exchanges)
+        _killed_in(turn, (1, 2), "retry")(scene)
+
     return befall
 
 
@@ -208,7 +253,7 @@ def _twice(scene: Scene) -> None:
     """While the server holds a request of the first process, a second one begins."""
     held, freed = threading.Event(), threading.Event()
 
-    async def hold(request: int) -> None:
+    async def hold(request: int, _: str) -> None:
         if request == 2:
             held.set()
             await asyncio.to_thread(freed.wait, 60)

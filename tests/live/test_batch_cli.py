@@ -87,8 +87,12 @@ def test_the_exit_code_is_that_of_the_worst_run(tmp_path, plan):
     assert "1 ended by failures" in told.stdout
     with ScriptedServer(Posted(Played(CALM, silent=True), tmp_path / "b")) as server:
         told = said(server, *given, "--log-dir", tmp_path / "b", "--max-tokens", 1)
-    assert told.exit_code == 4
-    assert "2 ended by budget" in told.stdout
+        assert told.exit_code == 4
+        assert "2 ended by budget" in told.stdout
+        told = said(server, *given, "--log-dir", tmp_path / "b", "--max-tokens", 9_000_000, "--retry-failed")
+    assert told.exit_code == 0
+    assert "2 runs: 2 PROCEED" in told.stdout
+    assert len(list((tmp_path / "b").glob("*.jsonl"))) == 2
 
 
 def test_bad_input_is_told_before_anything_is_sent(tmp_path, plan):

@@ -13,8 +13,19 @@ from tests.runs.crossing import AGREE, finding
 from tests.runs.plan.breaking import StopError, resumptions, rewritten, stopping
 from tests.runs.plan.planning import REPO
 from verifyplan.protocol.call import Usage
-from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed, TurnReplied, TurnSent, call_of
+from verifyplan.protocol.event_run import (
+    Attempt,
+    CallFailed,
+    CallReplied,
+    CallRequested,
+    RunReopened,
+    RunResumed,
+    TurnReplied,
+    TurnSent,
+    call_of,
+)
 from verifyplan.reports.log import log_text
+from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import Past
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.cross.run import CrossRun
@@ -145,3 +156,41 @@ def test_turns_are_named_by_their_call():
     assert [call_of(name) for name in ALL] == ["r1/ann", "r1/ann", "r1/bob", "r1/bob"]
     turn = TurnReplied(call_id="i1/resolver/t2/w1", message={}, usage=Usage(), duration_ms=0)
     assert turn.of_call == TurnSent(call_id="i1/resolver/t9", model=MODEL, request_sha256="").of_call == "i1/resolver"
+
+
+TURN = "r1/ann/t1"
+REQUEST = CallRequested(call_id="r1/ann", worker="ann", request_sha256="x")
+SENT = TurnSent(call_id=TURN, model="m", request_sha256="y")
+AGAIN, LAST = (
+    Attempt(
+        call_id=TURN, number=1, error="500", started="", duration_ms=1, sent_bytes=1, received_bytes=1, retry_in_s=s
+    )
+    for s in (0.5, None)
+)
+FAILED = CallFailed(call_id="r1/ann", status="error", reason="500", duration_ms=1, usage=Usage())
+RESUMED = RunResumed(dropped_bytes=0, repeated=(TURN,), versions={})
+REOPENED = RunReopened(retried=("r1/ann",), superseded_from=9, versions={})
+
+
+@pytest.mark.parametrize(
+    ("events", "was_cut_off"),
+    [
+        ([REQUEST], False),
+        ([REQUEST, SENT], True),
+        ([REQUEST, SENT, AGAIN], True),
+        ([REQUEST, SENT, LAST], False),
+        ([REQUEST, SENT, LAST, RESUMED], True),  # the process that resumed died, too
+        ([REQUEST, SENT, LAST, RESUMED, LAST], False),
+        ([REQUEST, SENT, LAST, RESUMED, LAST, RESUMED], True),
+        ([REQUEST, SENT, LAST, FAILED], False),
+        ([REQUEST, SENT, LAST, FAILED, REOPENED], False),
+        ([REQUEST, SENT, LAST, FAILED, REOPENED, REQUEST], True),  # the process that asked it again died
+        ([REQUEST, SENT, LAST, FAILED, REOPENED, REQUEST, AGAIN], True),
+        ([REQUEST, SENT, LAST, FAILED, REOPENED, REQUEST, LAST], False),
+        ([REQUEST, SENT, LAST, FAILED, REOPENED, REQUEST, LAST, RESUMED], True),
+    ],
+)
+def test_a_request_that_a_process_died_with_is_known_however_often_one_died(events, was_cut_off):
+    begun = RunResumed(dropped_bytes=0, repeated=(), versions={})
+    records = [Record(number, "", event) for number, event in enumerate([begun, *events], 1)]
+    assert Past(records).was_cut_off(TURN) is was_cut_off

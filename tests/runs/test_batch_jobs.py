@@ -39,7 +39,6 @@ def test_whatever_makes_another_run_is_known_by_something_else(tmp_path):
         started(tmp_path / "other"),
         started(tmp_path, repetition=2),
         started(tmp_path, settings=make_settings(timeout=None, rules={"policy": "deliberate"})),
-        started(tmp_path, settings=make_settings(timeout=None, max_cost="2")),
         started(tmp_path, model="n"),
         started(tmp_path, effort="low"),
         started(tmp_path, models={"challenger": "n"}),
@@ -48,6 +47,11 @@ def test_whatever_makes_another_run_is_known_by_something_else(tmp_path):
         started(tmp_path, web=True),
     ]
     assert len({run_identity(one) for one in others}) == len(others)
+
+
+def test_a_larger_limit_makes_no_other_run(tmp_path):
+    limited = started(tmp_path, settings=make_settings(timeout=None, max_cost="2", max_tokens=9))
+    assert run_identity(limited) == run_identity(started(tmp_path))
 
 
 def test_a_log_is_known_by_what_its_run_was(tmp_path):

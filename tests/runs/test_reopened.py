@@ -377,17 +377,17 @@ def test_what_cannot_be_changed_is_refused_and_nothing_is_written(tmp_path, give
     assert run.log_path.read_bytes() == before
 
 
-def test_a_run_of_message_batches_is_refused_with_what_to_do(tmp_path):
+def test_a_run_of_message_batches_is_asked_again_one_by_one_and_says_so(tmp_path, capsys):
     logs = Path(__file__).parents[1] / "runlog" / "logs" / "v3-batch"
     log = Path(shutil.copytree(logs, tmp_path / "batch")) / "one-001.jsonl"
-    answers = {"i1/probe": {"risks": []}}
-    words = r"was asked in message batches .* Fix: copy the log alone into another folder and resume it there"
-    with pytest.raises(LogError, match=words):
-        vp.resume(log, backend=Failing(answers), repo=REPO, retry_failed=True)
-    assert log.read_bytes() == (logs / log.name).read_bytes()
-    alone = Path(shutil.copy(log, tmp_path / "alone.jsonl"))
-    run = vp.resume(alone, backend=Failing(answers), repo=REPO, retry_failed=True, progress=False)
-    assert "i1/probe" not in [event.call_id for event in run.events if event.type == "call-failed"]
+    backend = Failing({"i1/probe": {"risks": []}})
+    run = vp.resume(log, backend=backend, repo=REPO, retry_failed=True, progress=True)
+    assert "i1/probe" in backend.calls
+    assert "i1/probe" not in [
+        record.event.call_id for record in current(run.records) if record.event.type == "call-failed"
+    ]
+    said = " ".join(capsys.readouterr().err.split())
+    assert "went in message batches: its failed calls are asked one by one here, at the full price" in said
 
 
 def test_a_long_run_is_reopened_as_it_is_in_memory(tmp_path, monkeypatch, whole):

@@ -30,6 +30,11 @@ batch = typer.Typer(
 
 Poll = Annotated[float, typer.Option(min=0.01, help="Seconds between two looks at a batch.")]
 
+RetryFailed = Annotated[
+    bool,
+    typer.Option("--retry-failed", help="Ask calls again that failed, or that a limit kept back, in new batches."),
+]
+
 
 @batch.callback()
 def _batch() -> None:
@@ -53,6 +58,7 @@ def plans(
     synthetic: options.Synthetic = False,
     log_dir: options.LogDir = Path("runs"),
     poll: Poll = 60.0,
+    retry_failed: RetryFailed = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Verify many plans at once by models, through message batches; the same command again goes on.
@@ -72,6 +78,7 @@ def plans(
         repetitions=repetitions,
         log_dir=log_dir,
         poll=poll,
+        retry_failed=retry_failed,
         max_tokens=max_tokens,
         max_cost=max_cost,
         **plan_arguments(settings),
@@ -96,6 +103,7 @@ def findings(
     synthetic: options.Synthetic = False,
     log_dir: options.LogDir = Path("runs"),
     poll: Poll = 60.0,
+    retry_failed: RetryFailed = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
     """Cross-verify tables of findings at once by models, through message batches; the same command again goes on.
@@ -115,6 +123,7 @@ def findings(
         repetitions=repetitions,
         log_dir=log_dir,
         poll=poll,
+        retry_failed=retry_failed,
         repo=repo,
         max_tokens=max_tokens,
         max_cost=max_cost,

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
-from verifyplan.protocol.event_run import Attempt, Checkpoint, RunReopened
+from verifyplan.protocol.event_run import Attempt, Checkpoint, RunReopened, RunResumed
 from verifyplan.protocol.settings import Limits
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import StoredRecords
@@ -88,6 +88,8 @@ class CountedRecords:
         """The reopening in which a call was asked that was asked in one; 0 for all others."""
         self.reopenings: dict[int, int] = {}
         """By position, the reopening in which a record of a call was written, if in one."""
+        self._repeated: dict[str, int] = {}
+        """The position of the last resumption that sent an exchange again, by the exchange."""
         self.repeated_requests: set[int] = set()
         """Requests that only took up what was asked before."""
         self.limits: Limits | None = None
@@ -111,6 +113,8 @@ class CountedRecords:
             self.note_terms(event)
             if isinstance(event, RunReopened):
                 self.reopen(event)
+            elif isinstance(event, RunResumed):
+                self._repeated |= dict.fromkeys(event.repeated, position)
         else:
             self._derived.append(position)
             if self._pauses and event.type == "checkpoint":

@@ -108,18 +108,22 @@ class Past(CountedRecords):
         return tuple(event for event in of_call if isinstance(event, Attempt) and event.call_id == turn)
 
     def was_cut_off(self, turn: str) -> bool:
-        """Return whether a process ended while a turn was sent: its last request has no end on disk.
+        """Return whether an earlier process ended while a turn was sent: its last request has no end on disk.
 
-        It may also have ended while it waited to send the turn again. What was sent before a reopening came to an end.
+        It may also have ended while it waited to send it. What was sent before a reopening came to an end; where the
+        log says that the call was asked again, the process that did so ended while it sent the turn.
         """
         call = call_of(turn)
         if self.sent(turn) is None or self.turn(turn) is not None or self.has_result(call):
             return False
-        places = [place for place in self._turns[call] if getattr(self._records[place].event, "call_id", "") == turn]
-        if places and self.reopenings.get(places[-1], 0) != self.asked_in.get(call, 0):
+        last = max(place for place in self._turns[call] if self._records[place].event.call_id == turn)  # type: ignore[union-attr]
+        if self._external.get(("request", call), 0) > last:
+            return True
+        if self.reopenings.get(last, 0) != self.asked_in.get(call, 0):
             return False
         attempts = self.attempts(turn)
-        return not attempts or attempts[-1].retry_in_s is not None
+        was_to_be_sent = not attempts or attempts[-1].retry_in_s is not None
+        return was_to_be_sent or self._repeated.get(turn, 0) > last
 
     @property
     def in_flight(self) -> tuple[str, ...]:

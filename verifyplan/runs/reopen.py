@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
+from verifyplan.agents.base import Backend
 from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.errors import Problem, Problems, SettingsError
 from verifyplan.protocol.event import EXTERNAL_EVENTS
@@ -18,12 +19,16 @@ from verifyplan.protocol.event_run import (
     DebateOutcome,
     PlanOutcome,
     RunEnded,
+    RunReopened,
+    RunResumed,
 )
 from verifyplan.protocol.settings import Limits
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current
+from verifyplan.runlog.reader import Log
 from verifyplan.runlog.recorder import Past
 from verifyplan.runs.arguments import check_timeout, read_limits
+from verifyplan.runs.start import versions
 from verifyplan.text import counted
 
 
@@ -100,6 +105,24 @@ def retryable(records: Sequence[Record], limits: Limits) -> Retryable:
         kept_back = outcome.ended_by == "budget" or (unscored and is_limited)
     places = [*failed.values(), *([since_result] if kept_back else [])]
     return Retryable(tuple(failed), min(places, default=None))
+
+
+def resumption(
+    log: Log, found: Retryable, changed: Terms, backend: Backend, repeated: Sequence[str]
+) -> RunResumed | RunReopened:
+    """Return the event that says that a run goes on: a reopening where something is asked again, else a resumption.
+
+    `repeated` are the exchanges without a reply that are made again.
+    """
+    said: dict[str, Any] = {
+        "dropped_bytes": log.torn_bytes,
+        "versions": versions(),
+        "backend": backend.describe(),
+        **changed._asdict(),
+    }
+    if found.superseded_from is not None:
+        return RunReopened(retried=found.calls, superseded_from=found.superseded_from, **said)
+    return RunResumed(repeated=tuple(repeated), **said)
 
 
 def check_unused(limits: Limits, past: Past) -> None:

@@ -12,14 +12,14 @@ from verifyplan.agents.base import Backend
 from verifyplan.errors import InputError, LogError, Problem, SettingsError
 from verifyplan.progress import say
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunReopened, RunResumed, RunStarted
+from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunReopened, RunStarted
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import Log, read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.backends import bind_backend, check_affordable
-from verifyplan.runs.batch.journal import expect_no_batches, turns_in_batches
+from verifyplan.runs.batch.journal import turns_in_batches, was_in_batches
 from verifyplan.runs.cross.loop import drive_cross
 from verifyplan.runs.cross.run import CrossRun, write_artifact_of
 from verifyplan.runs.debate.debate import drive_debate
@@ -30,10 +30,15 @@ from verifyplan.runs.merges import matcher_of
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import Answer, PauseHandler, read_answer
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.reopen import Retryable, Terms, check_unused, retry_words, retryable
+from verifyplan.runs.reopen import Retryable, Terms, check_unused, resumption, retry_words, retryable
 from verifyplan.runs.run import Run
-from verifyplan.runs.start import at_present, limits_of, resume_hint, versions
+from verifyplan.runs.start import at_present, limits_of, resume_hint
 from verifyplan.traceback_locals import without_keys_in_tracebacks
+
+IN_BATCHES = (
+    "this run went in message batches: its failed calls are asked one by one here, at the full price; the "
+    "`verifyplan batch` that began it asks them in batches with --retry-failed"
+)
 
 
 def read_run(path: str | Path) -> Run:
@@ -99,7 +104,8 @@ def resume(
         matcher: how findings were grouped, if by a matcher of your own.
         on_blocked: answers later pauses; by default the run waits again if its settings say so.
         retry_failed: whether calls that failed are asked again: those that erred, timed out, or were not sent as a
-            limit was reached.
+            limit was reached. Of a run in message batches, they are asked one by one, at the full price;
+            `batch_verify` and `batch_crossverify` take `retry_failed`, too.
         max_tokens: the limit from here on, what was used before included; None leaves it as it is.
         max_cost: the limit in US dollars, likewise.
         timeout: seconds that one call may take from here on; None leaves it. Requests of the log's models may take as
@@ -145,9 +151,11 @@ def resume(
         past.note_terms(changed)
         started = at_present(run.started, past)
         bound = _backend(started, backend, repo, base_url, past)
-        resumed = _resumption(Path(path), log, past, found, changed, bound)
+        _expect_no_replies_in_batches(Path(path), log, past)
+        resumed = resumption(log, found, changed, bound, past.in_flight)
         if isinstance(resumed, RunReopened):
             check_unused(limits_of(started), past)
+            _say_of_batches(Path(path), log, progress)
         recorder = Recorder(writer, past, resumed, sink)
         drive(started, bound, recorder, matcher=matcher, on_blocked=handler, progress=progress)
     return write_artifact_of(read_run(path))
@@ -162,23 +170,17 @@ def words_before_resuming(path: str | Path, *, retry_failed: bool) -> str:
     return retry_words(found, path, ended=run.has_ended, retry_failed=retry_failed)
 
 
-def _resumption(
-    path: Path, log: Log, past: Past, found: Retryable, changed: Terms, bound: Backend
-) -> RunResumed | RunReopened:
-    """Return the event that says that the run goes on; LogError for exchanges that wait for a message batch."""
-    said: dict[str, Any] = {
-        "dropped_bytes": log.torn_bytes,
-        "versions": versions(),
-        "backend": bound.describe(),
-        **changed._asdict(),
-    }
-    if found.superseded_from is not None:
-        expect_no_batches(path, log.records)
-        return RunReopened(retried=found.calls, superseded_from=found.superseded_from, **said)
-    if turns := turns_in_batches(path, log.records, past):  # asked for here, they would be paid for twice
+def _say_of_batches(path: Path, log: Log, shown: bool | None) -> None:
+    """Say of a run that went in message batches that its failed calls are asked one by one now."""
+    if was_in_batches(path, log.records):
+        say(IN_BATCHES, shown)
+
+
+def _expect_no_replies_in_batches(path: Path, log: Log, past: Past) -> None:
+    """Raise LogError for exchanges that wait for a message batch: asked for here, they would be paid for twice."""
+    if turns := turns_in_batches(path, log.records, past):
         fix = "run the `verifyplan batch` that began it again, which collects them"
         raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
-    return RunResumed(repeated=past.in_flight, **said)
 
 
 def drive(

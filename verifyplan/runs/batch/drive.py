@@ -15,9 +15,9 @@ from verifyplan.engine.run_async import run_async
 from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runs.batch.jobs import BatchJob, runs_in
-from verifyplan.runs.batch.journal import Journal, open_journal
+from verifyplan.runs.batch.journal import open_journal
 from verifyplan.runs.batch.request_queue import BatchQueue
-from verifyplan.runs.batch.result import BatchRuns
+from verifyplan.runs.batch.result import BatchRuns, can_be_asked_again
 from verifyplan.runs.batch.transport import BatchTransport
 from verifyplan.runs.run import Run
 
@@ -96,8 +96,11 @@ def drive_jobs(
     poll: float,
     settle: float,
     progress: bool | None = None,
+    retry_failed: bool = False,
 ) -> BatchRuns:
     """Drive all jobs to their ends: what has ended is left as it is, what was begun goes on, the rest is begun.
+
+    With `retry_failed`, what has ended goes on, too, where a call failed or a limit kept one back.
 
     A job that cannot go on (its log is in use, or does not follow from its replies) leaves the others alone. Raises
     AgentError where an endpoint cannot be reached or takes no batches, and InputError for what is given twice.
@@ -107,12 +110,15 @@ def drive_jobs(
     with open_journal(folder) as journal:
         known = runs_in(folder)
         ended = {job.key: known[job.key] for job in jobs if job.key in known and known[job.key].has_ended}
+        if retry_failed:
+            ended = {key: run for key, run in ended.items() if not can_be_asked_again(run)}
         results: dict[str, Ended] = {job.key: job.finished(ended[job.key]) for job in jobs if job.key in ended}
         left = [job for job in jobs if job.key not in ended]
         if left:
             with BatchProgress(progress) as batch_progress, _going_on():
-                work = _drive(left, known, results, backend, journal, batch_progress, poll=poll, settle=settle)
-                run_async(work, backend)
+                transport = BatchTransport(backend.batch_client, journal, poll, batch_progress.show)
+                queue = BatchQueue(transport, journal, settle=settle)
+                run_async(_drive(left, known, results, queue, retry_failed=retry_failed), backend)
     runs = tuple(run for job in jobs if isinstance(run := results[job.key], Run))
     stopped = {_name(job, known): why for job in jobs if isinstance(why := results[job.key], VerifyplanError)}
     return BatchRuns(runs, stopped, folder)
@@ -122,25 +128,21 @@ async def _drive(
     jobs: Sequence[BatchJob],
     known: Mapping[str, Run],
     results: dict[str, Ended],
-    backend: ModelBackend,
-    journal: Journal,
-    batch_progress: BatchProgress,
+    queue: BatchQueue,
     *,
-    poll: float,
-    settle: float,
+    retry_failed: bool,
 ) -> None:
-    transport = BatchTransport(backend.batch_client, journal, poll, batch_progress.show)
     at_once = asyncio.Semaphore(max_runs_at_once())
 
     async def drive(job: BatchJob) -> None:
         log = known[job.key].log_path if job.key in known else None
         async with at_once:
             try:
-                results[job.key] = await job.drive(queue, log)
+                results[job.key] = await job.drive(queue, log, retry_failed=retry_failed)
             except VerifyplanError as error:
                 results[job.key] = error
 
-    async with BatchQueue(transport, journal, settle=settle) as queue:
+    async with queue:
         tasks = [asyncio.create_task(drive(job)) for job in jobs]
         together = asyncio.gather(*tasks)
         try:

@@ -33,13 +33,15 @@ def batch_crossverify(
     log_dir: str | Path = "runs",
     poll: float = 60.0,
     settle: float = 1.0,
+    retry_failed: bool = False,
     progress: bool | None = None,
     **settings: Any,
 ) -> BatchRuns:
     """Cross-verify one or several tables of findings, their requests sent in message batches, which cost half.
 
     The same call again goes on where it was broken off, whenever and however: runs that ended are left as they are,
-    others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout.
+    others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout. A limit that
+    is raised holds for runs that go on; it makes no other run.
 
     Args:
         findings: one table as `crossverify` takes it, or a list of CSV or JSON files, each a run of its own.
@@ -49,6 +51,8 @@ def batch_crossverify(
         log_dir: the folder under which logs, artifacts, and the journal of what was sent are written.
         poll: seconds between two looks at a batch.
         settle: seconds without a new request after which what has gathered is sent.
+        retry_failed: whether runs that ended go on, too, where calls failed or a limit kept some back: these are asked
+            again in new batches, and what followed from their failure is decided anew (rule E6).
         progress: whether to show it; by default where somebody can see it.
         settings: those of `crossverify`: mode, max_rounds, task_type, repo, items_per_call, max_tokens, max_cost ...
 
@@ -77,7 +81,9 @@ def batch_crossverify(
     if problems:
         raise InputError(dict.fromkeys(problems))
     jobs = [job for run in prepared if run for job in repeated(_job(run, top), repetitions)]
-    return drive_jobs(jobs, model_backend, jobs[0].folder, poll=poll, settle=settle, progress=progress)
+    return drive_jobs(
+        jobs, model_backend, jobs[0].folder, poll=poll, settle=settle, progress=progress, retry_failed=retry_failed
+    )
 
 
 def _tables(findings: Any) -> list[tuple[Any, str | None]]:

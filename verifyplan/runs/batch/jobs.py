@@ -6,7 +6,7 @@ import hashlib
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,18 @@ from pydantic_core import to_json
 from verifyplan.agents.base import Address, Backend, ModelBackend, ModelReply
 from verifyplan.errors import LogError, Problem, SettingsError
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_run import PlanInputs, RunResumed, RunStarted
+from verifyplan.protocol.event_run import PlanInputs, RunReopened, RunStarted
+from verifyplan.protocol.settings import Limits
 from verifyplan.runlog.reader import SUFFIX, Log, parse_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.batch.journal import journal_run_name
+from verifyplan.runs.batch.journal import name_of_turn
 from verifyplan.runs.batch.request_queue import BatchQueue
 from verifyplan.runs.cross.run import write_artifact_of
-from verifyplan.runs.resume import run_of
+from verifyplan.runs.reopen import Retryable, Terms, check_unused, resumption, retryable
+from verifyplan.runs.resume import read_run, run_of
 from verifyplan.runs.run import Run
-from verifyplan.runs.start import at_present, versions
+from verifyplan.runs.start import at_present, limits_of
 from verifyplan.text import did_you_mean
 
 RunLoop = Callable[[RunStarted, Backend, Recorder], Awaitable[None]]
@@ -52,11 +54,15 @@ def run_identity(started: RunStarted) -> str:
     """Return the identity of a run: its inputs, settings, backend and repetition, not its time.
 
     A plan counts by its name and text, and by the folder of its repository, whatever the repository holds by now.
+    Limits do not count: a run that a limit ended is asked again under a larger one.
     """
     inputs = started.inputs
-    compared: Any = inputs
+    compared: Any
     if isinstance(inputs, PlanInputs):
-        compared = [inputs.plan_name, inputs.plan_sha256, inputs.repository["root"], inputs.settings]
+        settings = inputs.settings.model_copy(update=dict(Limits()))
+        compared = [inputs.plan_name, inputs.plan_sha256, inputs.repository["root"], settings]
+    else:
+        compared = inputs.model_copy(update={"limits": Limits()})
     speakers = {name: started.backend.get(name) for name in IDENTIFYING_SETTINGS}
     return hashlib.sha256(to_json([compared, speakers, started.repetition])).hexdigest()
 
@@ -81,38 +87,50 @@ class BatchJob:
         """Its identity."""
         return run_identity(self.started)
 
-    async def drive(self, queue: BatchQueue, log: Path | None) -> Run:
+    async def drive(self, queue: BatchQueue, log: Path | None, *, retry_failed: bool = False) -> Run:
         """Begin the run, or resume it from its log, by way of the queue; return it when it ended or waits.
 
-        Raises LogError for a log that is damaged, in use, or does not follow from its own replies.
+        With `retry_failed` its failed calls are asked again, and what a limit kept back (rule E6). Raises LogError for
+        a log that is damaged, in use, or does not follow from its own replies, and SettingsError where the limits of a
+        run that is asked again are used up.
         """
-        if log is None:
-            writer, first = LogWriter.create(self.folder, self.stem), self.started
-            recorder = Recorder(writer, sink=self.sink)
-        else:
-            writer, known = LogWriter.resume(log)
-            recorder = self._resumed(writer, known, queue)
-            first = at_present(run_of(known.records, log, log.stem).started, recorder.past)
+        writer, known = (LogWriter.create(self.folder, self.stem), None) if log is None else LogWriter.resume(log)
         with writer:
+            if known is None:
+                recorder, first = Recorder(writer, sink=self.sink), self.started
+            else:
+                recorder = self._resumed(writer, known, queue, retry_failed=retry_failed)
+                first = at_present(run_of(known.records, log, writer.path.stem).started, recorder.past)
             await self.loop(first, self._backend(queue, recorder, writer.path), recorder)
-        return self.finished(run_of(recorder.finished(), writer.path, writer.path.stem))
+        name = writer.path.stem
+        return self.finished(read_run(writer.path) if known else run_of(recorder.finished(), writer.path, name))
 
     def finished(self, run: Run) -> Run:
         """A run that ended or waits, under its id; a cross run with its artifact."""
         assert run.log_path is not None  # noqa: S101  (all of these runs have logs)
         return write_artifact_of(replace(run, run_id=run.log_path.relative_to(self.top).with_suffix("").as_posix()))
 
-    def _resumed(self, writer: LogWriter, log: Log, queue: BatchQueue) -> Recorder:
+    def _resumed(self, writer: LogWriter, log: Log, queue: BatchQueue, *, retry_failed: bool) -> Recorder:
         """A recorder that goes on; what is in a batch already is not repeated, and not said to be."""
         past = Past(log.records)
-        promised = queue.promise(journal_run_name(writer.path, log.records), past)
-        repeated = tuple(turn for turn in past.in_flight if turn not in promised)
-        resumed = RunResumed(dropped_bytes=log.torn_bytes, repeated=repeated, versions=versions())
+        promised = queue.promise(past, partial(name_of_turn, writer.path, log.records, past))
+        repeated = [turn for turn in past.in_flight if turn not in promised]
+        started = run_of(log.records, writer.path, writer.path.stem).started
+        before = limits_of(at_present(started, past))
+        limits = before.model_copy(update={name: own for name, own in limits_of(self.started) if own is not None})
+        changed = Terms(limits if limits != before else None)
+        found = retryable(log.records, before) if retry_failed else Retryable()
+        past.note_terms(changed)
+        past.timeout = None  # of a resumption outside of batches
+        resumed = resumption(log, found, changed, self.backend, repeated)
+        if isinstance(resumed, RunReopened):
+            check_unused(limits, past)
         return Recorder(writer, past, resumed, self.sink)
 
     def _backend(self, queue: BatchQueue, recorder: Recorder, log: Path) -> ModelBackend:
         async def post(address: Address, turn: str, body: dict[str, Any]) -> ModelReply:
-            return await queue.reply_to(journal_run_name(log, recorder.records), address, turn, body)
+            run = name_of_turn(log, recorder.records, recorder.past, turn)
+            return await queue.reply_to(run, address, turn, body)
 
         backend = self.backend.through(post)
         backend.max_concurrency = sys.maxsize  # all that may be asked at once goes into one batch

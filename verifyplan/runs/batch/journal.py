@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from verifyplan.errors import LogError, Problem
 from verifyplan.files import disk_error
 from verifyplan.protocol.base import Model
+from verifyplan.protocol.event_run import call_of
 from verifyplan.redaction import redact
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import Past
@@ -28,7 +29,10 @@ VERSION = 1
 class BatchedExchange(Model):
     """One exchange of a run that travels in a batch."""
 
-    run: str = Field(description="The run's log by its name, and when it was begun: a log made anew is another run.")
+    run: str = Field(
+        description="The run's log by its name, and when it was begun: a log made anew is another run. Of a call "
+        "that is asked again after it failed, also in which reopening."
+    )
     turn: str = Field(description="The turn of the exchange, such as i2/challenger/t3.")
     sha256: str = Field(description="The digest of its request.")
 
@@ -105,7 +109,7 @@ class Journal:
 
     def has(self, run: str) -> bool:
         """Return whether an exchange of a run ever was in a batch."""
-        return any(name == run for name, _ in self._places)
+        return any(name.startswith(run) for name, _ in self._places)
 
     def times(self, run: str, turn: str) -> int:
         """How often an exchange was sent."""
@@ -167,26 +171,28 @@ class Journal:
             yield entry
 
 
-def journal_run_name(log: Path, records: Sequence[Record]) -> str:
-    """Return the name of a run in the journal; a log that is begun anew under an old name is another run."""
-    return f"{log.stem} of {records[0].at}"
+def journal_run_name(log: Path, records: Sequence[Record], reopening: int = 0) -> str:
+    """Return the name of a run in the journal; a log that is begun anew under an old name is another run.
+
+    So is a run for the calls that are asked in a reopening: what they heard in a batch before counts no more.
+    """
+    return f"{log.stem} of {records[0].at}{f', reopening {reopening}' if reopening else ''}"
 
 
-def expect_no_batches(log: Path, records: Sequence[Record]) -> None:
-    """Raise LogError for a run whose exchanges went in message batches: its failed calls are not asked again here."""
-    if Journal(log.parent / NAME).has(journal_run_name(log, records)):
-        fix = (
-            "copy the log alone into another folder and resume it there with retry_failed: its failed calls are then "
-            "asked one by one, at the full price"
-        )
-        message = f"was asked in message batches ({NAME} beside it), which ask no failed call again"
-        raise LogError(Problem(str(log), message, fix))
+def name_of_turn(log: Path, records: Sequence[Record], past: Past, turn: str) -> str:
+    """Return the name of a run in the journal for one of its turns."""
+    return journal_run_name(log, records, past.asked_in.get(call_of(turn), 0))
+
+
+def was_in_batches(log: Path, records: Sequence[Record]) -> bool:
+    """Return whether any exchange of a run went in a message batch, by the journal beside its log."""
+    return Journal(log.parent / NAME).has(journal_run_name(log, records))
 
 
 def turns_in_batches(log: Path, records: Sequence[Record], past: Past) -> list[str]:
-    """The turns of a run that are in a batch: sent, without a reply on disk, and noted in the journal of the folder."""
-    journal, name = Journal(log.parent / NAME), journal_run_name(log, records)
-    return [turn for turn in past.in_flight if journal.place(name, turn) is not None]
+    """Return the turns of a run that are in a batch: without a reply on disk, and in the journal beside its log."""
+    journal = Journal(log.parent / NAME)
+    return [turn for turn in past.in_flight if journal.place(name_of_turn(log, records, past, turn), turn) is not None]
 
 
 @contextmanager

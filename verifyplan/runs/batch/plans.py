@@ -43,13 +43,15 @@ def batch_verify(
     log_dir: str | Path = "runs",
     poll: float = 60.0,
     settle: float = 1.0,
+    retry_failed: bool = False,
     progress: bool | None = None,
     **settings: Any,
 ) -> BatchRuns:
     """Verify many plans at once, their requests sent in message batches, which cost half and may take a day.
 
     The same call again goes on where it was broken off, whenever and however: runs that ended are left as they are,
-    others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout.
+    others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout. A limit that
+    is raised holds for runs that go on; it makes no other run.
 
     Args:
         plans: Markdown files, folders of them, `Plan` values, or `"plans"`, the labelled plans of this package (unless
@@ -61,6 +63,8 @@ def batch_verify(
         log_dir: the folder of the run logs, and of the journal that knows what was sent.
         poll: seconds between two looks at a batch.
         settle: seconds without a new request after which what has gathered is sent.
+        retry_failed: whether runs that ended go on, too, where calls failed or a limit kept some back: these are asked
+            again in new batches, and what followed from their failure is decided anew (rule E6).
         progress: whether to show it; by default where somebody can see it.
         settings: those of `verify`: panel, policy, on_blocked, team, max_iterations, max_tokens, max_cost ...
 
@@ -88,7 +92,9 @@ def batch_verify(
     if problems:
         raise InputError(dict.fromkeys(problems))
     jobs = [job for run in prepared if run for job in repeated(_job(run, folder), repetitions)]
-    return drive_jobs(jobs, model_backend, folder, poll=poll, settle=settle, progress=progress)
+    return drive_jobs(
+        jobs, model_backend, folder, poll=poll, settle=settle, progress=progress, retry_failed=retry_failed
+    )
 
 
 def _chosen(plans: Plans) -> tuple[list[str | Path | Plan], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -78,14 +78,17 @@ class BatchQueue:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def promise(self, run: str, past: Past) -> set[str]:
-        """The turns of a run that were sent, have no reply on disk, and are in a batch: their replies will come."""
+    def promise(self, past: Past, name_of: Callable[[str], str]) -> set[str]:
+        """The turns of a run that were sent, have no reply on disk, and are in a batch: their replies will come.
+
+        `name_of` returns the name of the run in the journal for one of its turns.
+        """
         turns = set()
         for turn in past.in_flight:
-            sent, place = past.sent(turn), self._journal.place(run, turn)
+            sent, place = past.sent(turn), self._journal.place(name_of(turn), turn)
             if sent is not None and place is not None and place.sha256 == sent.request_sha256:
                 turns.add(turn)
-        self._promised |= {(run, turn) for turn in turns}
+                self._promised.add((name_of(turn), turn))
         return turns
 
     async def reply_to(self, run: str, address: Address, turn: str, body: dict[str, Any]) -> ModelReply:

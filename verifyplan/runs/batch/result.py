@@ -14,9 +14,12 @@ from verifyplan.errors import VerifyplanError
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.run_tables import log_rows
 from verifyplan.frames.runset import RunSet, assemble
+from verifyplan.runlog.current import CountedRecords
 from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.plan.run import PlanRun
+from verifyplan.runs.reopen import retryable
 from verifyplan.runs.run import Run
+from verifyplan.runs.start import at_present, limits_of
 from verifyplan.text import counted
 
 
@@ -64,7 +67,11 @@ class BatchRuns(Sequence[Run]):
         counts = Counter(run.ending for run in self.all)
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
         lines = [f"{counted(len(self), 'run')}: {outcomes}" if outcomes else "no run"]
-        return "\n".join(lines + [f"{name}: {why}" for name, why in self.failures.items()])
+        lines += [f"{name}: {why}" for name, why in self.failures.items()]
+        if count := sum(run.has_ended and can_be_asked_again(run) for run in self.all):
+            how = "the same call with retry_failed=True (--retry-failed) asks again"
+            lines.append(f"{counted(count, 'run')} with calls that failed or were kept back: {how}, in batches")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         """How many runs there are, and where."""
@@ -73,6 +80,12 @@ class BatchRuns(Sequence[Run]):
     def _repr_html_(self) -> str:
         """The outcomes for a notebook; every text is shown as text."""
         return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"
+
+
+def can_be_asked_again(run: Run) -> bool:
+    """Return whether a call of a run failed, or a limit kept one back, by the records that count (rule E6)."""
+    limits = limits_of(at_present(run.started, CountedRecords(run.records)))
+    return retryable(run.records, limits).superseded_from is not None
 
 
 def _failure(run: Run) -> str:
