@@ -33,7 +33,7 @@ def main(folder: str, kind: str, url: str, fault: str = "", number: str = "0") -
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.alarm(120)
-    logs, backend = Path(folder, "logs"), speaking_to(Address(url), max_concurrency=2)
+    logs, backend = Path(folder, "logs"), speaking_to(Address(url), max_concurrency=2, max_retries=1)
     if fault == "limit":
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(number), -1))

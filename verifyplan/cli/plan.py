@@ -222,7 +222,12 @@ def _print_end(run: Run, report: Path | None, *, by_verdict: bool) -> int:
         if not isinstance(run, ReportedRun):
             fix = "leave it out; `verifyplan log` shows the debate"
             raise InputError(Problem("--report", "is of plan runs and cross runs alone", fix))
-        typer.echo(f"report: {run.report(report)}")
+        try:
+            typer.echo(f"report: {run.report(report)}")
+        except OSError as error:
+            how = f"verifyplan resume {run.log_path} --report {report}"
+            error.add_note(f"Nothing is lost; the report is written by: {how}")
+            raise
     code = exit_code_of(run, by_verdict=by_verdict)
     print_end(run, code)
     return code

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, TypeVar
 
@@ -21,7 +21,15 @@ from verifyplan.engine.sending import CallClock, LiveSending
 from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, ToolUse, Usage, WorkerRequest
-from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure, TurnReplied, TurnSent
+from verifyplan.protocol.event_run import (
+    Attempt,
+    CallFailed,
+    CallReplied,
+    CallRequested,
+    Failure,
+    TurnReplied,
+    TurnSent,
+)
 from verifyplan.protocol.role_call import AGENT_OF_ROLE, DebateRequest
 from verifyplan.redaction import redact, redacted
 from verifyplan.runlog.recorder import Past, Result
@@ -219,16 +227,13 @@ class CallTurns:
         try:
             self._emitter.emit_unsynced(sent)
             attempts = self._past.attempts(sent.call_id)
-            for attempt in attempts:
-                if attempt.error:
-                    self._emitter.emit_unsynced(attempt)
+            self._emit(attempt for attempt in attempts if attempt.error)
             replied = known or await self._send(sent.call_id, send)
             self._emitter.emit_unsynced(replied)
-            for attempt in attempts:
-                if not attempt.error:
-                    self._emitter.emit_unsynced(attempt)
+            self._emit(attempt for attempt in attempts if not attempt.error)
             if self._sending is not None:
                 self._sending.note_answered()
+                self._note_unrecorded(self._sending, known, attempts)
         except BaseException:
             if self._sending is not None and self._emitter.error is None:
                 self._sending.note_answered(lost=True)
@@ -239,6 +244,21 @@ class CallTurns:
         if known is None:
             await self._emitter.synced()
         return replied
+
+    def _emit(self, attempts: Iterable[Attempt]) -> None:
+        for attempt in attempts:
+            self._emitter.emit_unsynced(attempt)
+
+    def _note_unrecorded(self, sending: LiveSending, known: TurnReplied | None, attempts: Sequence[Attempt]) -> None:
+        """Record the request of a reply on disk, where a process ended between both.
+
+        Replies of batches have none, nor do those in logs of before, whose turns have no estimate.
+        """
+        if known is None or known.batch is not None or any(not attempt.error for attempt in attempts):
+            return
+        record = self._past.recorded(TurnSent(call_id=known.call_id, model="", request_sha256=""))
+        if record is not None and isinstance(record.event, TurnSent) and record.event.estimate is not None:
+            sending.note_unrecorded(record.at, known.duration_ms)
 
     async def reserve(self, name: str, estimate: Usage | None) -> None:
         """Wait until there is room for what is about to be sent; LimitError where the run may not send any more."""

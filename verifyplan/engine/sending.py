@@ -10,6 +10,9 @@ from verifyplan.agents.base import Sending
 from verifyplan.protocol.event_run import Attempt
 from verifyplan.runlog.chain import now
 
+STATUS_OK = 200
+"""That of each request that brought a message."""
+
 PROCESS_ENDED = "the process ended"
 """The error of an attempt that was under way when a process died; the process that goes on records it."""
 
@@ -88,6 +91,12 @@ class LiveSending(Sending):
         if self._answered is not None:
             self._emit(self._answered.model_copy(update={"perhaps_billed": lost}))
             self._answered = None
+
+    def note_unrecorded(self, started: str, duration_ms: int) -> None:
+        """Record the request of a reply that an earlier process recorded, and then ended; its bytes nobody knows."""
+        facts = {"started": started, "duration_ms": duration_ms, "sent_bytes": 0, "received_bytes": 0}
+        self.note(Attempt(call_id=self._turn, number=1, status=STATUS_OK, **facts))
+        self.note_answered()
 
     async def pause(self, seconds: float) -> None:
         """Return when so many seconds are over and the run may send the turn again; LimitError where it may not."""

@@ -43,7 +43,7 @@ class HttpAttempt:
     started: str = field(default_factory=now)
     body_bytes: int = 0
     is_sent: bool = False
-    """Whether all of it was sent."""
+    """Whether all of it was sent, or may have been: of one that is cancelled while it is sent, nobody knows."""
     response: httpx2.Response | None = None
     """What came back; its body may have been cut off."""
     _began: float = field(default_factory=time.monotonic)
@@ -83,8 +83,9 @@ async def watch_request(request: httpx2.Request) -> None:
         return
     attempt.body_bytes = len(request.content)
 
-    async def trace(event: str, _: Mapping[str, Any]) -> None:
-        attempt.is_sent |= event.endswith("send_request_body.complete")
+    async def trace(event: str, details: Mapping[str, Any]) -> None:
+        if "send_request_body." in event:
+            attempt.is_sent = not isinstance(details.get("exception"), Exception)
 
     request.extensions["trace"] = trace
 

@@ -221,8 +221,12 @@ def write_artifact_of(run: RunT) -> RunT:
     path = run.log_path.with_suffix(".json")
     state = run.state
     texts = artifact_texts(artifact_without_findings(state), findings_of(state))
-    if is_reopened(run.records):
-        write_text(path, "".join(texts))
-    else:
-        write_new_texts(path, texts)
+    try:
+        if is_reopened(run.records):
+            write_text(path, "".join(texts))
+        else:
+            write_new_texts(path, texts)
+    except OSError as error:
+        error.add_note(f"Nothing is lost; the artifact is written by: verifyplan resume {run.log_path}")
+        raise
     return replace(run, path=path)
