@@ -175,7 +175,7 @@ def _struck(at: int, number: int) -> Befalls:
     """A signal is sent when the server has the request of this number."""
 
     async def strike(request: int, _: str) -> None:
-        if request == at:
+        if request == at and not scenes[0].ended:  # two that come at once have one number
             scenes[0].send(number)
 
     def befall(scene: Scene) -> None:
