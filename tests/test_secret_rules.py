@@ -61,6 +61,9 @@ max_tokens=4096, token_count: 128000, pad_token_id = 50256
 The password is required; enter your password, then the token that was sent.
 tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased", use_auth_token=True)
 raise ValueError("password must have at least 8 characters")
+token: TokenOpt = None,
+    fs-minipass: ^2.1.0
+    verdaccio-htpasswd: 13.0.0-next-8.29
 """
 
 

@@ -75,9 +75,12 @@ _VALUE = re.compile(rf"{_SUFFIX}(?P<link>{_LINK})(?:{_QUOTED}|{_XML}|{_BARE})")
 
 _PLACEHOLDER = re.compile(
     r"(?i)(?:[x*.#_•?-]+|![a-z]+|<.*>|[$%@&!#]?[({\[<].*|\$\w+.*|%[\w%].*|.*\$\{.*|.*\{\{.*|.*\}\}|.*%\(?\w*\)?s|"
+    r"[~^v]?[0-9]+(?:\.[0-9]+){2,3}(?:-[\w.-]+)?|"  # a version, as of the package fs-minipass
     r".*(?:your|change|replace|insert|enter|redacted|placeholder|x{4}|\*{3}|\.{3}).*|"
     r"(?:the|my|a|an|some|fake|dummy|test|example|sample)[_ -]?(?:pass(?:word|wd)?|pwd|secret|token|key|cred).*)"
 )
+_DEFAULT = re.compile(r"[ \t]=[ \t]")
+"""Follows a type, as in `token: TokenOpt = None`."""
 _ABOUT = re.compile(
     r"(?i)pass|pwd|secret|token|cred|user|name|field|input|type|login|word|hash|bytes|none|null|true|false|required|"
     r"optional|invalid|empty|plain|default|hidden|basic|bearer|string|button|label|error|missing|self|this|undefined|"
@@ -133,7 +136,8 @@ def _secret_span(
     """Return where the value is, if name and value are those of a secret."""
     group = next(name for name in ("bare", "quoted", "escaped", "inner") if match[name] is not None)
     value, link = match[group], match["link"]
-    if len(value) < MIN_PASSWORD_CHARACTERS:
+    is_type = group == "bare" and link.strip() == ":" and value.isidentifier() and _DEFAULT.match(text, match.end())
+    if len(value) < MIN_PASSWORD_CHARACTERS or is_type:
         return None
     before = text[max(0, at - MAX_NAME_CHARACTERS) : at].removesuffix("\n")
     stem = before[len(before.rstrip(_NAME_CHARACTERS)) :]
