@@ -130,7 +130,7 @@ def test_a_single_dimension_has_all_the_weight():
 
 def test_every_control_has_a_name(tuner):
     assert [slider.label for slider in tuner.sliders.values()][:2] == ["Approach soundness", "Risk coverage"]
-    assert tuner.locks[SECOND].description == "Lock risk coverage"
+    assert tuner.locks[SECOND].description == 'Lock <span class="vp-hidden">risk coverage</span>'
     for control in (*tuner.locks.values(), *tuner.buttons.values(), tuner.path, tuner.saving, tuner.loading):
         assert control.description
 

@@ -126,6 +126,11 @@ def _class(value: Any, number: bool = False) -> str:
     return ' class="vp-word"' if whole and len(value.split()) == 1 else ""
 
 
+def whole_parts(*parts: str) -> Html:
+    """Parts of a cell, such as a figure and its interval, between which a line may break, but nowhere else."""
+    return Html(" ".join(f'<span class="vp-part">{text(part)}</span>' for part in parts))
+
+
 def block(*parts: str) -> str:
     """Parts as one block."""
     return f"<div>{''.join(parts)}</div>"

@@ -16,7 +16,7 @@ from verifyplan.charts.transitions import transitions
 from verifyplan.charts.truth_metrics import truth_metrics
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted
-from verifyplan.widgets.html import DASH, Html, paragraph, status, table
+from verifyplan.widgets.html import DASH, Html, paragraph, status, table, whole_parts
 
 NO_TRUTH = (
     "No finding's truth is known, so precision, recall and false consensus cannot be told; "
@@ -68,7 +68,7 @@ def metrics(comparison: Comparison) -> str:
     heads = ("Metric", first, "n", second, "n", "Difference")
     rows = [_row(row, comparison.conditions) for _, row in comparison.summary.iterrows()]
     caption = "Every metric, with its 95 % interval"
-    return table(caption, heads, rows, numbers=frozenset(range(1, len(heads)))) + _tests(comparison)
+    return table(caption, heads, rows, numbers=frozenset({2, 4})) + _tests(comparison)
 
 
 def _row(row: pd.Series[Any], conditions: tuple[str, ...]) -> list[str]:
@@ -85,8 +85,8 @@ def _share(value: float, low: float, high: float, sign: str = "") -> str:
     """A share in per cent with its interval; a dash where it is not defined."""
     if pd.isna(value):
         return DASH
-    between = "" if pd.isna(low) else f" [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
-    return f"{100 * value:{sign}.1f} %{between}"
+    between = [] if pd.isna(low) else [f"[{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"]
+    return whole_parts(f"{100 * value:{sign}.1f} %", *between)
 
 
 def _tests(comparison: Comparison) -> str:

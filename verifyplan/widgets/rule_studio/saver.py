@@ -53,8 +53,7 @@ class Saver(ipw.VBox):
         self.stem = ipw.Text("out/rules", description="Files begin with")
         self.buttons = {name: ipw.Button(description=name, tooltip=tooltip) for name, (tooltip, _) in SAVERS.items()}
         self.note = ipw.HTML()
-        fields = group("vp-fields", self.stem, group("vp-row", *self.buttons.values()))
-        super().__init__([fields, self.note])
+        super().__init__([group("vp-row", self.stem, *self.buttons.values()), self.note])
 
     def save(self, button: Any) -> None:
         """Write the files of a button, and say which."""

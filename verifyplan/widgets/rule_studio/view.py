@@ -13,7 +13,7 @@ from verifyplan.charts.truth_metrics import METRICS, truth_metrics
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.text import counted
-from verifyplan.widgets.html import DASH, Html, paragraph, status, table, text
+from verifyplan.widgets.html import DASH, Html, paragraph, status, table, text, whole_parts
 from verifyplan.widgets.rule_studio.fields import OF_THE_RUN, SIDES, Side, label
 from verifyplan.widgets.rule_studio.model import StudioResult
 
@@ -121,9 +121,8 @@ def _cell(result: StudioResult, side: Side, metric: str, bar: str = "") -> Html:
 
 
 def _parts(words: str, low: float, high: float, number: Callable[[float], str]) -> Html:
-    """A figure and its interval, between which a line of a narrow table may break, but nowhere else."""
-    parts = (words, f"[{number(low)}, {number(high)}]")
-    return Html(" ".join(f'<span class="vp-part">{text(part)}</span>' for part in parts))
+    """A figure and its interval."""
+    return whole_parts(words, f"[{number(low)}, {number(high)}]")
 
 
 def _percent(value: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from html import escape
 from pathlib import Path
 
 import ipywidgets as ipw
@@ -42,7 +43,8 @@ def slider(label: str) -> Slider:
 
 def lock(label: str) -> ipw.Checkbox:
     """The box that keeps a weight as it is while others are moved."""
-    return ipw.Checkbox(description=f"Lock {label}", indent=False)
+    words = f'Lock <span class="vp-hidden">{escape(label)}</span>'
+    return ipw.Checkbox(description=words, description_allow_html=True, indent=False)
 
 
 def button(label: str, tooltip: str) -> ipw.Button:

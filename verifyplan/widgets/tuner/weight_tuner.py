@@ -94,7 +94,7 @@ class WeightTuner(Panel):
         self.header.show(text.about(len(start), self._scores.n_ranked, bool(start.attrs.get("synthetic"))))
         self.header.act(*self.buttons.values())
         self._unranked = ipw.HTML(text.unranked(start))
-        file = group("vp-fields", self.path, group("vp-row", self.saving, self.loading))
+        file = group("vp-row", self.path, self.saving, self.loading)
         weights = [controls.slider_rows(self.sliders, self.locks), self._held, file, self._note]
         self.fill(
             group("vp-beside", ipw.VBox(weights), self._ranking),
