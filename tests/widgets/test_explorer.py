@@ -87,6 +87,15 @@ def choose(explorer: RunExplorer, of: str, name: str) -> None:
     ask(explorer, "choose", list=of, key=shown["keys"][names(explorer, of).index(name)])
 
 
+def sent(explorer: RunExplorer, monkeypatch: pytest.MonkeyPatch, do: str, **values: str) -> str:
+    """What is sent for a part that is unfolded: the transcript of a call, or why an item has its class."""
+    messages: list[dict[str, str]] = []
+    monkeypatch.setattr(explorer.frame, "send", messages.append)
+    ask(explorer, do, **values)
+    assert [message["slot"] for message in messages] == [values.get("call", do)]
+    return messages[0]["html"]
+
+
 def test_it_opens_on_the_first_run_as_it_ended(cross, claims):
     assert (cross.run_id, cross.step, cross.finding_id) == (claims.runs["run_id"].iloc[0], 3, None)
     assert [step["mark"] for step in cross.frame.steps] == ["found", "round 1", "round 2", "end"]
@@ -280,14 +289,15 @@ def test_votes_stand_by_worker_and_round_with_their_words(cross, claims):
     assert set(words) == set(own["explanation"])
 
 
-def test_why_it_ends_in_its_class_is_said_by_the_rules_that_are_chosen(cross, claims):
+def test_why_it_ends_in_its_class_is_said_by_the_rules_that_are_chosen(cross, claims, monkeypatch):
     cross.finding_id = "F-0409"
     recorded = vp.explain(claims, "F-0409", cross.run_id)
-    assert " ".join(str(recorded).split()) in seen(unescape(cross.frame.item))
+    assert " ".join(str(recorded).split()) in seen(unescape(sent(cross, monkeypatch, "why")))
     ask(cross, "rules", name="mode", value="collaborative")
     other = vp.explain(claims, "F-0409", cross.run_id, "collaborative")
     assert other.text != recorded.text
-    assert " ".join(str(other).split()) in seen(unescape(cross.frame.item))
+    assert " ".join(str(other).split()) in seen(unescape(sent(cross, monkeypatch, "why")))
+    assert " ".join(str(other).split()) in seen(unescape(cross.static()))
 
 
 def test_one_that_had_not_been_raised_is_said(plan):
@@ -318,18 +328,9 @@ def test_tokens_of_artifacts_are_not_recorded_and_never_zero(cross):
     assert "<dd>0</dd>" not in cross.frame.calls
 
 
-def sent(explorer: RunExplorer, call: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The transcript that is sent for a call that is unfolded."""
-    messages: list[dict[str, str]] = []
-    monkeypatch.setattr(explorer.frame, "send", messages.append)
-    ask(explorer, "call", call=call)
-    assert [message["slot"] for message in messages] == [call]
-    return messages[0]["html"]
-
-
 def test_the_transcript_of_a_call_holds_prompt_tools_replies_and_tokens(models, monkeypatch):
     explorer = vp.view(models, run_id="plan/purge-hour-001")
-    shown = seen(unescape(sent(explorer, "i1/challenger", monkeypatch)))
+    shown = seen(unescape(sent(explorer, monkeypatch, "call", call="i1/challenger")))
     for words in (
         "its digest is the recorded one",
         "# Your task: challenger",
@@ -342,21 +343,22 @@ def test_the_transcript_of_a_call_holds_prompt_tools_replies_and_tokens(models, 
         "The answer as the run read it",
     ):
         assert words in shown
-    worker = seen(unescape(sent(explorer, "i1/panel/r1/panel-1", monkeypatch)))
+    worker = seen(unescape(sent(explorer, monkeypatch, "call", call="i1/panel/r1/panel-1")))
     assert "its digest is the recorded one" in worker
     assert "purge-hour.md:13 reads as quoted" in worker
 
 
 def test_a_call_of_an_agent_without_a_prompt_shows_its_request_and_what_failed(plan, monkeypatch):
-    shown = seen(unescape(sent(plan, "i1/challenger", monkeypatch)))
+    shown = seen(unescape(sent(plan, monkeypatch, "call", call="i1/challenger")))
     assert '"role": "challenger"' in shown
     assert "its digest is the recorded one" in shown
-    failed = plan.course.tables.calls.set_index("status").loc["timeout", "call_id"]
-    assert "It failed (timeout)" in seen(sent(plan, failed if isinstance(failed, str) else failed.iloc[0], monkeypatch))
+    calls = plan.course.tables.calls
+    failed = calls.loc[calls["status"].eq("timeout"), "call_id"].iloc[0]
+    assert "It failed (timeout)" in seen(sent(plan, monkeypatch, "call", call=failed))
 
 
 def test_without_a_log_the_reason_is_said_in_place_of_a_transcript(cross, monkeypatch):
-    assert "No transcript: this run has no log." in seen(sent(cross, "r1/window", monkeypatch))
+    assert "No transcript: this run has no log." in seen(sent(cross, monkeypatch, "call", call="r1/window"))
 
 
 def test_evidence_is_opened_at_the_lines_that_the_log_holds(models):
@@ -436,9 +438,9 @@ def test_where_there_is_no_policy_the_reason_is_said(cross, plans):
     assert cross.frame.rules[3]["disabled"]
     assert "only plan runs have one" in seen(cross.frame.replayed)
     moved = vp.RunSet(runs=plans.runs.assign(source="/nowhere/at-all.jsonl"))
-    assert "not where it was read from" in RunExplorer(moved).page.replayed
+    assert "not where it was read from" in RunExplorer(moved).frame.replayed
     without = vp.RunSet(runs=plans.runs.assign(log=False))
-    assert "has no log" in RunExplorer(without).page.replayed
+    assert "has no log" in RunExplorer(without).frame.replayed
 
 
 def test_a_callback_that_fails_says_so_and_is_forgotten_once_it_works(plan, monkeypatch):
@@ -468,7 +470,10 @@ def test_a_reading_that_refuses_missing_bases_says_which_and_leaves_items_and_vo
     assert "has no basis" in explorer.failure.value
     explorer.finding_id = "F"
     assert "b, round 1: disagree" in explorer.frame.item
+    ask(explorer, "why")
+    assert "has no basis" in explorer.failure.value
     ask(explorer, "rules", name="basis", value="infer")
+    ask(explorer, "why")
     assert explorer.failure.value == ""
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.load import Runs
+from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
 from verifyplan.text import did_you_mean
 from verifyplan.widgets.explorer.run_explorer import RunExplorer
 
@@ -38,19 +39,15 @@ def view(
         if name is None:
             raise InputError(Problem("finding_id", "the row names no finding", "give a row with a finding_id"))
         finding_id, run_id = name, run_id or (str(row["run_id"]) if "run_id" in row else None)
-    viewer = RunExplorer(runs)
-    if run_id is not None:
-        viewer.run_id = run_id
+    tables = as_runs(runs)
+    viewer = RunExplorer(tables, _run_of(tables, finding_id) if run_id is None and finding_id is not None else run_id)
     if finding_id is not None:
-        if run_id is None:
-            viewer.run_id = _run_of(viewer, finding_id)
         viewer.finding_id = finding_id
     return viewer
 
 
-def _run_of(viewer: RunExplorer, finding_id: str) -> str:
+def _run_of(runs: RunSet, finding_id: str) -> str:
     """Return the first run that has a finding; InputError where none has."""
-    runs = viewer.runs
     for table, key in ((runs.findings, "finding_id"), (runs.challenges, "challenge_id")):
         found = table.loc[table[key].eq(finding_id).fillna(False).to_numpy(dtype=bool), "run_id"]
         if len(found):

@@ -33,11 +33,12 @@ MAX_STATIC_ITEMS = 100
 class RunExplorer(Panel):
     """Runs and their items to choose from, one run step by step, and what other rules make of its votes.
 
-    `run_id`, `step` and `finding_id` say what is shown and can be set; `selected` holds the row of the chosen finding,
+    It opens on the first run, or on `run_id`. `run_id`, `step` and `finding_id` say what is shown and can be set;
+    `selected` holds the row of the chosen finding,
     challenge or message.
     """
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: Runs, run_id: str | None = None) -> None:
         super().__init__("Run viewer")
         self.runs: RunSet = as_runs(runs)
         """The runs to choose from."""
@@ -60,8 +61,8 @@ class RunExplorer(Panel):
         self.add_class("vp-explorer")
         self.fill(self.frame)
         self.header.show(_sizes(self.runs))
-        if len(self.runs):
-            self.run_id = str(self.runs.runs["run_id"].iloc[0])
+        if len(self.runs) or run_id is not None:
+            self.run_id = str(self.runs.runs["run_id"].iloc[0]) if run_id is None else run_id
         else:
             self._show_list("runs", -1)
             self.frame.head = block(heading(4, "No run"), paragraph("There are no runs in this set: nothing to show."))
@@ -154,6 +155,7 @@ class RunExplorer(Panel):
             "step": self._go,
             "rules": self._set_rules,
             "call": self._send_transcript,
+            "why": self._send_why,
             "others": self._send_others,
         }
         action = actions.get(str(message.get("do")))
@@ -223,6 +225,12 @@ class RunExplorer(Panel):
         self.frame.send({"slot": call_id, "html": self._transcripts.get(call_id, "")})
 
     @guarded
+    def _send_why(self, _message: Mapping[str, Any]) -> None:
+        """Send why the chosen item ends in its class, which takes longer than all else that is shown of it."""
+        if self.course is not None and self._item:
+            self.frame.send({"slot": "why", "html": views.why(self.course, self._item, self.replay.rules)})
+
+    @guarded
     def _send_others(self, _message: Mapping[str, Any]) -> None:
         if self._others is not None:
             self.frame.others = block(self._others.html(self._item or None))
@@ -263,25 +271,18 @@ class RunExplorer(Panel):
         if course is None:
             return
         title = str(course.steps["title"].iloc[step])
-        self._changes = course.changes(step)
-        self.frame.changed = block(views.changes(self._changes, title), self._summary(title))
+        self._items, self._changes = contents.items_at(course, step), course.changes(step)
+        summary = views.pool_summary(self._items, title, views.noun(course))
+        self.frame.changed = block(views.changes(self._changes, title), summary)
         self.frame.calls = block(views.calls(course.calls(step), course.kind, self._transcripts))
         self.frame.status = f"Step {step} of {self._last}: {title}; {counted(len(self._changes), 'change')}."
         try:
-            self._draw_items_of_step()
+            self._draw_items_of_step(course)
         finally:  # rules that refuse these votes hide neither the votes nor the items as they were recorded
             self._draw_item()
 
-    def _summary(self, title: str) -> str:
-        assert self.course is not None  # noqa: S101  (only drawn for a run)
-        return views.pool_summary(contents.items_at(self.course, self._step), title, views.noun(self.course))
-
-    def _draw_items_of_step(self) -> None:
+    def _draw_items_of_step(self, course: RunSteps) -> None:
         """List the items of the step; under other rules with their class, marked where it differs."""
-        course = self.course
-        if course is None:
-            return
-        self._items = contents.items_at(course, self._step)
         try:
             if self.replay.rules != OWN_RULES and course.kind != "debate":
                 self._items = self._items.assign(replayed=self._under(course))
@@ -329,17 +330,9 @@ class RunExplorer(Panel):
         if course.kind == "debate":
             return block(evidence)
         votes = vote_views.item_matrix(course, cast, self._item, controls=controls)
-        words, failure = "", None
-        try:
-            words = views.why(course, self._item, self.replay.rules)
-        except VerifyplanError as error:
-            failure = error
         fold = f'<details data-fold="matrix"><summary>Votes on other items so far</summary>{matrix}</details>'
-        html = block(heading(5, self._title), votes, evidence, words, fold)
-        if failure is not None:
-            self.frame.item = html
-            raise failure
-        return html
+        why = views.why_fold(self.replay.rules, "" if controls else views.why(course, self._item, self.replay.rules))
+        return block(heading(5, self._title), votes, evidence, why, fold)
 
     @property
     def _title(self) -> str:

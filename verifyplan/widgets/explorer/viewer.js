@@ -131,6 +131,7 @@ function render({ model, el }) {
   root.addEventListener("toggle", (event) => {
     if (!event.target.open) return;
     if (event.target.dataset.call) send({ do: "call", call: event.target.dataset.call });
+    if (event.target.dataset.ask) send({ do: event.target.dataset.ask });
     if (event.target === others) send({ do: "others" });
   }, true);
   const stepped = () => { if (others.open && !model.get("others")) send({ do: "others" }); };

@@ -168,12 +168,17 @@ def _message(course: RunSteps, name: str) -> str:
     return heading(5, f"Message {name}") + table(f"Message {name}", ["About", "What is recorded"], body)
 
 
-def why(course: RunSteps, name: str, rules: Setting) -> str:
-    """Return why an item ends in its class under the rules, to be unfolded."""
-    explanation = course.explained(name, rules)
+def why_fold(rules: Setting, explanation: str) -> str:
+    """Return the place where an explanation unfolds."""
     under = "as it was recorded" if rules.own else "under these rules"
     summary = f"<summary>Why it ends in its class, {under}</summary>"
-    return f'<details data-fold="why">{summary}{long_text(explanation)}</details>' if explanation else ""
+    return f'<details data-fold="why" data-ask="why">{summary}<div data-slot="why">{explanation}</div></details>'
+
+
+def why(course: RunSteps, name: str, rules: Setting) -> str:
+    """Return why an item ends in its class under the rules."""
+    explanation = course.explained(name, rules)
+    return long_text(explanation) if explanation else paragraph("Nobody voted on it, so that no rule of votes decided.")
 
 
 def _has_value(value: Any) -> bool:
