@@ -1,4 +1,4 @@
-"""The run explorer in JupyterLab, by mouse and keyboard: what stands on the page is what the tables say."""
+"""The run viewer in JupyterLab, by mouse and keyboard: what stands on the page is what the tables say."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ OUT = Path(__file__).resolve().parents[2] / "out" / "browser"
 CROSS = """
 import verifyplan as vp
 from verifyplan.widgets.explorer import views as explorer_views
-from verifyplan.widgets.explorer import RunExplorer
-explorer = RunExplorer(vp.datasets.runs("stdlib-claims"))
-explorer
+viewer = vp.view("stdlib-claims")
+viewer
 """
 BREAK = """
 def broken(*_):
@@ -26,36 +25,21 @@ whole, explorer_views.changes = explorer_views.changes, broken
 """
 PLAN = """
 import verifyplan as vp
-from verifyplan.widgets.explorer import RunExplorer
-repository = vp.datasets.sample_repository("waybill")
-for name in ("purge-hour", "purge-window"):
-    vp.verify(vp.datasets.plan_path(name), repository, log_dir="runs", progress=False)
-explorer = RunExplorer(vp.load("runs"))
-explorer
-"""
-SHOWN = """
-explorer.step = 2
-explorer.pool.selected = ["C1"]
-explorer.replay.mode.value = "collaborative"
-explorer
-"""
-SEEN = """
-import ipywidgets
-seen = ipywidgets.HTML("nothing")
-def tell(_):
-    seen.value = "Python sees " + ", ".join(explorer.selected["finding_id"])
-explorer.pool.observe(tell, "selected")
-seen
+viewer = vp.view(vp.load(vp.datasets.path("live-example")), "C1", "plan/purge-hour-001")
+viewer
 """
 HOSTILE = """
 import pandas as pd, verifyplan as vp
-from verifyplan.widgets.explorer import RunExplorer
 bad = '<img src=x onerror="window.ran = 1"><script>window.ran = 1</script>' + chr(0) + chr(27)
 votes = pd.DataFrame({"item": [bad, "F2"], "who": [bad, "b"], "says": "disagree", "words": bad + "x" * 100_000})
-explorer = RunExplorer(vp.from_votes(votes, item="item", worker="who", verdict="says", explanation="words"))
-explorer.step = 1
-explorer.pool.selected = [bad]
-explorer
+viewer = vp.view(vp.from_votes(votes, item="item", worker="who", verdict="says", explanation="words"), bad)
+viewer
+"""
+MANY = """
+import pandas as pd, verifyplan as vp
+votes = pd.DataFrame({"item": [f"F-{n:05}" for n in range(20_000)], "who": "a", "says": "agree"})
+viewer = vp.view(vp.from_votes(votes, item="item", worker="who", verdict="says"))
+viewer
 """
 
 
@@ -66,15 +50,17 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cross(lab_tab: NotebookPage, shown: Path) -> NotebookPage:
-    """An explorer of its own for each test, in one kernel."""
+    """A viewer of its own for each test, in one kernel."""
     return lab_tab.again(shown)
 
 
-def pool(page: NotebookPage, what: str = "findings") -> dict[str, list[str]]:
-    """The rows of the pool as the page shows them, by the item's name."""
-    rows = page.control("region", f"Pool of {what}").locator("tbody tr")
-    cells = rows.evaluate_all("all => all.map(row => [...row.cells].slice(1).map(cell => cell.textContent))")
-    return {row[0]: row[1:] for row in cells}
+def entries(page: NotebookPage, label: str = "Findings") -> dict[str, str]:
+    """The rows of a list that are drawn, and the class or status of each."""
+    rows = page.control("listbox", label).get_by_role("option")
+    cells = rows.evaluate_all(
+        "all => all.map(row => [row.querySelector('b').textContent, row.querySelector('.vp-chip')?.textContent ?? ''])"
+    )
+    return dict(cells)
 
 
 def classes(mode: str, run_id: str) -> dict[str, str]:
@@ -82,121 +68,145 @@ def classes(mode: str, run_id: str) -> dict[str, str]:
     return dict(zip(table["finding_id"], table["classification"].astype("str"), strict=True))
 
 
-def test_the_slider_is_moved_by_keys_and_by_mouse_and_the_pool_follows(cross):
-    slider, ended = cross.slider("Step"), classes("recorded", "adversarial/part-01")
-    assert {row[0] for row in pool(cross).values()} == {"waiting"}
-    cross.press(slider, "ArrowRight", times=2)
-    assert slider.get_attribute("aria-valuetext") == "round 2"
-    settled = {name: row[0] for name, row in pool(cross).items() if row[0] != "waiting"}
-    assert len(settled) == 47
-    assert settled.items() <= ended.items()
-    cross.drag(slider, 3)
-    assert slider.get_attribute("aria-valuetext") == "the end"
-    assert {name: row[0] for name, row in pool(cross).items()} == ended
-    cross.press(slider, "Home")
-    assert {row[0] for row in pool(cross).values()} == {"waiting"}
-    cross.click(cross.button("Next step"))
-    assert (cross.value(slider), slider.get_attribute("aria-valuetext")) == (1, "round 1")
+def focused(page: NotebookPage) -> str:
+    """The name of what has the focus: the first bold text in it, else its label."""
+    script = "e => e.querySelector('b')?.textContent ?? e.getAttribute('aria-label')"
+    return str(page.tab.locator(":focus").evaluate(script))
+
+
+def test_the_timeline_is_gone_through_by_keys_and_by_mouse_and_the_list_follows(cross):
+    ended = classes("recorded", "adversarial/part-01")
+    assert entries(cross) == ended
+    steps = cross.outputs.get_by_role("tab")
+    assert steps.evaluate_all("all => all.map(tab => tab.getAttribute('aria-selected'))") == ["false"] * 3 + ["true"]
+    cross.press(steps.nth(3), "ArrowLeft")
+    assert focused(cross) == "round 2; 4 calls"
+    cross.press(steps.nth(2), "Home")
+    assert set(entries(cross).values()) == {"waiting"}
+    cross.click(cross.control("tab", "round 1; 4 calls"))
+    assert set(entries(cross).values()) > {"waiting"}
+    assert cross.outputs.get_by_text("4 calls; none failed", exact=False).count() == 1
     assert cross.errors() == []
     assert cross.outside == []
 
 
-def test_another_run_is_found_by_text_and_chosen(cross):
-    cross.write(cross.textbox("Text"), "collaborative/part-07")
-    runs = cross.control("region", "Runs")
-    assert runs.locator("tbody tr").count() == 1
-    cross.press(cross.control("radio", "Choose collaborative/part-07"), "Space")
+def test_a_finding_is_searched_chosen_by_keys_and_its_votes_read(cross):
+    listbox = cross.control("listbox", "Findings")
+    cross.press(listbox.get_by_role("option").first, "End")
+    assert focused(cross) == list(entries(cross))[-1]
+    cross.tab.keyboard.press("/")
+    cross.tab.keyboard.type("f-0145")
+    cross.settle()
+    assert list(entries(cross)) == ["F-0145"]
+    cross.tab.keyboard.press("Enter")
+    cross.tab.keyboard.press("Enter")
+    cross.settle()
+    assert listbox.get_by_role("option", selected=True).count() == 1
+    vote = cross.button("window, round 1: disagree, counter-evidence")
+    cross.press(vote, "ArrowRight")
+    assert focused(cross) == "window, round 2: disagree, counter-evidence"
+    cross.tab.keyboard.press("Enter")
+    words = (
+        vp.datasets.runs("stdlib-claims")
+        .select(["adversarial/part-01"])
+        .votes.set_index(["finding_id", "worker", "round"])
+    )
+    assert words["explanation"]["F-0145", "window", 2] in cross.text(".vp-vote-words")
+    cross.tab.keyboard.press("Escape")
+    assert cross.text(".vp-vote-words") == "Choose a vote to read its words."
+    cross.click(cross.outputs.get_by_text("Why it ends in its class, as it was recorded"))
+    assert cross.outputs.get_by_text("hard-refute", exact=False).count() >= 2
+    assert axe(cross) == []
+
+
+def test_another_run_is_found_and_chosen_and_findings_of_all_runs_open_theirs(cross):
+    search = cross.textbox("Search runs")
+    cross.write(search, "collaborative/part-07")
+    assert list(entries(cross, "Runs")) == ["collaborative/part-07"]
+    cross.click(cross.control("listbox", "Runs").get_by_role("option"))
     assert cross.outputs.get_by_role("heading", name="Run collaborative/part-07").count() == 1
-    cross.press(cross.slider("Step"), "End")
-    assert {name: row[0] for name, row in pool(cross).items()} == classes("recorded", "collaborative/part-07")
-    cross.write(cross.textbox("Text"), "no such run")
-    assert cross.outputs.get_by_text("No run passes: none of 24 has all that is asked for.").count() == 1
+    assert entries(cross) == classes("recorded", "collaborative/part-07")
+    cross.click(cross.button("All runs"))
+    cross.write(cross.textbox("Search items"), "F-0145")
+    found = cross.control("listbox", "Items of all runs").get_by_role("option")
+    assert found.count() == 2
+    cross.click(found.first)
+    assert cross.outputs.get_by_role("heading", name="Run adversarial/part-01").count() == 1
+    assert cross.outputs.get_by_role("heading", name="F-0145", exact=False).count() == 1
     assert cross.errors() == []
 
 
-def test_another_replay_mode_marks_the_classes_that_differ(cross):
-    cross.press(cross.slider("Step"), "End")
+def test_other_rules_mark_the_classes_that_differ_and_presets_are_tried(cross):
     cross.choose(cross.select("Replay mode"), "collaborative")
     old, new = (classes(mode, "adversarial/part-01") for mode in ("recorded", "collaborative"))
-    expected = {name: new[name] if new[name] == old[name] else f"≠ {new[name]}" for name in old}
-    assert {name: row[2] for name, row in pool(cross).items()} == expected
     count = sum(new[name] != old[name] for name in old)
+    assert cross.outputs.locator(".vp-entry").get_by_text("under these rules: ≠", exact=False).count() == count
     assert cross.outputs.get_by_text(f"{count} differences to the recorded classes", exact=False).count() == 1
+    assert focused(cross) is not None
+    cross.click(cross.outputs.get_by_text("What presets of the rules would make of these votes"))
+    row = cross.outputs.get_by_role("row").filter(has_text="sticky-refutes")
+    assert " of 60" in row.inner_text()
     cross.click(cross.button("As recorded"))
     assert cross.outputs.get_by_text("0 differences to the recorded classes", exact=False).count() == 1
     assert cross.errors() == []
 
 
-def test_a_finding_is_found_in_the_pool_by_its_number(cross):
-    everyone = len(pool(cross))
-    cross.write(cross.textbox("Find in the pool"), "f-0145")
-    assert list(pool(cross)) == ["F-0145"]
-    assert cross.outputs.get_by_text(f"1 finding; found among {everyone}.", exact=True).count() == 1
-    cross.write(cross.textbox("Find in the pool"), "no such claim")
-    assert cross.outputs.get_by_text(f"None of {everyone} findings has this text", exact=False).count() == 1
-    assert cross.errors() == []
-
-
-def test_the_chosen_finding_shows_its_votes_and_python_sees_it(page, tmp_path):
-    page.open(notebook(tmp_path, CROSS, SEEN)).run_all()
-    page.press(page.slider("Step"), "ArrowRight", times=2)
-    page.click(page.control("radio", "Choose F-0145"))
-    votes = page.control("region", "Votes on F-0145").locator("tbody tr")
-    told = votes.evaluate_all("all => all.map(row => [...row.cells].slice(0, 3).map(cell => cell.textContent))")
-    assert told[:2] == [["window", "1", "Cdisagree, counter-evidence"], ["search", "1", "Aagree"]]
-    assert page.outputs.get_by_text("Python sees F-0145", exact=True).count() == 1
-    assert page.outputs.get_by_role("img", name="round 2: counter-evidence").count() > 0
-    assert axe(page) == []
+def test_a_list_of_twenty_thousand_is_scrolled_and_gone_through_by_slices(page, tmp_path):
+    page.open(notebook(tmp_path, MANY)).run_all()
+    listbox = page.control("listbox", "Findings")
+    assert listbox.get_by_role("option").count() == 200
+    listbox.evaluate("box => { box.parentElement.scrollTop = 46 * 9000; }")
+    page.settle()
+    assert "F-09005" in entries(page)
+    page.press(listbox.get_by_role("option").first, "End")
+    assert focused(page) == "F-19999"
+    page.press(listbox.locator("[tabindex='0']"), "Home")
+    assert focused(page) == "F-00000"
+    assert page.errors() == []
 
 
 def test_a_callback_that_fails_shows_its_error(page, tmp_path):
     page.open(notebook(tmp_path, CROSS, BREAK)).run_all()
-    page.press(page.slider("Step"), "ArrowRight")
+    page.click(page.control("tab", "what was found"))
     alert = page.outputs.get_by_role("alert")
     assert "That did not work. ValueError: the view is <b>gone</b>" in alert.inner_text()
     assert axe(page) == []
 
 
-def test_a_plan_run_is_stepped_through_to_its_ruling(page, tmp_path):
-    page.open(notebook(tmp_path, PLAN)).run_all()
-    page.choose(page.select("Verdict"), "RETHINK")
-    page.click(page.control("radio", "Choose purge-hour-001"))
-    page.press(page.slider("Step"), "End")
-    assert page.slider("Step").get_attribute("aria-valuetext") == "iteration 3, the ruling"
-    changed = page.outputs.get_by_role("row").filter(has_text="FORCED_EXIT: RETHINK")
-    assert "1 BLOCKING and 0 SIGNIFICANT are unsettled (policy protocol)" in changed.inner_text()
-    assert pool(page, "challenges")["C1"][:2] == ["BLOCKING", "UNRESOLVED"]
-    page.choose(page.select("Policy"), "deliberate")
-    assert page.outputs.get_by_role("heading", name="Under policy deliberate").count() == 1
-    assert page.errors() == []
-
-
 def test_markup_in_texts_does_not_run(page, tmp_path):
     page.open(notebook(tmp_path, HOSTILE)).run_all()
-    page.press(page.slider("Step"), "ArrowRight")
+    page.click(page.outputs.locator(".vp-vote").first)
+    assert "<script>" in page.text(".vp-vote-words")
     assert page.tab.evaluate("window.ran") is None
     assert page.outputs.locator("img").count() == 0
     assert page.errors() == []
 
 
-@pytest.fixture(scope="module")
-def stepped(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return notebook(tmp_path_factory.mktemp("stepped"), PLAN.removesuffix("explorer\n") + SHOWN)
+def test_a_run_of_models_shows_transcripts_and_evidence_in_both_themes_and_widths(page, tmp_path):
+    page.open(notebook(tmp_path, PLAN)).run_all()
+    assert "The work itself is small." in page.text(".vp-cited")
+    page.click(page.control("tab", "iteration 1, what was challenged; 1 call"))
+    page.click(page.outputs.locator(".vp-call > summary"))
+    transcript = page.outputs.locator(".vp-call [data-slot]")
+    page.click(transcript.get_by_text("What was asked"))
+    assert "its digest is the recorded one" in transcript.inner_text()
+    assert (
+        "docs/runbook.md: lines 1-12 of 22" in transcript.inner_text()
+        or transcript.get_by_text("what tools returned").count()
+    )
+    page.choose(page.select("Policy"), "deliberate")
+    assert page.outputs.get_by_role("heading", name="Under policy deliberate").count() == 1
+    assert page.cut() == []
+    for theme in ("light", "dark"):
+        page.use_theme(theme)
+        assert axe(page) == []
+        page.pictures(OUT / f"viewer-{theme}")
+    assert page.errors() == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_reads_well_in_both_themes(lab_tab, stepped, theme):
-    if lab_tab.shown != stepped:
-        lab_tab.open(stepped, theme=theme).run_all()
-    lab_tab.use_theme(theme)
-    assert axe(lab_tab) == []
-    lab_tab.screenshot(OUT / f"explorer-{theme}.png")
-    assert lab_tab.errors() == []
-
-
-def test_voila_shows_it_and_the_slider_moves(voila_page, tmp_path):
+def test_voila_shows_it_and_the_timeline_steps(voila_page, tmp_path):
     voila_page.open(notebook(tmp_path, CROSS)).run_all()
-    voila_page.press(voila_page.slider("Step"), "End")
-    assert {name: row[0] for name, row in pool(voila_page).items()} == classes("recorded", "adversarial/part-01")
+    voila_page.click(voila_page.control("tab", "what was found"))
+    assert set(entries(voila_page).values()) == {"waiting"}
     assert voila_page.errors() == []
     assert voila_page.outside == []
