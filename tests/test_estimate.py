@@ -15,6 +15,7 @@ from tests.live.live_runs import MODEL, Played, facts, speaking_to, turn_of
 from tests.live.scripted_replies import calls
 from tests.live.scripted_server import ScriptedServer
 from tests.live.scripted_usage import tokens_asked
+from tests.processes import ROOT
 from tests.runs.crossing import finding
 from tests.runs.plan.planning import PLAN, REPO, script
 from verifyplan.agents.anthropic.backend import Anthropic
@@ -333,6 +334,9 @@ def test_the_words_say_the_cases_and_what_they_assume():
     assert lines[0] == f"1 run by {MODEL}:"
     assert [line.split(":")[0].strip() for line in lines[1:4]] == list(CASES)
     assert all(f"{name}: {case.meaning}." in told for name, case in CASES.items())
+    share = f"{100 * CASES['expected'].carried:.0f} % of the findings voted on again"
+    assert share in told
+    assert share in (ROOT / "docs" / "live-agents.md").read_text("utf-8")
     assert "4 characters a token" in told
     assert "Nothing was sent." in told
     assert "would end runs" not in told

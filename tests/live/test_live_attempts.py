@@ -68,7 +68,7 @@ def test_a_lost_answer_counts_by_the_estimate_of_its_turn_and_once_for_each_requ
     [row] = frames.runs.to_dict("records")
     assert row["cost_perhaps"] == pytest.approx(2 * float(sent.estimate.cost))
     assert row["cost"] == pytest.approx(float(frames.calls["cost"].sum()))
-    assert "of replies, perhaps $0." in str(run)
+    assert "Beside the replies, perhaps $0." in str(run)
     assert "were billed for lost answers (2 requests; table attempts)." in str(run)
     assert sent.estimate.output_tokens == 900
     assert sent.estimate.cost == Decimal(sent.estimate.input_tokens + 900) / 10**6

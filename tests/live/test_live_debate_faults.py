@@ -80,6 +80,7 @@ def test_what_breaks_the_schema_reaches_the_user_as_programs_read_it(name, error
     told = "MESSAGE_SCHEMA_VALIDATION_FAILED::" + json.dumps({"errors": [error]}, separators=(",", ":"))
     assert told in failed_at(run, call, "AnswerError").reason
     assert told in str(run)
+    assert "cost: $" in str(run)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from verifyplan.reports.blocks import (
 from verifyplan.reports.circumstances import circumstances
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.cross_state import CrossState
-from verifyplan.text import counted
+from verifyplan.text import counted, is_or_are
 from verifyplan.version import VERSION
 
 MAX_FINDINGS = 500
@@ -101,9 +101,7 @@ def _findings(state: CrossState, frames: RunSet) -> PageSection:
     counts = frames.findings.set_index("finding_id")[["votes_valid", "votes_asked", "n_rounds"]].astype("object")
     rows = [_finding_row(state, group, counts) for group in _groups(state)[:MAX_FINDINGS]]
     head = ("finding", "class", "rule", "round", "valid votes", "claim")
-    return table_section(
-        "Findings", head, rows, "Findings", before=_left_out(state, MAX_FINDINGS, "runs' table findings")
-    )
+    return table_section("Findings", head, rows, "Findings", before=_left_out(state, MAX_FINDINGS, "findings"))
 
 
 def _finding_row(state: CrossState, group: FindingGrouped, counts: pd.DataFrame) -> tuple[Words, ...]:
@@ -120,7 +118,7 @@ def _groups(state: CrossState) -> list[FindingGrouped]:
 
 def _left_out(state: CrossState, limit: int, where: str) -> str:
     more = len(_groups(state)) - limit
-    return f"The first {limit:,}; {more:,} more are in the {where}." if more > 0 else ""
+    return f"The first {limit:,}; {more:,} more {is_or_are(more)} in the run's table {where}." if more > 0 else ""
 
 
 def _workers(frames: RunSet) -> PageSection:
@@ -144,14 +142,14 @@ def _failed_calls(calls: pd.DataFrame) -> PageSection:
         for row in failed.head(MAX_CALLS).to_dict("records")
     ]
     more = len(failed) - MAX_CALLS
-    before = f"The first {MAX_CALLS}; {more:,} more are in the run's table calls." if more > 0 else ""
+    before = f"The first {MAX_CALLS}; {more:,} more {is_or_are(more)} in the run's table calls." if more > 0 else ""
     return table_section("Calls that failed", ("call", "worker", "kind", "reason"), rows, "Failed calls", before=before)
 
 
 def _in_full(state: CrossState) -> PageSection:
     """Report findings vote by vote."""
     groups = _groups(state)
-    left_out = _left_out(state, MAX_FINDINGS_IN_FULL, "run's table votes")
+    left_out = _left_out(state, MAX_FINDINGS_IN_FULL, "votes")
     before: list[Block] = [Paragraph((left_out,))] if left_out else []
     full = (_finding(state, group, number) for number, group in enumerate(groups[:MAX_FINDINGS_IN_FULL], start=1))
     return PageSection("Findings vote by vote", (*before, *full))
