@@ -18,7 +18,7 @@ from verifyplan.analysis import weights
 from verifyplan.charts.figure import spec
 from verifyplan.errors import InputError, SettingsError
 
-SHARED = ("title", "width", "height", "labels", "limit")
+SHARED = ("title", "width", "height", "labels", "limit", "font", "scale")
 
 
 class Example(NamedTuple):
@@ -137,13 +137,13 @@ def result_of(loaded) -> Callable[..., Any]:
 
 
 def test_every_chart_has_an_example():
-    assert set(EXAMPLES) == set(dir(vp.charts))
+    assert set(EXAMPLES) == set(dir(vp.charts)) - {"theme"}
 
 
 def test_signatures_name_the_shared_options(chart):
     parameters = list(inspect.signature(getattr(vp.charts, chart)).parameters.values())
     assert parameters[0].name == "data"
-    assert tuple(each.name for each in parameters[-5:]) == SHARED
+    assert tuple(each.name for each in parameters[-len(SHARED) :]) == SHARED
     assert {each.kind for each in parameters[1:]} == {inspect.Parameter.KEYWORD_ONLY}
 
 
@@ -169,9 +169,11 @@ def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders,
     assert drawn(draw(chart, path)) == expected
 
 
-def test_a_title_replaces_the_title(chart, result_of):
-    figure = draw(chart, result_of(chart), title="What we saw")
+def test_a_title_replaces_the_title_a_font_stands_before_others_and_a_scale_is_kept(chart, result_of):
+    figure = draw(chart, result_of(chart), title="What we saw", font="Georgia, Noto Serif", scale=3)
     assert spec(figure.chart)["title"]["text"] == "What we saw"
+    assert spec(figure.chart)["config"]["font"].startswith("Georgia, Noto Serif, Helvetica")
+    assert figure.scale == 3
 
 
 def test_sizes_are_those_of_the_plot(chart, result_of):
@@ -224,6 +226,9 @@ BAD = (
     ({"limit": 0}, "limit: must be an integer of at least 1, got 0"),
     ({"labels": ["a"]}, "labels: must map names in the data to the names to draw, as texts that are not empty"),
     ({"labels": {"a": ""}}, "labels: must map names in the data to the names to draw, as texts that are not empty"),
+    ({"font": "x; y"}, "font: must be a font's name, or several with commas between them, got 'x; y'"),
+    ({"scale": 11}, "scale: must be a number from 0.25 to 10, got 11"),
+    ({"scale": True}, "scale: must be a number from 0.25 to 10, got True"),
     ({"titel": "x"}, "titel: is no option of this chart (did you mean 'title'?)"),
 )
 

@@ -241,12 +241,12 @@ def test_vote_matrix_shows_who_found_what_before_the_rounds(grid_of, seen):
     assert figure.description.startswith("Table of votes on 4 findings by 3 workers in 2 rounds.")
 
 
-def test_vote_matrix_draws_sixty_findings_and_says_how_many_are_left_out(grid_of, seen):
+def test_vote_matrix_draws_forty_four_findings_and_says_how_many_are_left_out(grid_of, seen):
     figure = vote_matrix(grid_of(75, 2, 1))
-    assert "The first 60 of 75 findings are drawn; 15 are left out." in figure.caption
-    assert len({text for text in seen(figure).texts if text.startswith("F-")}) == 60
+    assert "The first 44 of 75 findings are drawn; 31 are left out, on which fewer votes differ." in figure.caption
+    assert len({text for text in seen(figure).texts if text.startswith("F-")}) == 44
     assert len(figure.data) == 150
-    assert "left out" not in vote_matrix(grid_of(60, 2, 1)).caption
+    assert "left out" not in vote_matrix(grid_of(44, 2, 1)).caption
 
 
 def test_vote_matrix_shortens_in_labels_but_not_in_tooltips(grid_of, seen):
@@ -265,8 +265,12 @@ def test_vote_matrix_takes_missing_texts_and_classes(grid_of, seen):
     assert "None" not in page.text
 
 
-def test_vote_matrix_of_many_rows_is_drawn(grid_of):
-    assert len(rows_of(vote_matrix(grid_of(60, 90, 1)), "letter", "voter")) == 5400
+def test_vote_matrix_of_many_workers_draws_the_first_and_says_so(grid_of):
+    figure = vote_matrix(grid_of(60, 90, 1), limit=60)
+    assert len(rows_of(figure, "letter", "voter")) == 60 * 36
+    assert "The first 36 of 90 workers are drawn; 54 are left out." in figure.caption
+    rounds = vote_matrix(grid_of(8, 2, 12))
+    assert "The first 8 of 12 rounds are drawn; 4 are left out." in rounds.caption
 
 
 @pytest.mark.parametrize(("chart", "table"), [(queue, "queue_of"), (vote_matrix, "grid_of")])

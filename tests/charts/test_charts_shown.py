@@ -14,7 +14,7 @@ import pytest
 import vl_convert
 
 from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
-from verifyplan.charts.export import export
+from verifyplan.charts.export import export, export_set
 from verifyplan.charts.figure import Figure, drawn_svg
 from verifyplan.errors import InputError
 
@@ -64,11 +64,6 @@ def test_a_figure_shows_itself_as_named_inline_svg_with_a_caption(five, pages):
         assert figure.caption in page.texts
         assert figure.chart.to_dict()["description"] == figure.description
         harmless(page, scripts=0)
-
-
-def test_a_figure_stands_on_a_light_ground_of_its_own(pages):
-    for page in pages.values():
-        assert any("background:#ffffff" in style for style in page.values("style"))
 
 
 def test_a_figure_is_the_same_text_every_time(comparison):
@@ -137,11 +132,16 @@ def test_every_chart_goes_into_every_format(five, suffix, tmp_path):
         assert path.read_bytes().startswith(MAGIC[suffix])
 
 
-def test_png_has_two_dots_a_pixel(comparison, tmp_path):
-    figure = class_mix(comparison)
-    png = export(figure, tmp_path / "a.PNG").read_bytes()
-    width = re.search(r'width="(\d+)"', export(figure, tmp_path / "a.svg").read_text())
-    assert int.from_bytes(png[16:20]) == pytest.approx(2 * int(width[1]), abs=2)
+def test_png_has_two_dots_a_pixel_or_as_many_as_are_chosen(comparison, tmp_path):
+    width = re.search(r'width="(\d+)"', export(class_mix(comparison), tmp_path / "a.svg").read_text())
+    for own, scale, dots in ((None, None, 2), (3, None, 3), (3, 0.5, 0.5)):
+        png = export(class_mix(comparison, scale=own), tmp_path / "a.PNG", scale=scale).read_bytes()
+        assert int.from_bytes(png[16:20]) == pytest.approx(dots * int(width[1]), abs=2)
+    with pytest.raises(InputError, match=r"scale: must be a number from 0\.25 to 10, got 0\. Fix: leave it out for 2"):
+        export(class_mix(comparison), tmp_path / "b.png", scale=0)
+    with pytest.raises(InputError, match="scale: must be a number"):
+        export_set(class_mix(comparison), tmp_path / "b", scale=99)
+    assert not list(tmp_path.glob("b*"))
 
 
 def test_json_is_the_charts_specification(comparison, tmp_path):

@@ -17,6 +17,7 @@ from .ranking import ranking as ranking
 from .rule_search import rule_search as rule_search
 from .score_distributions import score_distributions as score_distributions
 from .sensitivity import sensitivity as sensitivity
+from .theme import theme as theme
 from .timeline import timeline as timeline
 from .transitions import transitions as transitions
 from .truth_metrics import truth_metrics as truth_metrics

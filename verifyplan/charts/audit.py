@@ -44,13 +44,18 @@ def audit(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     drawn, and the caption says how many; a single dimension without one is named in its place. The score informs and
     never decides a verdict. Raises TableError where a score is not a whole number from 1 to 10.
 
-    >>> scores = pd.DataFrame({"run_id": "p", "by": ["synthesizer", "challenger"], "dimension": "tone",
-    ...     "score": [9, 6], "evidence": "p.md:3", "refused": None, "disputed": True})
-    >>> audit(scores).description
-    'Two scores each of 1 plan, by synthesizer and challenger. p: tone 9 and 6, disputed.'
+    >>> keys = [["backup", "roll-out", "search"], ["risk_coverage", "rollback"], ["synthesizer", "challenger"]]
+    >>> scores = pd.MultiIndex.from_product(keys, names=["run_id", "dimension", "by"]).to_frame(index=False)
+    >>> scores = scores.assign(evidence="plan.md:3", refused=None, disputed=False)
+    >>> scores["score"] = [9, 6, 7, 7, 5, 6, 8, 4, 7, 7, 6, 5]
+    >>> scores.attrs["synthetic"] = True
+    >>> figure = audit(scores)
+    >>> figure.description[:101]
+    'Two scores each of 3 plans, by synthesizer and challenger. roll-out: risk coverage 5 and 6; rollback '
     """
     chosen = ChartOptions.of(options)
-    table, words = read_scores(data, chosen)
+    scores = read_scores(data, chosen)
+    (table, left_out), words = scores.in_view(), scores.words
     both = _pairs(table, words)
     audited = [plan for plan, part in both.groupby("run_id", sort=True) if part["gap"].notna().any()]
     without = both["run_id"].nunique() - len(audited)
@@ -73,7 +78,7 @@ def audit(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
         chosen,
         title=TITLE,
         subtitle=KEY,
-        caption=sentences(_caption(whole, totals, limit, without), INFORMS),
+        caption=sentences(_caption(whole, totals, limit, without), left_out, INFORMS),
         data=table,
         description=f"Two scores each of {count(len(plans), 'plan')}, by synthesizer and challenger."
         f" {'. '.join(plans)}.",

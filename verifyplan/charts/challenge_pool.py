@@ -8,11 +8,11 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import challenges
-from verifyplan.charts.encodings import color_key, hover, inline, tooltip, with_hover
+from verifyplan.charts.encodings import color_key, hover, inline, tooltip, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
-from verifyplan.charts.theme import FAINT, INK, PAPER, SIZE, STATE_COLORS, WIDTH, color_scale
+from verifyplan.charts.theme import BLACK, FAINT, INK, PAPER, SIZE, STATE_COLORS, WHITE, WIDTH, color_scale
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 
@@ -38,8 +38,8 @@ FIELDS = {
     "came": "Came from another state",
     "went": "Left for another state",
 }
-LIGHT_STATES = ("UNRESOLVED", "DEFERRED", "overflow")
-"""States whose colour is light, so that dark text contrasts with it."""
+TEXT_COLORS = {"RESOLVED": WHITE, "WITHDRAWN": WHITE, "overflow": INK}
+"""The colours of texts within the bars of states; in the others it is black."""
 
 
 @chart
@@ -51,10 +51,15 @@ def challenge_pool(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Fig
     left out and the caption says so. The first `limit` iterations are drawn (30); `height` is of the highest bars of
     all severities together. The names of runs are not drawn, so `labels` has no meaning.
 
-    >>> table = pd.DataFrame({"run_id": "r", "iteration": [1, 2], "severity": "BLOCKING", "state": ["OPEN", "RESOLVED"],
-    ...     "n": [2, 2], "new": [2, 0], "came": [0, 2], "went": 0})
-    >>> challenge_pool(table).description
-    'Stacked bars of challenges by state. BLOCKING: iteration 1: 2 open; iteration 2: 2 resolved.'
+    >>> counts = [("BLOCKING", 1, "OPEN", 3), ("BLOCKING", 2, "OPEN", 1), ("BLOCKING", 2, "RESOLVED", 2),
+    ...     ("BLOCKING", 3, "RESOLVED", 3), ("MINOR", 1, "OPEN", 4), ("MINOR", 2, "OPEN", 3),
+    ...     ("MINOR", 2, "DEFERRED", 2), ("MINOR", 3, "UNRESOLVED", 1), ("MINOR", 3, "DEFERRED", 4)]
+    >>> pool = pd.DataFrame(counts, columns=["severity", "iteration", "state", "n"])
+    >>> pool = pool.assign(run_id="r", new=0, came=0, went=0)
+    >>> pool.attrs["synthetic"] = True
+    >>> figure = challenge_pool(pool)
+    >>> figure.description[:92]
+    'Stacked bars of challenges by state. BLOCKING: iteration 1: 3 open; iteration 2: 1 open, 2 r'
     """
     chosen = ChartOptions.of(options)
     chosen.refuse("labels", "no names of runs are drawn")
@@ -147,20 +152,21 @@ class _Bars(NamedTuple):
         text = part["n"].map("{:,}".format) + (" " + part["state"].str.lower() if named else "")
         rows = part.assign(
             stage=part["iteration"].map("iteration {}".format),
+            tick=part["iteration"].map(("iteration {}" if named else "{}").format),
             low=place - part["n"],
             high=place,
             middle=place - part["n"] / 2,
             text=text.where(part["n"] * self.unit >= TEXT_HEIGHT_PX, ""),
-            ink=part["state"].isin(LIGHT_STATES),
+            color=part["state"].map(TEXT_COLORS).fillna(BLACK),
         )
-        stages = [f"iteration {number}" for number in self.iterations]
-        scale = alt.Scale(domain=stages, type="band", paddingInner=0.12, paddingOuter=0)
+        ticks_below = [f"iteration {number}" if named else f"{number}" for number in self.iterations]
+        scale = alt.Scale(domain=ticks_below, type="band", paddingInner=0.12, paddingOuter=0)
         below = alt.Axis(labelAngle=0, grid=False, ticks=False, domain=True)
         few: dict[str, Any] = {"values": list(range(top + 1))} if top < 5 else {"tickMinStep": 1, "tickCount": 4}
         ticks = {"values": [top]} if top * self.unit < 3 * TEXT_HEIGHT_PX else few
         up = alt.Axis(**ticks, format=",d", domain=False, ticks=False)
         base = alt.Chart(inline(with_hover(rows, FIELDS))).encode(
-            x=alt.X("stage:N", scale=scale, axis=below, title=None)
+            x=alt.X("tick:N", scale=scale, axis=below, title=None if named else "Iteration")
         )
         y = alt.Y("low:Q", scale=alt.Scale(domain=[0, top]), axis=up, title=None)
         bars = base.mark_bar(strokeWidth=1).encode(
@@ -170,9 +176,8 @@ class _Bars(NamedTuple):
             stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value(PAPER)),
             **hover(FIELDS),
         )
-        ink = alt.when("datum.ink").then(alt.value(INK)).otherwise(alt.value(PAPER))
         texts = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", aria=False).encode(
-            y="middle:Q", text="text:N", color=ink, **tooltip(FIELDS)
+            y="middle:Q", text="text:N", color=unscaled(alt.Color, "color"), **tooltip(FIELDS)
         )
         title = alt.Title(severity, fontSize=SIZE, offset=6, anchor="start")
         return alt.LayerChart(layer=[bars, texts]).properties(

@@ -37,8 +37,10 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     first `limit` conditions are drawn (8). Missing shares are left out and the caption says so; without any share the
     figure says that there are no findings.
 
-    >>> class_mix("contract").description[:66]
-    'Bar chart of the share of 27 findings in each class. collaborative'
+    >>> import verifyplan as vp
+    >>> figure = class_mix(vp.compare("stdlib-claims", resamples=50))
+    >>> figure.description[:96]
+    'Bar chart of the share of 1,440 findings in each class. collaborative: full-consensus 56.1 %; co'
     """
     chosen = ChartOptions.of(options)
     labelled = read_comparison(data, chosen)

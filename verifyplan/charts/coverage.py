@@ -12,7 +12,7 @@ from verifyplan.charts.encodings import apart, hover, inline, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
 from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
-from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SEVERITY_COLORS, SIZE, WIDTH, color_scale
+from verifyplan.charts.theme import FAINT, INK, LINE, PALE, PAPER, SEVERITY_COLORS, SIZE, WIDTH, color_scale
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.records import SEVERITIES
@@ -25,7 +25,7 @@ STRIP_PX, LEAD_PX = 54, 26
 """Pixels across of the strip, and of the lines that lead from it to the names."""
 COUNTS_PX = 120
 """Pixels across of the counts beside the names."""
-MAX_SECTIONS = 200
+MAX_SECTIONS = 56
 """Sections drawn at most."""
 CHARACTER_PX = 7
 """Approximate pixels of a character."""
@@ -34,7 +34,7 @@ ROW_PX, MIN_HEIGHT_PX, MAX_HEIGHT_PX = 18, 220, 900
 LINE_PX = 6
 """Pixels of one line of the plan, where that fits."""
 FIELDS = {"title": "Section", "where": "Where", "text": "Challenges", "worst_text": "Worst"}
-COLORS: dict[str, str] = {str(name): color for name, color in SEVERITY_COLORS.items()} | {"none": "#e4e7ea"}
+COLORS: dict[str, str] = {str(name): color for name, color in SEVERITY_COLORS.items()} | {"none": PALE}
 
 
 @chart
@@ -42,15 +42,21 @@ def coverage(data: pd.DataFrame | Runs, *, run_id: str | None = None, **options:
     """Draw a plan's sections as a strip from top to bottom, coloured by the worst challenge that cites a line of each.
 
     Reads what `analysis.coverage` returns, or makes it of runs. `run_id` may be left out where there is one run.
-    Sections that nobody challenged are grey; the first `limit` of the plan are drawn (200). `width` is of the strip
-    with the names and counts beside it; `labels` has names for sections. Raises InputError where it is not clear which
-    run is meant.
+    Sections that nobody challenged are grey; of more than `limit` (56), the worst challenged are drawn. `width`
+    is of the strip with the names and counts beside it; `labels` has names for sections. Raises InputError where it is
+    not clear which run is meant.
 
-    >>> table = pd.DataFrame({"run_id": "r", "section": [1, 2], "title": ["Goal", "Steps"], "level": 2, "first": [1, 5],
-    ...     "last": [4, 9], "lines": [4, 5], "n": [0, 2], "blocking": [0, 1], "significant": 0, "minor": [0, 1],
-    ...     "worst": [None, "BLOCKING"]})
-    >>> coverage(table).description
-    'Strip of 2 sections. Goal (lines 1-4): not challenged; Steps (lines 5-9): 1 blocking, 1 minor.'
+    >>> sections = [("Goal", 1, 4, 0, 0, 0), ("Copy the table", 5, 19, 0, 1, 2), ("Switch over", 20, 31, 2, 1, 0),
+    ...     ("Tell the users", 32, 36, 0, 0, 1), ("Clean up", 37, 44, 0, 0, 0)]
+    >>> names = ["title", "first", "last", "blocking", "significant", "minor"]
+    >>> table = pd.DataFrame(sections, columns=names).assign(run_id="r", level=2, section=range(1, 6))
+    >>> table["lines"] = table["last"] - table["first"] + 1
+    >>> table["n"] = table[["blocking", "significant", "minor"]].sum(axis=1)
+    >>> table["worst"] = [None, "SIGNIFICANT", "BLOCKING", "MINOR", None]
+    >>> table.attrs["synthetic"] = True
+    >>> figure = coverage(table)
+    >>> figure.description[:98]
+    'Strip of 5 sections. Goal (lines 1-4): not challenged; Copy the table (lines 5-19): 1 significant,'
     """
     chosen = ChartOptions.of(options)
     whole = chosen.table(data, challenges.coverage, COLUMNS, "coverage", names=["title"])
@@ -58,7 +64,8 @@ def coverage(data: pd.DataFrame | Runs, *, run_id: str | None = None, **options:
     if part.empty:
         return empty(chosen, TITLE, "There is no section to draw.", part)
     every = _rows(part)
-    rows = every.head(chosen.rows(MAX_SECTIONS))
+    worst = every.sort_values(list(COUNTS), ascending=False, kind="stable")
+    rows = worst.head(chosen.rows(MAX_SECTIONS)).sort_index().reset_index(drop=True)
     elsewhere = dict(whole.attrs.get("elsewhere", {})).get(rows["run_id"].iloc[0], 0)
     each = rows["name"] + " (" + rows["where"] + "): " + rows["text"]
     bare = rows.loc[rows["n"] == 0, "lines"]
@@ -71,7 +78,7 @@ def coverage(data: pd.DataFrame | Runs, *, run_id: str | None = None, **options:
         caption=sentences(
             f"The plan's {count(len(rows), 'section')} and the challenges that cite a line of each, whatever became"
             f" of them; n: {int(rows['n'].sum()):,} citations of {count(int(rows['lines'].sum()), 'line')}.",
-            first_drawn(len(rows), len(every), "section"),
+            first_drawn(len(rows), len(every), "section", "which were challenged less"),
             f"Nobody challenged {count(len(bare), 'section')} ({count(int(bare.sum()), 'line')}), in grey.",
             f"Not drawn: {count(elsewhere, 'challenge')} that cite no line of the plan." if elsewhere else "",
         ),

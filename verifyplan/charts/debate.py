@@ -23,14 +23,14 @@ from verifyplan.charts.encodings import (
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
-from verifyplan.charts.theme import BLUE, FAINT, INK, LINE, ORANGE, PAPER, SIZE, VERMILLION
+from verifyplan.charts.theme import BLUE, DARK_GREY, FAINT, INK, LINE, ORANGE, PAPER, SIZE, VERMILLION
 from verifyplan.errors import Problem, TableError
 from verifyplan.frames.load import Runs
 
 TITLE = "How the debates went"
 KEY = "Lines of the builder's diff in each turn; in brackets, how many more or fewer than in the turn before"
 SYNTHETIC = "Synthetic data: tasks or answers were made up, not observed."
-MAX_DEBATES, MAX_TURNS = 20, 30
+MAX_DEBATES, MAX_TURNS = 17, 30
 """Debates and turns of each drawn at most: more would not fit on a screen."""
 MAX_TASK_CHARACTERS = 34
 FIELDS = {
@@ -44,7 +44,7 @@ FIELDS = {
     "ended": "Ended",
     "where": "In",
 }
-PLOT_PX, MIN_TURN_PX, MAX_TURN_PX = 360, 30, 130
+PLOT_PX, MIN_TURN_PX, MAX_TURN_PX = 360, 20, 130
 """Pixels across of all turns together, and of one by default at least and at most."""
 LEAST_TURN_PX, LEAST_BAR_PX = 14, 12
 """Pixels of a turn and of the longest bar, at least."""
@@ -55,7 +55,6 @@ ABOVE_PX, GAP_PX, TICK_PX = 20, 14, 6
 """Pixels for the numbers above a bar, between two debates, and of a tick."""
 WIDE_PX = 62
 """Pixels of a turn below which only the last of a debate has its number written."""
-GREY = "#6b7178"
 CROSS = "M-1,-.6L-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0Z"
 """The outline of an x; Vega's own cross is a plus."""
 ENDS = {"CONVERGED": ("circle", BLUE), "FAILED": (CROSS, VERMILLION)}
@@ -67,16 +66,21 @@ OTHER_END = ("triangle-up", ORANGE)
 def debate(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw a row of bars for each debate: the lines of the diff turn by turn, and the end beside them.
 
-    Reads what `analysis.debates` returns, or makes it of runs; `limit` debates are drawn (20), and 30 turns of each at
+    Reads what `analysis.debates` returns, or makes it of runs; `limit` debates are drawn (17), and 30 turns of each at
     most. `labels` has names for tasks and runs. All bars have one scale, which begins at 0. A diff that equals that of
     the turn before is hollow, dashed and named so; a turn that brought no diff says that. `.data` is the whole table.
     Raises TableError where a column or the number of a turn is missing.
 
-    >>> turn = {"run_id": "r", "task": "greet", "opening": "Say hello.", "built": "Done.", "n_messages": 3}
-    >>> row = turn | {"turn": 1, "diff_lines": 4, "verified": "Verified.", "last": True, "max_turns": 3}
-    >>> row |= {"lines_more": None, "same_diff": None, "end": "CONVERGED VERIFIED"}
-    >>> debate(pd.DataFrame([row])).description
-    'Bars of the lines of diffs by turn, 1 debate. greet: turn 1: 4 lines; CONVERGED VERIFIED.'
+    >>> turns = [("r1", "purge.py", 1, 24, None, None), ("r1", "purge.py", 2, 31, 7, "CONVERGED VERIFIED"),
+    ...     ("r2", "backup.py", 1, 40, None, None), ("r2", "backup.py", 2, 18, -22, None),
+    ...     ("r2", "backup.py", 3, 18, 0, "FAILED NO_IMPROVEMENT")]
+    >>> table = pd.DataFrame(turns, columns=["run_id", "task", "turn", "diff_lines", "lines_more", "end"])
+    >>> texts = {"opening": "Write it.", "built": "Done.", "verified": "Read.", "n_messages": 3, "max_turns": 4}
+    >>> table = table.assign(same_diff=table["lines_more"].eq(0), last=table["end"].notna(), **texts)
+    >>> table.attrs["synthetic"] = True
+    >>> figure = debate(table)
+    >>> figure.description[:107]
+    'Bars of the lines of diffs by turn, 2 debates. purge.py: turn 1: 24 lines; turn 2: 31 lines (+7); CONVERGED'
     """
     chosen = ChartOptions.of(options)
     whole = chosen.table(data, debates, COLUMNS, "debates", names=["run_id", "task"])
@@ -270,7 +274,7 @@ def _bars() -> list[alt.Chart]:
     """Draw the bars: filled, or hollow and dashed for the diff of the turn before; one of 0 is a line."""
     base = alt.Chart().encode(x=x_of("bar"), x2="bar2", **tooltip(FIELDS))
     looks: dict[str, dict[str, Any]] = {
-        "draft": {"fill": GREY, "stroke": GREY},
+        "draft": {"fill": DARK_GREY, "stroke": DARK_GREY},
         "verified": {"fill": BLUE, "stroke": BLUE},
         "same": {"fill": PAPER, "stroke": VERMILLION, "strokeDash": [4, 3]},
     }

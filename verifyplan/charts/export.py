@@ -7,7 +7,7 @@ import functools
 import hashlib
 import html
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -16,27 +16,30 @@ import altair as alt
 import pandas as pd
 import vl_convert
 
+from verifyplan.charts.adaptive import DARK, on_dark
 from verifyplan.charts.figure import Figure, drawn_svg, spec, svg_text, title_of
 from verifyplan.charts.labels import plain
-from verifyplan.charts.theme import FONT, INK, PAPER
+from verifyplan.charts.options import SCALE, scale_problems
+from verifyplan.charts.theme import FONT, INK, PAPER, theme
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.files import replacing, try_to_write
 from verifyplan.frames.csv_tables import safe_table
 
-PPI = 144
-"""Dots per inch of PNG files: sharp in print at one column's width."""
+PIXELS_PER_INCH = 72
 FORMATS = ("png", "svg", "pdf", "html", "json")
 """Formats of figures."""
 BESIDE = ("csv", "txt")
 """Formats of the data and the words that `export_set` writes beside the pictures."""
 
 
-def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Path:
+def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path, *, scale: float | None = None) -> Path:
     """Write a figure, or any Altair chart, to `path` in the format of its suffix; return the path.
 
-    Suffixes: `.png` (144 dots an inch), `.svg`, `.pdf`, `.html` (interactive, with caption, works without
-    network) and `.json` (the Vega-Lite specification). Missing folders are made, and an existing file is replaced
-    only when the new one is whole. An unknown suffix is an InputError. Texts of the data stay text in every format.
+    Suffixes: `.png`, `.svg`, `.pdf`, `.html` (interactive, with caption, works without network) and `.json` (the
+    Vega-Lite specification). `scale` is how many dots of a PNG make a pixel, from 0.25 to 10 (the figure's own, else
+    2: 144 dots an inch). Figures are dark in all formats where `charts.theme("dark")` is set, else light. Missing
+    folders are made, and an existing file is replaced only when the new one is whole. An unknown suffix or a bad scale
+    is an InputError. Texts of the data stay text in every format.
 
     >>> import tempfile, verifyplan as vp
     >>> figure = vp.charts.queue("contract")
@@ -54,31 +57,41 @@ def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path) -> Pat
         message = f"there is no format for the suffix {target.suffix!r}"
         suffixes = one_of(f".{name}" for name in FORMATS)
         raise InputError(Problem(f"export to {target}", message, f"end the name in one of {suffixes}"))
-    data = _rendered(figure_or_chart, suffix.removeprefix("."))
+    if scale is not None and (problems := scale_problems(scale)):
+        raise InputError(problems)
+    data = _rendered(figure_or_chart, suffix.removeprefix("."), scale)
     with replacing(target) as temporary:
         temporary.write_bytes(data)
     return target
 
 
-def _rendered(shown: Figure | alt.TopLevelMixin, name: str) -> bytes:
-    """Return a figure or a bare chart as the content of a file in one of `FORMATS`."""
+def _rendered(shown: Figure | alt.TopLevelMixin, name: str, scale: float | None) -> bytes:
+    """Return a figure or a bare chart as the content of a file in one of `FORMATS`; a bare chart keeps its colours."""
+    dark = isinstance(shown, Figure) and theme.chosen() == "dark"
     drawn = spec(shown.chart) if isinstance(shown, Figure) else dict(shown.to_dict())
+    drawn = on_dark(drawn) if dark else drawn
     description = shown.description if isinstance(shown, Figure) else str(drawn.get("description", title_of(drawn)))
     match name:
         case "png":
-            return vl_convert.svg_to_png(drawn_svg(json.dumps(drawn)), ppi=PPI)
+            own = shown.scale if isinstance(shown, Figure) else SCALE
+            ppi = PIXELS_PER_INCH * (own if scale is None else scale)
+            return vl_convert.svg_to_png(drawn_svg(json.dumps(drawn)), ppi=ppi)
         case "svg":
             return svg_text(drawn, description).encode()
         case "pdf":
             return vl_convert.svg_to_pdf(drawn_svg(json.dumps(drawn)))
         case "html":
-            return _html(drawn, description, shown.caption if isinstance(shown, Figure) else "").encode()
+            caption = shown.caption if isinstance(shown, Figure) else ""
+            return _html(drawn, description, caption, DARK if dark else {}).encode()
         case _:
             return (json.dumps(drawn, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _html(drawn: dict[str, Any], description: str, caption: str) -> str:
-    """Return a page that names the two scripts it runs by their hashes, so that no other can run or be loaded."""
+def _html(drawn: dict[str, Any], description: str, caption: str, colors: Mapping[str, str]) -> str:
+    """Return a page that names the two scripts it runs by their hashes, so that no other can run or be loaded.
+
+    `colors` replaces those of the page.
+    """
     data = json.dumps(drawn)  # ASCII, so the line separators that scripts mind are escaped as well
     for sign, escaped in _SCRIPT_ESCAPES.items():
         data = data.replace(sign, escaped)
@@ -92,6 +105,8 @@ def _html(drawn: dict[str, Any], description: str, caption: str) -> str:
         svg=svg_text(drawn, description),
         library=_library(),
         draw=draw,
+        paper=colors.get(PAPER, PAPER),
+        ink=colors.get(INK, INK),
     )
 
 
@@ -115,7 +130,7 @@ _PAGE = f"""<!DOCTYPE html>
   content="default-src 'none'; script-src {{scripts}}; style-src 'unsafe-inline'; img-src data:">
 <title>{{title}}</title>
 <style>
-body {{{{ margin: 2em; background: {PAPER}; color: {INK}; font: 15px/1.5 {FONT}; }}}}
+body {{{{ margin: 2em; background: {{paper}}; color: {{ink}}; font: 15px/1.5 {FONT}; }}}}
 figure {{{{ margin: 0; }}}}
 figcaption {{{{ max-width: 52em; padding: 0 14px; }}}}
 </style>
@@ -133,16 +148,21 @@ figcaption {{{{ max-width: 52em; padding: 0 14px; }}}}
 
 
 def export_set(
-    figure: Figure, path: str | Path, formats: Iterable[str] = ("png", "svg"), *, raw: bool = False
+    figure: Figure,
+    path: str | Path,
+    formats: Iterable[str] = ("png", "svg"),
+    *,
+    raw: bool = False,
+    scale: float | None = None,
 ) -> list[Path]:
     """Write a figure in each of the formats beside its data and its caption; return the paths, in this order.
 
     `path` is a name without a suffix: `out/scores` writes `out/scores.png`, `out/scores.svg`,
     `out/scores.csv` (the figure's data; lists joined by semicolons, missing values empty) and `out/scores.txt` (title,
     caption, and the description as alt text). In the CSV, texts that a spreadsheet would run as formulas get an
-    apostrophe in front, and escape codes are spelled out, unless `raw`. Formats are those of `export`: png, svg, pdf,
-    html, json; without any, data and caption are written alone. Missing folders are made. InputError lists all that is
-    wrong before anything is written; the files are replaced only when all of them are whole.
+    apostrophe in front, and escape codes are spelled out, unless `raw`. Formats and `scale` are those of `export`: png,
+    svg, pdf, html, json; without any, data and caption are written alone. Missing folders are made. InputError lists
+    all that is wrong before anything is written; the files are replaced only when all of them are whole.
 
     >>> import tempfile, verifyplan as vp
     >>> figure = vp.charts.queue("contract")
@@ -153,10 +173,11 @@ def export_set(
     chosen = list(dict.fromkeys(str(name).lower().removeprefix(".") for name in names))
     target = Path(path)
     problems = [*_figure_problems(figure, chosen), *_path_problems(target, chosen)]
+    problems += [] if scale is None else scale_problems(scale)
     if problems:
         raise InputError(problems)
     words = f"{title_of(spec(figure.chart))}\n\n{figure.caption}\n\nAlt text: {figure.description}\n"
-    files = {name: _rendered(figure, name) for name in chosen}
+    files = {name: _rendered(figure, name, scale) for name in chosen}
     files |= {"csv": _csv(figure.data, raw=raw).encode("utf-8", "replace"), "txt": words.encode("utf-8", "replace")}
     with ExitStack() as stack:  # all are written beside their targets, then all take their places
         for name, data in files.items():

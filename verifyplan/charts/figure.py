@@ -18,10 +18,11 @@ import pandas as pd
 import vl_convert
 from altair.utils.schemapi import debug_mode
 
+from verifyplan.charts.adaptive import CLASS, DARK, STYLE, on_dark
 from verifyplan.charts.encodings import inline
 from verifyplan.charts.labels import sentences
-from verifyplan.charts.options import FAILED_CALLS, ChartOptions
-from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config
+from verifyplan.charts.options import FAILED_CALLS, SCALE, ChartOptions
+from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config, theme
 from verifyplan.field_docs import with_field_docs
 
 MAX_KEPT_DRAWINGS = 4
@@ -33,9 +34,9 @@ SYNTHETIC = "Synthetic data: findings, votes or scores were generated, not obser
 class Figure:
     """A chart, its caption, the rows it draws, and a description for those who cannot see it.
 
-    In a notebook it shows itself as inline SVG on a light ground with the caption below: offline, and legible in
-    light and dark themes. `.chart` is an ordinary Altair chart, to change or combine; `verifyplan.export` writes
-    files.
+    In a notebook it shows itself as inline SVG with the caption below: offline, and in the colours of the page, light
+    or dark, unless `charts.theme` says otherwise. `.chart` is an ordinary Altair chart, to change or combine;
+    `verifyplan.export` writes files.
     """
 
     chart: alt.TopLevelMixin = field(repr=False)
@@ -46,12 +47,17 @@ class Figure:
     """The rows that are drawn."""
     description: str = field(repr=False)
     """The picture in words, for those who cannot see it."""
+    scale: float = field(default=SCALE, repr=False)
+    """How many dots of a PNG file make a pixel across and down."""
 
     def _repr_html_(self) -> str:
         """Return the figure as HTML: a named `<figure>` with the inline SVG and an escaped `<figcaption>`."""
-        specification = spec(self.chart)
-        svg, name = svg_text(specification, self.description), html.escape(title_of(specification))
-        card = f"display:inline-block;max-width:100%;background:{PAPER};border-radius:6px;overflow:hidden"
+        specification, chosen = spec(self.chart), theme.chosen()
+        drawn = on_dark(specification) if chosen == "dark" else specification
+        svg = svg_text(drawn, self.description, adaptive=chosen == "auto")
+        name, ground = html.escape(title_of(specification)), {"light": PAPER, "dark": DARK[PAPER]}.get(chosen)
+        card = "display:inline-block;max-width:100%"
+        card += f";background:{ground};border-radius:6px;overflow:hidden" if ground else ""
         return (
             f'<figure aria-label="{name}" style="margin:0.5em 0"><div style="{card}">{svg}</div>'
             f'<figcaption style="max-width:52em;margin-top:0.4em">{html.escape(self.caption)}</figcaption></figure>'
@@ -80,9 +86,10 @@ def figure(
     warning = made if isinstance(made, str) else SYNTHETIC if made else ""
     heading = alt.Title(text=title if options.title is None else options.title, subtitle=lines)
     with schema_checks_off():
-        dressed = draw().properties(title=heading, description=description, config=config())
+        dressed = draw().properties(title=heading, description=description, config=config(options.font))
     failed = data.attrs.get(FAILED_CALLS)
-    return Figure(dressed, sentences(f"{failed}." if failed else "", caption, warning), data, description)
+    words = sentences(f"{failed}." if failed else "", caption, warning)
+    return Figure(dressed, words, data, description, SCALE if options.scale is None else options.scale)
 
 
 def empty(options: ChartOptions, title: str, message: str, data: pd.DataFrame) -> Figure:
@@ -131,8 +138,10 @@ def drawn_svg(specification: str) -> str:
     return svg
 
 
-def svg_text(specification: dict[str, Any], description: str) -> str:
+def svg_text(specification: dict[str, Any], description: str, *, adaptive: bool = False) -> str:
     """Draw the specification as SVG: a named image whose marks show their texts on hover, without scripts.
+
+    An adaptive one has no ground, and takes the colours of text and lines from the page that shows it.
 
     Each mark that has a description gets it as its `<title>`, which browsers show; marks without one let the pointer
     through to what is below them. The image is one image to screen readers (role img): its name says everything,
@@ -143,7 +152,10 @@ def svg_text(specification: dict[str, Any], description: str) -> str:
     prefix = f"v{hashlib.sha256(svg.encode()).hexdigest()[:10]}-"
     own = re.sub(r"<[^>]*>", lambda tag: _with_title(_IDS.sub(rf"\g<1>{prefix}", tag[0])), svg)
     named = f'<svg role="img" aria-label="{html.escape(description)}" style="max-width:100%;height:auto;display:block"'
-    return named + own.removeprefix("<svg")
+    if not adaptive:
+        return named + own.removeprefix("<svg")
+    head, end, rest = own.removeprefix("<svg").partition(">")
+    return named + head.replace('class="', f'class="{CLASS} ', 1) + end + STYLE + rest
 
 
 _IDS = re.compile(r'( id="|="url\(#|href="#)')

@@ -14,7 +14,7 @@ from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import PLOT_PX, STEP_PX, IntervalRows, whisker, with_texts
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import MIN_ROW_PX, MIN_WIDTH_PX, ChartOptions, Options, Size, chart
-from verifyplan.charts.theme import BLUE, GREY, INK, ORANGE, VERMILLION
+from verifyplan.charts.theme import BLUE, GREY, INK, ORANGE, TEXT_COLORS, VERMILLION
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.panel_votes import PanelVotes
 
@@ -53,10 +53,10 @@ def flips(data: Flips | PanelVotes | pd.DataFrame | Runs, **options: Unpack[Opti
     become right, else of votes that change; the lines are the accuracy of the majority and the agreement of two
     workers. The first `limit` steps are drawn (8). `.data` is the table `changes`.
 
-    >>> table = pd.DataFrame({"item": list("ppqq"), "worker": "w", "round": [0, 1] * 2, "label": list("abaa"),
-    ...     "truth": "a"})
-    >>> flips(table).description[:97]
-    'Dot chart of votes that change, and line chart of the panel. first → last: right → wrong 50.0 %, '
+    >>> import verifyplan as vp
+    >>> figure = flips(vp.datasets.votes("debate-rounds"))
+    >>> figure.description[:97]
+    'Dot chart of votes that change, and line chart of the panel. first → last: right → wrong 0.7 %, n'
     """
     chosen = ChartOptions.of(options)
     chosen.refuse("labels", "no names of the data are drawn")
@@ -128,7 +128,9 @@ def _lines(rows: pd.DataFrame, width: float) -> alt.LayerChart:
     last = rows.drop_duplicates("measure", keep="last").sort_values("share", kind="stable")
     opening = rows.drop_duplicates("measure").set_index("measure")["share_text"]
     texts = last["name"] + ": " + last["measure"].map(opening).str.removesuffix(" %") + " → " + last["share_text"]
-    ends = last.assign(place=apart(last["share"], NAME_GAP_PX / LINES_PX), text=texts)
+    ends = last.assign(
+        place=apart(last["share"], NAME_GAP_PX / LINES_PX), text=texts, color=last["color"].map(TEXT_COLORS)
+    )
     names = alt.Chart(inline(ends)).mark_text(align="left", aria=False, limit=260)
     names = names.encode(x=alt.value(width + 8), y=alt.Y("place:Q"), text="text:N", color=unscaled(alt.Color, "color"))
     return alt.LayerChart(layer=[line, interval, points, names]).properties(width=width, height=LINES_PX)

@@ -15,7 +15,7 @@ from verifyplan.charts.encodings import apart, hover, inline, with_hover
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
-from verifyplan.charts.theme import BLUE, FAINT, GREY, INK, SKY, WIDTH
+from verifyplan.charts.theme import BLUE_TEXT, FAINT, GREY, INK, SKY, WIDTH
 from verifyplan.frames.load import Runs, as_runs
 
 TITLE = "Is there a difference yet?"
@@ -45,8 +45,9 @@ def monitor(data: Monitor | Comparison | Runs, **options: Unpack[Options]) -> Fi
     drawn (500). The axis leaves out the ends of the first intervals, which are wide. `.data` is the table `looks`.
 
     >>> import verifyplan as vp
-    >>> monitor(vp.monitor([0.2, 0.1, 0.3, 0.2] * 10)).description[:70]
-    'Line chart of the mean difference. After 40 runs +20.0 points [+6.1, +'
+    >>> figure = monitor(vp.monitor([0.2, 0.1, -0.1, 0.4, 0.0, 0.3, 0.1, 0.2] * 5))
+    >>> figure.description[:70]
+    'Line chart of the mean difference. After 40 runs +15.0 points [+1.2, +'
     """
     chosen = ChartOptions.of(options)
     chosen.refuse("labels", "no names of the data are drawn")
@@ -116,7 +117,7 @@ def _draw(rows: pd.DataFrame, data: Monitor, width: float, height: float) -> alt
     dots = base.mark_point(filled=True, color=GREY, size=22, opacity=0.7, clip=True).encode(
         y=alt.Y("difference:Q", scale=scale), **hover(FIELDS)
     )
-    line = base.mark_line(color=BLUE, strokeWidth=2.5, clip=True, aria=False)
+    line = base.mark_line(color=BLUE_TEXT, strokeWidth=2.5, clip=True, aria=False)
     ends = pd.DataFrame(
         {
             "value": [last["low"], last["mean"], last["high"]],
@@ -124,7 +125,7 @@ def _draw(rows: pd.DataFrame, data: Monitor, width: float, height: float) -> alt
         }
     )
     ends["place"] = apart(ends["value"], NAME_GAP_PX * 2 * top / height)
-    names = alt.Chart(inline(ends)).mark_text(align="left", color=BLUE, aria=False)
+    names = alt.Chart(inline(ends)).mark_text(align="left", color=BLUE_TEXT, aria=False)
     names = names.encode(x=alt.value(width + 18), y=alt.Y("place:Q", scale=scale), text="text:N")
     layers = [band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"), zero, dots, line, names]
     if not np.isnan(fixed).any():

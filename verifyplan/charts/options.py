@@ -1,9 +1,10 @@
-"""Define what every chart takes: a title, a size, the names to draw, and how much to draw at most."""
+"""Define what every chart takes: a title, a size, a font, the names to draw, and how much to draw at most."""
 
 from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, ParamSpec, TypedDict, TypeVar
@@ -30,6 +31,11 @@ MIN_WIDTH_PX, MIN_ROW_PX = 120, 14
 """Pixels across of a plot, and from row to row, at least: with fewer, texts run into each other."""
 
 
+SCALE, MIN_SCALE, MAX_SCALE = 2, 0.25, 10
+"""How many dots of a PNG file make a pixel: by default (144 dots an inch), at least and at most."""
+_FONT = re.compile(r"[\w .\-]+(, ?[\w .\-]+)*")
+
+
 class Size(NamedTuple):
     """The size of a plot of rows: pixels across and from row to row, and the number of rows."""
 
@@ -51,6 +57,8 @@ class Options(TypedDict, total=False):
     height: int | None
     labels: Mapping[str, str] | None
     limit: int | None
+    font: str | None
+    scale: float | None
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,11 @@ class ChartOptions:
     """The names to draw, by the names in the data (of runs, workers, conditions, dimensions, plans)."""
     limit: int | None = None
     """How many rows, bars or columns are drawn at most; the caption says how many are left out."""
+    font: str | None = None
+    """The family of all letters, as "Georgia"; where it is not installed, the chart's own. A smaller `width` and a
+    larger `scale` make larger letters."""
+    scale: float | None = None
+    """How many dots of a PNG file make a pixel across and down, from 0.25 to 10 (2)."""
 
     @classmethod
     def of(cls, options: Options) -> ChartOptions:
@@ -179,8 +192,13 @@ class ChartOptions:
 def _problems(name: str, value: object) -> list[Problem]:
     if value is None:
         return []
+    if name == "scale":
+        return scale_problems(value)
     if name == "title":
         good, wanted = isinstance(value, str), "must be a text"
+    elif name == "font":
+        good = isinstance(value, str) and bool(_FONT.fullmatch(value))
+        wanted = "must be a font's name, or several with commas between them"
     elif name == "labels":
         good = isinstance(value, Mapping) and all(
             isinstance(text, str) and text for pair in value.items() for text in pair
@@ -192,6 +210,14 @@ def _problems(name: str, value: object) -> list[Problem]:
         wanted = f"must be an integer from 1 to {most:,}" if most else "must be an integer of at least 1"
     fix = "leave it out for the chart's own choice"
     return [] if good else [Problem(name, f"{wanted}, got {short_repr(value)}", fix)]
+
+
+def scale_problems(value: object) -> list[Problem]:
+    """Return what is wrong with a scale of PNG files; nothing where it is a number within its limits."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and MIN_SCALE <= value <= MAX_SCALE:
+        return []
+    message = f"must be a number from {MIN_SCALE:g} to {MAX_SCALE:g}, got {short_repr(value)}"
+    return [Problem("scale", message, f"leave it out for {SCALE:g} dots a pixel")]
 
 
 def chart(function: Callable[P, R]) -> Callable[P, R]:

@@ -45,8 +45,10 @@ def panel(data: PanelWorth | PanelVotes | pd.DataFrame | Runs, **options: Unpack
     judge that is right, and then of each judge; without truth, of each judge's agreement with the others. The
     first `limit` judges are drawn (12), the best first. `.data` is the table `judges`.
 
-    >>> panel("stdlib-claims/adversarial").description[:66]
-    'Dot chart of accuracies. 4 judges are worth 2.0 independent votes '
+    >>> import verifyplan as vp
+    >>> figure = panel(vp.datasets.votes("llmbar/plain"))
+    >>> figure.description[:83]
+    'Dot chart of accuracies. 6 judges are worth 2.2 independent votes [2.0, 2.3]; major'
     """
     chosen = ChartOptions.of(options)
     votes = data if isinstance(data, PanelWorth | PanelVotes | pd.DataFrame | str) else as_runs(data, "data")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import accumulate
 from os import PathLike
 from pathlib import Path
@@ -13,9 +13,9 @@ import pandas as pd
 
 from verifyplan.charts.encodings import hover, inline, with_hover, x_of, y_of
 from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, plain, sentences, short
+from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
-from verifyplan.charts.theme import FAINT, INK, LINE, PAPER, SIZE, VERMILLION
+from verifyplan.charts.theme import DARK_GREY, FAINT, INK, LINE, PAPER, RED_TEXT, SIZE, VERMILLION
 from verifyplan.documents.dimensions.plan_check import PlanCheck, plan_check
 from verifyplan.documents.dimensions.plan_graph import Edge, PlanGraph
 from verifyplan.errors import InputError, Problem
@@ -24,6 +24,8 @@ TITLE = "Plans by wave, and what they wait for"
 KEY = "A column is a wave; an arrow leads from a plan to one that waits for it. Dashed red boxes say what is wrong."
 MAX_PLANS = 300
 """Plans drawn at most; nobody could read more."""
+MAX_WAVES, MAX_ROWS = 11, 17
+"""Columns and rows of boxes drawn at most: more would not fit on a screen."""
 FIELDS = {
     "plan": "Plan",
     "phase": "Phase",
@@ -35,16 +37,15 @@ FIELDS = {
 }
 MAX_CHARACTERS = 60
 """Longest line in a box or name of a phase; what does not fit into the box is cut when it is drawn."""
-DARK_RED = "#a34700"
 BOX_PX, ROW_PX, HEAD_PX = 48, 62, 24
 """Pixels of a box in height, from one row to the next, and of the waves' names above."""
 GAP_PX = 7
 """Pixels between a box's edge and its text."""
-MAX_BOX_PX, MIN_BOX_PX, BETWEEN_PX = 178, 62, 44
+MAX_BOX_PX, MIN_BOX_PX, BETWEEN_PX = 178, 46, 44
 """Pixels across of a box by default at most and at least, and between two columns."""
 LEAST_BOX_PX = 40
 """Pixels across of a box at least."""
-ALL_PX = 1_060
+ALL_PX = 1_000
 """Pixels across that the columns share before boxes get narrower."""
 GUTTER_PX = 150
 """Pixels at the left for the names of phases, where there are several."""
@@ -57,18 +58,21 @@ def plan_graph(data: PlanGraph | PlanCheck | str | PathLike[str], **options: Unp
     """Draw plans as labelled boxes, a column for each wave and a band for each phase, with arrows for dependencies.
 
     Reads a plan check, or its `graph`, or checks the plans at a path. Cycles, file conflicts and waves that the
-    dependencies do not allow are drawn dashed, in red and in words. Without plans, or with more than `limit` (300), the
-    figure says so: arrows to plans that are left out would be missing. Raises InputError for anything else, as runs,
-    which have no such graph.
+    dependencies do not allow are drawn dashed, in red and in words. The first 11 waves are drawn, and the first phases
+    that fit in 17 rows; the caption says how many plans are left out. Without plans, or with more
+    than `limit` (300) to draw, the figure says so. Raises InputError for anything else, as runs, which have no such
+    graph.
 
     >>> import tempfile, verifyplan as vp
     >>> planning = vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels")
-    >>> plan_graph(vp.documents.plan_check(planning).graph).description
+    >>> figure = plan_graph(vp.documents.plan_check(planning))
+    >>> figure.description
     'Graph of plans by wave. 01-01 in wave 1; 01-02 in wave 2 waits for 01-01.'
     """
     chosen = ChartOptions.of(options)
-    graph = _labelled(_graph_of(data), chosen)
-    rows = _table(graph)
+    every = _labelled(_graph_of(data), chosen)
+    kept = _in_view(every)
+    graph, rows = _part(every, kept), _table(every).iloc[kept].reset_index(drop=True)
     if rows.empty:
         return empty(chosen, TITLE, "There are no plans to draw.", rows)
     if len(rows) > chosen.rows(MAX_PLANS):
@@ -85,7 +89,10 @@ def plan_graph(data: PlanGraph | PlanCheck | str | PathLike[str], **options: Unp
         chosen,
         title=TITLE,
         subtitle=KEY,
-        caption=_caption(graph, rows),
+        caption=sentences(
+            _caption(graph, rows),
+            first_drawn(len(rows), len(every.nodes), "plan", "of later waves, phases or rows"),
+        ),
         data=rows,
         description=_description(rows),
     )
@@ -110,6 +117,37 @@ def _labelled(graph: PlanGraph, options: ChartOptions) -> PlanGraph:
         for node in graph.nodes
     )
     return graph._replace(nodes=tuple(nodes))
+
+
+def _in_view(graph: PlanGraph) -> list[int]:
+    """Return the positions of the plans in the first waves, and of the first phases and rows that fit."""
+    waves = sorted({node.wave for node in graph.nodes})[:MAX_WAVES]
+    places = [(at, node.phase, node.wave) for at, node in enumerate(graph.nodes) if node.wave in waves]
+    depths = Counter((phase, wave) for _, phase, wave in places)
+    left, taken = MAX_ROWS, Counter[tuple[str, int]]()
+    rows: dict[str, int] = {}
+    for phase in dict.fromkeys(phase for _, phase, _ in places):
+        rows[phase] = min(left, max(n for (own, _), n in depths.items() if own == phase))
+        left -= rows[phase]
+    kept = []
+    for at, phase, wave in places:
+        taken[phase, wave] += 1
+        kept += [at] if taken[phase, wave] <= rows[phase] else []
+    return kept
+
+
+def _part(graph: PlanGraph, kept: list[int]) -> PlanGraph:
+    """Return the graph of these plans, and of what is between them."""
+    new = {at: number for number, at in enumerate(kept)}
+    edges = (edge for edge in graph.edges if edge.before in new and edge.after in new)
+    shared = ((conflict, tuple(new[at] for at in conflict.plans if at in new)) for conflict in graph.conflicts)
+    return PlanGraph(
+        nodes=tuple(graph.nodes[at] for at in kept),
+        edges=tuple(edge._replace(before=new[edge.before], after=new[edge.after]) for edge in edges),
+        cycles=tuple(tuple(new[at] for at in cycle) for cycle in graph.cycles if all(at in new for at in cycle)),
+        conflicts=tuple(conflict._replace(plans=plans) for conflict, plans in shared if len(plans) > 1),
+        unmet=tuple(unmet._replace(plan=new[unmet.plan]) for unmet in graph.unmet if unmet.plan in new),
+    )
 
 
 def _table(graph: PlanGraph) -> pd.DataFrame:
@@ -247,7 +285,7 @@ def _arrows(layout: Layout) -> list[alt.LayerChart]:
     if layout.arrows.empty:
         return []
     base = alt.Chart(inline(layout.arrows)).encode(x=x_of("x"), y=y_of("y"))
-    color = alt.when("datum.wrong").then(alt.value(VERMILLION)).otherwise(alt.value("#6b7178"))
+    color = alt.when("datum.wrong").then(alt.value(VERMILLION)).otherwise(alt.value(DARK_GREY))
     dash = alt.when("datum.wrong").then(alt.value([4, 3])).otherwise(alt.value([1, 0]))
     lines = base.mark_line(strokeWidth=1.3, aria=False).encode(
         detail="edge:N", order="step:Q", color=color, strokeDash=dash
@@ -291,7 +329,7 @@ def _texts(rows: pd.DataFrame, layout: Layout) -> list[alt.Chart]:
     lines: list[dict[str, Any]] = [
         {"dy": 5, "fontWeight": "bold", "fontSize": SIZE},
         {"dy": 20, "fontSize": SIZE - 2, "color": FAINT},
-        {"dy": 33, "fontSize": SIZE - 2, "color": DARK_RED, "fontWeight": "bold"},
+        {"dy": 33, "fontSize": SIZE - 2, "color": RED_TEXT, "fontWeight": "bold"},
     ]
     return [base.mark_text(**look, **line).encode(text=f"line{n}:N") for n, line in enumerate(lines, 1)]
 

@@ -16,7 +16,7 @@ from verifyplan.charts.encodings import apart, hover, inline, unscaled, with_hov
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
-from verifyplan.charts.theme import BLUE, FAINT, INK, VERMILLION, WIDTH
+from verifyplan.charts.theme import BLUE, FAINT, INK, TEXT_COLORS, VERMILLION, WIDTH
 from verifyplan.frames.load import Runs, as_runs
 
 TITLE = "How many runs show a difference"
@@ -47,7 +47,8 @@ def power(data: Power | SampleSize | Comparison | Runs, *, delta: float = 0.1, *
     as they are below 1; a band shows what the pilot's uncertainty means. The first `limit` lines are drawn (3).
 
     >>> import verifyplan as vp
-    >>> power(vp.sample_size(delta=0.1, discordance=0.3, icc=0.05)).description[:75]
+    >>> figure = power(vp.sample_size(delta=0.1, discordance=0.3, icc=0.05))
+    >>> figure.description[:75]
     'Line chart of needed runs. A difference of 10 points: 57 runs of 5 findings'
     """
     chosen = ChartOptions.of(options)
@@ -89,6 +90,7 @@ def _rows(curves: pd.DataFrame, deltas: list[float]) -> pd.DataFrame:
         delta_text=curves["delta"].map(lambda delta: f"{100 * delta:g} points"),
         interval_text=pd.Series(interval, index=curves.index, dtype="object"),
         color=curves["delta"].map(colors),
+        text_color=curves["delta"].map(colors).map(TEXT_COLORS),
     ).astype({"runs": int})
 
 
@@ -136,7 +138,12 @@ def _draw(rows: pd.DataFrame, data: Power | SampleSize, width: float, height: fl
     names = (
         alt.Chart(inline(_ends(rows, domain, height)))
         .mark_text(align="left", aria=False)
-        .encode(x=alt.value(width + 10), y=alt.Y("place:Q", scale=scale), text="delta_text:N", color=color)
+        .encode(
+            x=alt.value(width + 10),
+            y=alt.Y("place:Q", scale=scale),
+            text="delta_text:N",
+            color=unscaled(alt.Color, "text_color"),
+        )
     )
     layers += [
         base.mark_line(strokeWidth=2.5, aria=False),

@@ -12,7 +12,7 @@ from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.score_table import MAX_PLANS, Panels, every_cell, expect_author, read_scores
-from verifyplan.charts.theme import BLUE, FAINT, ORANGE, PAPER, SIZE
+from verifyplan.charts.theme import BLUE, FAINT, ORANGE, SIZE, WHITE
 from verifyplan.frames.load import Runs
 from verifyplan.rules.scoring import INFORMS
 
@@ -41,14 +41,19 @@ def quality_scores(data: pd.DataFrame | Runs, *, by: str = "synthesizer", **opti
     out. A refused or missing score is named in its place. The score informs and never decides a verdict (rule A10).
     Raises TableError where a score is not a whole number from 1 to 10.
 
-    >>> scores = pd.DataFrame({"run_id": "p", "by": "synthesizer", "dimension": ["risk_coverage", "tone"],
-    ...     "score": [7, 8], "evidence": "p.md:3", "refused": None, "disputed": False})
-    >>> quality_scores(scores).description
-    'Dot chart of the scores of 1 plan. p: risk coverage 7, tone 8; mean 7.5.'
+    >>> keys = [["backup", "roll-out", "search", "import"], ["risk_coverage", "rollback", "tests"]]
+    >>> scores = pd.MultiIndex.from_product(keys, names=["run_id", "dimension"]).to_frame(index=False)
+    >>> scores = scores.assign(by="synthesizer", evidence="plan.md:3", refused=None, disputed=False)
+    >>> scores["score"] = [9, 6, 7, 5, 8, 4, 7, 6, 9, 3, 5, 6]
+    >>> scores.attrs["synthetic"] = True
+    >>> figure = quality_scores(scores)
+    >>> figure.description[:93]
+    'Dot chart of the scores of 4 plans. backup: risk coverage 9, rollback 6, tests 7; mean 7.3. s'
     """
     expect_author(by)
     chosen = ChartOptions.of(options)
-    table, words = read_scores(data, chosen)
+    scores = read_scores(data, chosen)
+    (table, left_out), words = scores.in_view(), scores.words
     own = table[table["by"] == by].reset_index(drop=True)
     if own.empty:
         return empty(chosen, TITLE, f"There is no score by the {by} to draw.", own)
@@ -65,7 +70,7 @@ def quality_scores(data: pd.DataFrame | Runs, *, by: str = "synthesizer", **opti
         chosen,
         title=TITLE,
         subtitle=f"In the order of their mean score, at the right; ringed: {AUDITED}",
-        caption=sentences(_caption(rows, means, by), INFORMS),
+        caption=sentences(_caption(rows, means, by), left_out, INFORMS),
         data=own,
         description=f"Dot chart of the scores of {count(len(lines), 'plan')}. {'. '.join(lines)}.",
     )
@@ -95,7 +100,7 @@ def _marks(rows: pd.DataFrame, panels: Panels) -> list[alt.Chart]:
     dot = scored.mark_circle(
         size=min(230 if lettered else 130, 0.6 * panels.row**2), opacity=1, strokeWidth=2.5, color=BLUE
     )
-    digits = scored.mark_text(fontSize=SIZE - 2, fontWeight="bold", color=PAPER, aria=False)
+    digits = scored.mark_text(fontSize=SIZE - 2, fontWeight="bold", color=WHITE, aria=False)
     missing = absent.mark_text(fontSize=SIZE - 1, color=FAINT)
     means = alt.Chart().transform_filter("datum.first").mark_text(align="right", fontWeight="bold", aria=False)
     return [

@@ -39,8 +39,8 @@ PLOT_PX = WIDTH - 120
 """Pixels across of the plot; the rest is for the names at the ends of the lines."""
 MIN_STAGE_PX = 80
 """Pixels across of a round, at least: its name and its numbers."""
-MAX_ROUNDS = 30
-"""Rounds drawn at most."""
+MAX_ROUNDS, MAX_MODES = 9, 12
+"""Rounds and modes drawn at most."""
 NAME_GAP_PX = 17
 """Least pixels between two names."""
 
@@ -50,14 +50,12 @@ def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw lines of the findings that wait after each round, one a mode, with the numbers in a table below.
 
     Reads what `analysis.queue` returns, or makes it of runs: `mode, round` (0: as queued), `waiting, resolved, n_runs`.
-    Rows whose `waiting` is missing are left out and the caption says so; the first `limit` rounds are drawn (30).
+    Rows whose `waiting` is missing are left out and the caption says so; the first `limit` rounds are drawn (9).
     `height` is that of the lines, without the table.
 
-    >>> table = pd.DataFrame(
-    ...     {"mode": "adversarial", "round": [0, 1], "waiting": [9, 4], "resolved": [0, 5], "n_runs": 2}
-    ... )
-    >>> queue(table).description
-    'Line chart of findings waiting in the queue. adversarial: 9 as queued, 4 after round 1.'
+    >>> figure = queue("stdlib-claims")
+    >>> figure.description[:87]
+    'Line chart of findings waiting in the queue. collaborative: 710 as queued, 13 after rou'
     """
     chosen = ChartOptions.of(options)
     whole = chosen.table(data, vote_tables.queue, COLUMNS, "queue", names=["mode"])
@@ -67,10 +65,12 @@ def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     every = kept.astype({"round": int, "waiting": int})
     numbers = sorted(set(every["round"]))
     early = [number for number in numbers if number <= chosen.rows(MAX_ROUNDS)]
-    rows = _rows(every[every["round"].isin(early)])
+    modes = list(dict.fromkeys(every["mode"]))
+    rows = _rows(every[every["round"].isin(early) & every["mode"].isin(modes[:MAX_MODES])])
     stages = (rows["text"] + " " + rows["stage"]).groupby(rows["label"], sort=False)
     lines = [f"{label}: {', '.join(each)}" for label, each in stages]
-    width = chosen.px("width", PLOT_PX, max(MIN_WIDTH_PX, MIN_STAGE_PX * len(early)), count(len(early), "column"))
+    least = max(MIN_WIDTH_PX, MIN_STAGE_PX * len(early))
+    width = chosen.px("width", max(PLOT_PX, least), least, count(len(early), "column"))
     labels = list(dict.fromkeys(rows.sort_index()["label"]))
     places = _QueuePlaces(width, chosen.px("height", HEIGHT_PX, MIN_HEIGHT_PX), labels)
     fewest, most, left_out = int(rows["n_runs"].min()), int(rows["n_runs"].max()), len(whole) - len(kept)
@@ -87,6 +87,7 @@ def queue(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
             "Findings that wait to be classed, as queued and after each round, summed over each mode's runs"
             f" ({runs}); n at first: {', '.join(sizes)}.",
             first_drawn(sum(map(bool, early)), sum(map(bool, numbers)), "round"),
+            first_drawn(min(len(modes), MAX_MODES), len(modes), "mode"),
             "Counts, so without intervals.",
             f"Left out: {count(left_out, 'row')} without a number." if left_out else "",
         ),

@@ -45,9 +45,11 @@ def rank_stability(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Fig
     of them are drawn (40). Plans without a rank are not drawn, and the caption says so. The score informs and never
     decides a verdict (rules A10, F4).
 
-    >>> row = {"plan": "p", "score": 7.5, "rank": 1, "kept_rank": 0.9, "low_rank": 1, "high_rank": 2}
-    >>> rank_stability(pd.DataFrame([row | {"first": 0.9, "above": None}])).description
-    'Dot chart of ranks. p: rank 1 (1 to 2), keeps it in 90 % of draws.'
+    >>> import verifyplan as vp
+    >>> scores = vp.datasets.example_scores(12).drop(columns="overall")
+    >>> figure = rank_stability(vp.weights.rank_stability(scores, draws=500, seed=3))
+    >>> figure.description[:93]
+    'Dot chart of ranks. plan-08: rank 1 (1 to 1), keeps it in 100 % of draws; plan-12: rank 2 (2 '
     """
     chosen = ChartOptions.of(options)
     whole = chosen.table(data, weights.rank_stability, COLUMNS, "rank_stability", names=["plan"])

@@ -55,9 +55,12 @@ def ranking(
     `domain` holds the ends of the axis, so that it stays while weights change (None: what the dots need). The score
     informs and never decides a verdict (rules A10, F4). Raises InputError where `start` is of other plans.
 
-    >>> row = {"plan": "p", "score": 7.5, "final": 8, "rank": 1, "missing": ""}
-    >>> ranking(pd.DataFrame([row])).description
-    'Dot chart of scores. p: 7.50, final 8, rank 1.'
+    >>> import verifyplan as vp
+    >>> scores = vp.datasets.example_scores(12).drop(columns="overall")
+    >>> others = {name: 0.5 if name == "risk_coverage" else 0.1 for name in scores}
+    >>> figure = ranking(vp.weights.apply(scores, others), start=vp.weights.apply(scores))
+    >>> figure.description[:70]
+    'Dot chart of scores. plan-08: 9.30, final 9, rank 1. plan-07: 8.40, fi'
     """
     ranked = _ranked(data, start, domain, ChartOptions.of(options))
     return ranked if isinstance(ranked, Figure) else _figure(ranked)

@@ -18,7 +18,7 @@ from verifyplan.charts.labels import count, distinct_labels, first_drawn, interv
 from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.point_labels import Plane, label_points
 from verifyplan.charts.rule_names import rule_words
-from verifyplan.charts.theme import BLUE, FAINT, GREY, INK, PAPER, VERMILLION, WIDTH
+from verifyplan.charts.theme import BLUE, FAINT, GREY, INK, PAPER, TEXT_COLORS, VERMILLION, WIDTH
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.protocol.voting_rules import VotingRules
 
@@ -63,9 +63,9 @@ def rule_search(data: RuleSearch | Runs, **options: Unpack[Options]) -> Figure:
     (400): those of the frontier, today's and the recommended before the others, the best first.
 
     >>> import verifyplan as vp
-    >>> search = vp.search_rules("stdlib-claims/adversarial", ["majority"], cost="votes")
-    >>> rule_search(search).description
-    'Dot chart of f1 and cost of rules. ...'
+    >>> figure = rule_search(vp.search_rules("stdlib-claims/adversarial", cost="votes"))
+    >>> figure.description[:73]
+    'Dot chart of f1 and cost of rules. majority above 2/3, stop at lead 2 92.'
     """
     chosen = ChartOptions.of(options)
     search = data if isinstance(data, RuleSearch) else search_rules(as_runs(data, "data"))
@@ -225,7 +225,7 @@ def _names(named: pd.DataFrame, plane: Plane, search: RuleSearch) -> list[alt.Ch
     """Write the names of the recommended rules, of today's, and of those of the frontier, as far as there is room."""
     order = sorted(range(len(named)), key=lambda row: list(COLORS).index(named["kind"].iloc[row]))[:MAX_NAMED]
     labels = label_points(plane, _with_steps(named), order, named["mark"].iloc[order].tolist())
-    labels = labels.assign(color=named["color"].to_numpy()[labels["row"]])
+    labels = labels.assign(color=named["color"].map(TEXT_COLORS).to_numpy()[labels["row"]])
     ends: dict[str, Any] = {"x": _x("from_x", plane, search), "y": _y("from_y", plane, search)}
     ends |= {"x2": alt.X2(field="to_x"), "y2": alt.Y2(field="to_y")}
     lines = alt.Chart(inline(labels[labels["far"]])).mark_rule(color=FAINT, strokeWidth=0.7, aria=False)

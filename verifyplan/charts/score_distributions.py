@@ -31,7 +31,7 @@ STEP_PX, MIN_STEP_PX = 36, 18
 BAR_PX, OTHER_PX = 46, 36
 """Pixels of the highest bar of all, and of the rest of a row: the number above the bars, the median below."""
 MIN_ROW_PX = OTHER_PX + 10
-MAX_DIMENSIONS = 40
+MAX_DIMENSIONS = 12
 """Dimensions drawn at most."""
 
 
@@ -40,14 +40,18 @@ def score_distributions(data: pd.DataFrame | Runs, *, by: str = "synthesizer", *
     """Draw bars of how many plans got each score from 1 to 10, a row a dimension, with the median and n of each.
 
     Reads `run_id, by, dimension, score, evidence, refused, disputed`, the scores of a RunSet, or the RunSet. All bars
-    have one scale, from 0; `limit` dimensions are drawn (40). Refused and missing scores are not counted, and the
+    have one scale, from 0; `limit` dimensions are drawn (12). Refused and missing scores are not counted, and the
     caption says how many. The score informs and never decides a verdict (rule A10). Raises TableError where a score is
     not a whole number from 1 to 10.
 
-    >>> scores = pd.DataFrame({"run_id": ["p", "q", "r"], "by": "synthesizer", "dimension": "tone",
-    ...     "score": [7, 8, 8], "evidence": "p.md:3", "refused": None, "disputed": False})
-    >>> score_distributions(scores).description
-    'Bars of how many plans got each score. tone (median 8, n = 3): 1 with 7, 2 with 8.'
+    >>> import verifyplan as vp
+    >>> table = vp.datasets.example_scores(40).drop(columns="overall")
+    >>> scores = table.melt(var_name="dimension", value_name="score", ignore_index=False).reset_index(names="run_id")
+    >>> scores = scores.assign(by="synthesizer", evidence="made up", refused=None, disputed=False)
+    >>> scores.attrs["synthetic"] = True
+    >>> figure = score_distributions(scores)
+    >>> figure.description[:82]
+    'Bars of how many plans got each score. approach soundness (median 6, n = 40): 1 wi'
     """
     expect_author(by)
     chosen = ChartOptions.of(options)

@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.charts.encodings import inline, names_of, text_of, x_of, y2_at, y_at
-from verifyplan.charts.labels import count, distinct_labels, short
+from verifyplan.charts.labels import count, distinct_labels, first_drawn, short
 from verifyplan.charts.options import ChartOptions
 from verifyplan.charts.theme import FAINT, LINE, SIZE
 from verifyplan.errors import InputError, Problem, TableError, one_of
@@ -23,10 +23,10 @@ KEY = ["run_id", "by", "dimension"]
 AUTHORS = ("synthesizer", "challenger")
 """Who gives scores; the challenger's are the audit."""
 MIN_SCORE, MAX_SCORE = 1, 10
-MAX_PLANS = 40
-"""Plans drawn at most: more would not fit on a screen."""
-PANEL_PX, MIN_PANEL_PX = 81, 60
-"""Pixels across of a panel, and at least."""
+MAX_PLANS, MAX_DIMENSIONS = 40, 10
+"""Plans and dimensions drawn at most: more would not fit on a screen."""
+PANEL_PX, MIN_PANEL_PX, PANELS_PX = 81, 60, 860
+"""Pixels across of a panel, at least, and of all of them before they get narrower."""
 GAP_PX, ROW_PX, LINE_HEIGHT_PX = 26, 21, 15
 """Pixels from panel to panel, from plan to plan, and from line to line of a heading."""
 TICKS = (1, 4, 7, 10)
@@ -41,6 +41,14 @@ class LabelledScores(NamedTuple):
     """`run_id, by, dimension, score, evidence, refused, disputed`; refused scores without a number."""
     words: dict[str, str]
     """Each dimension in words, those of rule A10 first, others in the order they come."""
+
+    def in_view(self) -> tuple[pd.DataFrame, str]:
+        """Return the scores in the dimensions that are drawn beside each other, and a sentence on the others."""
+        have = set(self.table["dimension"])
+        known = [name for name in self.words if name in have]
+        drawn = known[:MAX_DIMENSIONS]
+        rows = self.table[self.table["dimension"].isin(drawn)].reset_index(drop=True)
+        return rows, first_drawn(len(drawn), len(known), "dimension")
 
 
 def read_scores(data: pd.DataFrame | Runs, options: ChartOptions) -> LabelledScores:
@@ -140,7 +148,9 @@ class Panels:
         names, n = tuple(dict.fromkeys(cells["name"])), cells["run_id"].nunique()
         gaps = GAP_PX * (len(names) - 1)
         least = MIN_PANEL_PX * len(names) + gaps
-        width = options.px("width", PANEL_PX * len(names) + gaps, least, count(len(names), "dimension"))
+        width = options.px(
+            "width", min(PANEL_PX * len(names) + gaps, max(PANELS_PX, least)), least, count(len(names), "dimension")
+        )
         return cls(names, (width - gaps) / len(names), options.row_px(n, ROW_PX, "plan"))
 
     @property

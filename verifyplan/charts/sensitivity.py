@@ -30,7 +30,7 @@ ROW_PX, BAR_PX, PLOT_PX = 34, 13, WIDTH - 120
 """Pixels from dimension to dimension, of a bar's height, and across of the plot."""
 MIN_BARS_PX = 30
 """Pixels of a row at least: two bars with their numbers."""
-MAX_DIMENSIONS = 40
+MAX_DIMENSIONS = 30
 """Dimensions drawn at most."""
 LABEL_PX = 88
 """Pixels that a label at the end of a bar takes beyond the plot."""
@@ -53,15 +53,17 @@ def sensitivity(data: pd.DataFrame | Runs, *, plan: str | None = None, **options
     """Draw a tornado: how far a plan's score moves as each weight is lowered and raised alone, the widest move on top.
 
     Reads what `weights.sensitivity` returns, or makes it of runs with the default weights: `plan, dimension, direction,
-    weight, score, rank, base_score, base_rank`. `limit` dimensions are drawn (40), those with the widest moves. With
+    weight, score, rank, base_score, base_rank`. `limit` dimensions are drawn (30), those with the widest moves. With
     `plan`, or where there is one plan, bars begin at the plan's score under the chosen weights; for many plans they
     show the mean absolute change of score, from 0, and how many plans change their rank. Plans without a score are left
     out, and the caption says so. The score informs and never decides a verdict (rules A10, F4). Raises InputError for a
     plan that is not there.
 
-    >>> row = {"plan": "p", "dimension": "tone", "direction": "lower", "weight": 0.1, "score": 7.5, "rank": 1}
-    >>> sensitivity(pd.DataFrame([row | {"base_score": 7, "base_rank": 1}])).description
-    'Bars of how the score of p, 7.00, moves. tone: 7.50 with weight 0.10.'
+    >>> import verifyplan as vp
+    >>> scores = vp.datasets.example_scores(12).drop(columns="overall")
+    >>> figure = sensitivity(vp.weights.sensitivity(scores))
+    >>> figure.description[:103]
+    'Bars of the mean change of score over 12 plans. approach soundness lower: 0.131, 7 change rank; approac'
     """
     chosen = ChartOptions.of(options)
     table = chosen.table(data, one_at_a_time.sensitivity, COLUMNS, "sensitivity", names=())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Unpack
 
 import altair as alt
@@ -25,7 +25,7 @@ from verifyplan.charts.encodings import (
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
-from verifyplan.charts.theme import FAINT, INK, LINE, ORANGE, PAPER, SIZE, VERMILLION, WIDTH
+from verifyplan.charts.theme import BLACK, FAINT, INK, LINE, ORANGE, PAPER, SIZE, VERMILLION, WIDTH
 from verifyplan.errors import Problem, TableError
 from verifyplan.frames.load import Runs
 from verifyplan.frames.runset import RunSet
@@ -37,8 +37,8 @@ COLUMNS = (
 TITLE = "How the runs converge"
 KEY_SEVERAL = "Unsettled challenges at the end of each iteration: BLOCKING in red, SIGNIFICANT in orange"
 KEY_ONE = "Challenges that are unsettled at the end of each iteration"
-MAX_RUNS = 40
-"""Runs drawn at most: more would not fit on a screen."""
+MAX_RUNS, MAX_ITERATIONS, MAX_STAGES = 40, 26, 9
+"""Runs drawn at most, the first iterations of several, and the last of one: more would not fit on a screen."""
 FIELDS = {
     "run_id": "Run",
     "stage": "At the end of",
@@ -59,6 +59,9 @@ LEAST_HEIGHT_PX, LEAST_STAGE_PX = 60, 90
 """Pixels of the lines' plot, and across of an iteration, that options may choose at least."""
 ROW_PX, BAR_UNIT_PX, MAX_BAR_PX = 22, 13, 90
 """Pixels from run to run, of one challenge in a bar, and of the longest bar of all, if that is less."""
+COLUMNS_PX, MIN_COLUMN_PX, NARROW_PX = 900, 100, 28
+"""Pixels across of all iterations of several runs, and of one at least; where they need more, columns are narrow and
+the status is written at a run's end alone."""
 CHARACTER_PX = 7.4
 """Approximate pixels of a character of the statuses."""
 
@@ -70,13 +73,19 @@ def timeline(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     Reads the `iterations` of a RunSet, or the RunSet: `run_id, iteration, plan_status, plan_verdict, strong,
     blocking_open, significant_open, n_new, n_settled, closed`. One run is drawn as two lines over its iterations;
     several as rows of bars, the run with most left unsettled at its end first, ties by name; `limit` are drawn (40). An
-    iteration that did not end is named so, and its counts are as they were left. Counts decide the verdict, scores
+    iteration that did not end is named so, and its counts are as they were left. Of one run the last 9 iterations are
+    drawn, of several the first 26; the caption says how many are left out. Counts decide the verdict, scores
     never do (rule A3). Raises TableError where a column or a count is missing.
 
-    >>> row = {"run_id": "r", "plan_verdict": None, "strong": False, "n_new": 1, "n_settled": 0, "closed": True}
-    >>> rows = [row | {"iteration": 1, "plan_status": "BLOCKED", "blocking_open": 1, "significant_open": 2}]
-    >>> timeline(pd.DataFrame(rows)).description
-    'Timeline of 1 run. r: iteration 1: 1 blocking, 2 significant, BLOCKED.'
+    >>> rows = [("backup", 1, "BLOCKED", 3, 4), ("backup", 2, "BLOCKED", 1, 2), ("backup", 3, "CLEAN", 0, 0),
+    ...     ("roll-out", 1, "BLOCKED", 2, 1), ("roll-out", 2, "CONTESTED", 0, 2), ("search", 1, "CLEAN", 0, 0)]
+    >>> names = ["run_id", "iteration", "plan_status", "blocking_open", "significant_open"]
+    >>> table = pd.DataFrame(rows, columns=names)
+    >>> table = table.assign(plan_verdict=None, strong=False, n_new=1, n_settled=0, closed=True)
+    >>> table.attrs["synthetic"] = True
+    >>> figure = timeline(table)
+    >>> figure.description[:98]
+    'Timeline of 3 runs. roll-out: iteration 1: 2 blocking, 1 significant, BLOCKED; iteration 2: 0 bloc'
     """
     chosen = ChartOptions.of(options)
     table = _read(data, chosen)
@@ -119,6 +128,8 @@ def _iterations_of(runs: RunSet) -> pd.DataFrame:
 def _rows(table: pd.DataFrame, limit: int) -> pd.DataFrame:
     """Return the iterations of the runs that are drawn, in the order drawn, with their texts."""
     whole = table.assign(run_id=table["run_id"].astype(str)).sort_values(["run_id", "iteration"], kind="stable")
+    several = whole["run_id"].nunique() > 1
+    whole = whole[whole["iteration"] <= MAX_ITERATIONS] if several else whole.tail(MAX_STAGES)
     ends = whole.drop_duplicates("run_id", keep="last").sort_values(
         ["blocking_open", "significant_open", "run_id"], ascending=[False, False, True], kind="stable"
     )
@@ -155,12 +166,14 @@ def _caption(table: pd.DataFrame, rows: pd.DataFrame) -> str:
     order = " Runs with most left at their end stand first." if n > 1 else ""
     rest = last[~last["run_id"].astype(str).isin(rows["run_id"])]
     most = int((rest["blocking_open"] + rest["significant_open"]).max()) if n > drawn else 0
+    late = int(table["run_id"].astype(str).isin(rows["run_id"]).sum()) - len(rows)
     left = f"{most:,} unsettled or fewer" if most else "nothing unsettled"
     return sentences(
         f"BLOCKING and SIGNIFICANT challenges that are OPEN or UNRESOLVED at the end of each iteration of"
         f" {count(n, 'run')} (n = {count(len(table), 'iteration')}), and what these counts say of it: status and"
         f" verdict.{order}",
         first_drawn(drawn, n, "run", f"with {left} at their end"),
+        f"{count(late, 'iteration')} {'after' if n > 1 else 'before'} these left out." if late else "",
         f"{count(open_ends, 'run')} broken off within an iteration." if open_ends else "",
         "Counts, so without intervals. Counts decide the verdict; scores never do.",
     )
@@ -254,7 +267,13 @@ def _bars_of_runs(rows: pd.DataFrame, options: ChartOptions) -> Callable[[], alt
     row = options.row_px(rows["run"].nunique(), ROW_PX, "run")
     most = max(int((rows["blocking_open"] + rows["significant_open"]).max()), 1)
     unit = min(BAR_UNIT_PX, MAX_BAR_PX / most)
-    needed = _edges(rows, unit)
+    rows = rows.assign(shown=rows["word"])
+    needed = _edges(rows, unit, MIN_COLUMN_PX)
+    if needed[-1] > COLUMNS_PX:
+        ends = ~rows["run"].duplicated(keep="last")
+        rows = rows.assign(shown=rows["word"].where(ends, ""))
+        unit = min(unit, NARROW_PX / 2 / most)
+        needed = _edges(rows, unit, NARROW_PX)
     wider = options.px("width", needed[-1], needed[-1], "the statuses") / needed[-1]
     return lambda: _bars(rows, unit * wider, [round(edge * wider) for edge in needed], row)
 
@@ -272,25 +291,30 @@ def _bars(rows: pd.DataFrame, unit: float, edges: list[int], row: float) -> alt.
         for column, color, *_ in LOOKS.values()
     ]
     numbers = [
-        base.mark_text(fontSize=SIZE - 2, fontWeight="bold", color=ink, aria=False).encode(
+        base.mark_text(fontSize=SIZE - 2, fontWeight="bold", color=BLACK, aria=False).encode(
             x=x_of(f"{column}_middle"), text=text_of(f"{column}_text"), **tooltip(FIELDS)
         )
-        for (column, *_), ink in zip(LOOKS.values(), (PAPER, INK), strict=True)
+        for column, *_ in LOOKS.values()
     ]
     status = base.mark_text(align="left", fontSize=SIZE - 1, color=INK)
-    status = status.encode(x=x_of("text"), text=text_of("word"), **hover(FIELDS))
+    status = status.encode(x=x_of("text"), text=text_of("shown"), **hover(FIELDS))
     height = row * rows["run"].nunique()
-    layers = [*_stage_columns(edges[:-1], height), *bars, *numbers, status]
+    layers = [*_stage_columns(edges, height), *bars, *numbers, status]
     return alt.LayerChart(data=inline(_placed(rows, unit, edges)), layer=layers, width=edges[-1], height=height)
 
 
-def _edges(rows: pd.DataFrame, unit: float) -> list[int]:
-    """Return where the columns of the iterations begin, and the last one ends: each is as wide as its longest row."""
-    unsettled = rows["blocking_open"] + rows["significant_open"]
-    needs = 40 + unsettled * unit + CHARACTER_PX * rows["word"].str.len()
-    widest = needs.groupby(rows["iteration"]).max()
-    widths = [round(widest.get(number, 100)) for number in range(1, int(rows["iteration"].max()) + 1)]
-    return list(accumulate([0, *(max(width, 100) for width in widths)]))
+def _edges(rows: pd.DataFrame, unit: float, least: float) -> list[int]:
+    """Return where the columns of the iterations begin, and the last one ends: each is as wide as its longest row.
+
+    Narrow columns are as wide as their bars: the status at a run's end is written over the blank columns behind it.
+    """
+    bars = (rows["blocking_open"] + rows["significant_open"]) * unit
+    words = CHARACTER_PX * rows["shown"].str.len()
+    widest = (bars + (12 if least < MIN_COLUMN_PX else words + 40)).groupby(rows["iteration"]).max()
+    widths = [max(widest.get(number, least), least) for number in range(1, int(rows["iteration"].max()) + 1)]
+    edges = list(accumulate([0, *map(round, widths)]))
+    ends = rows["iteration"].map(lambda number: edges[number - 1]) + bars + words + 20
+    return [*edges[:-1], max(edges[-1], round(ends.max()))]
 
 
 def _placed(rows: pd.DataFrame, unit: float, edges: list[int]) -> pd.DataFrame:
@@ -307,9 +331,10 @@ def _placed(rows: pd.DataFrame, unit: float, edges: list[int]) -> pd.DataFrame:
     return rows.assign(text=left + (~bare) * 6.0)
 
 
-def _stage_columns(lefts: list[int], height: float) -> list[alt.Chart]:
-    """Write the iterations' names above their columns, with a line at the left of each."""
-    heads = pd.DataFrame({"at": lefts, "text": [f"iteration {i + 1}" for i in range(len(lefts))]})
+def _stage_columns(edges: list[int], height: float) -> list[alt.Chart]:
+    """Write the iterations' names above their columns, or their numbers above narrow ones, with a line at the left."""
+    name = "{}" if min(end - start for start, end in pairwise(edges)) < MIN_COLUMN_PX else "iteration {}"
+    heads = pd.DataFrame({"at": edges[:-1], "text": [name.format(i + 1) for i in range(len(edges) - 1)]})
     base = alt.Chart(inline(heads))
     return [
         base.mark_rule(color=LINE, aria=False).encode(x=x_of("at"), y=y_at(0), y2=y2_at(height)),

@@ -24,6 +24,8 @@ FIELDS = {"from_text": "From", "to_text": "To", "n": "Findings", "move": "Move"}
 TOTAL = "all"
 CELL_WIDTH_PX, CELL_HEIGHT_PX = 106, 46
 """Pixels across of a cell and from top to bottom."""
+MAX_OPACITY = 0.5
+"""Opacity of the fullest cell: text in the colours of any theme is read on it."""
 MIN_CELL_WIDTH_PX, MIN_CELL_HEIGHT_PX = 44, 22
 
 
@@ -34,9 +36,11 @@ def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     Reads a comparison's `transitions`, with the classes as its index and columns, or compares both modes of runs.
     `width` and `height` are of all cells, and `limit` has no meaning. Findings that keep their class
     are in outlined cells on the diagonal; those that move are blue below it and orange above it, the
-    deeper the more. Missing classes count 0; without findings the figure says so.
+    deeper the more of the largest such cell. Missing classes count 0; without findings the figure says so.
 
-    >>> transitions("contract").description[:60]
+    >>> import verifyplan as vp
+    >>> figure = transitions(vp.compare("stdlib-claims", resamples=50))
+    >>> figure.description[:60]
     'Table of findings by class under collaborative and under adv'
     """
     chosen = ChartOptions.of(options)
@@ -86,17 +90,18 @@ def _map(labelled: LabelledComparison, cells: pd.DataFrame, width: float, height
     first, second = labelled.distinct_labels(26)
     from_text = cells["before"] + " under " + labelled.labels[0]
     to_text = cells["after"] + " under " + labelled.labels[1]
-    rows = with_hover(cells.assign(from_text=from_text, to_text=to_text), FIELDS)
+    most = cells["n"].groupby(cells["move"].eq(SAME)).transform("max").clip(lower=1)  # few move of many that stay
+    rows = with_hover(cells.assign(from_text=from_text, to_text=to_text, depth=cells["n"] / most), FIELDS)
     wide = width >= CELL_WIDTH_PX * (len(CLASSIFICATIONS) + 1)
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("after:N", **_class_axis(second, orient="top", labelAngle=0 if wide else -35)),
         y=alt.Y("before:N", **_class_axis(first)),
     )
     moves = alt.Scale(domain=[SAME, NEARER, FARTHER], range=["#b9bec5", SKY, ORANGE])
-    depth = alt.Scale(type="sqrt", domain=[0, int(cells["n"].max())], range=[0, 1])
+    depth = alt.Scale(type="sqrt", domain=[0, 1], range=[0, MAX_OPACITY])
     tile = base.mark_rect(stroke=LINE, strokeWidth=1).encode(
         color=alt.Color("move:N", scale=moves, legend=None),
-        fillOpacity=alt.FillOpacity("n:Q", scale=depth, legend=None),
+        fillOpacity=alt.FillOpacity("depth:Q", scale=depth, legend=None),
         **hover(FIELDS),
     )
     kept = base.transform_filter(f"datum.move === '{SAME}'")

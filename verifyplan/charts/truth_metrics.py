@@ -48,8 +48,9 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
     a column is missing.
 
     >>> import verifyplan as vp
-    >>> truth_metrics(vp.compare("stdlib-claims", resamples=50)).description[:45]
-    'Dot chart of metrics against the known truth.'
+    >>> figure = truth_metrics(vp.compare("stdlib-claims", resamples=50))
+    >>> figure.description[:87]
+    'Dot chart of metrics against the known truth. collaborative: precision 74.3 %, n = 875,'
     """
     chosen = ChartOptions.of(options)
     labelled = read_comparison(data, chosen)

@@ -22,7 +22,7 @@ from verifyplan.charts.encodings import (
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, percent, sentences
 from verifyplan.charts.options import MIN_ROW_PX, MIN_WIDTH_PX, ChartOptions, Options, chart
-from verifyplan.charts.theme import FAINT, GREEN, GREY, INK, SIZE, WIDTH, color_scale
+from verifyplan.charts.theme import FAINT, GREEN, GREY, INK, PALE, SIZE, WIDTH, color_scale
 from verifyplan.frames.load import Runs
 
 PARTS = {
@@ -37,10 +37,10 @@ TITLE = "What the models used"
 KEY = "Tokens of each role, by its turns: 1 is the first of a call"
 MAX_TURNS = 6
 """Turns that have a row of their own; later ones of a role are added up in the last."""
-MAX_BARS = 60
+MAX_BARS = 36
 """Bars drawn at most."""
 MAX_ROLE_CHARACTERS = 24
-COLORS = {"fresh": INK, "put in the cache": GREY, "read from the cache": "#d3d7dc", "out": GREEN}
+COLORS = {"fresh": INK, "put in the cache": GREY, "read from the cache": PALE, "out": GREEN}
 ROW_PX, BAR_PX, PLOT_PX, ROLE_GAP_PX = 20, 14, WIDTH - 140, 8
 """Pixels from row to row, of a bar's height, across of the plot, and between two roles."""
 FIELDS = {"role": "Role", "stage": "Turn", "part": "Tokens", "text": "Number", "turns_text": "Exchanges"}
@@ -51,14 +51,17 @@ def usage(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     """Draw stacked bars of the tokens of each role's turns, those of the cache apart, with numbers and dollars beside.
 
     Reads what `analysis.usage` returns, or makes it of runs: `role, turn, n_turns, cost` and the tokens; its `.data` is
-    that table. From the sixth turn on a role's turns are added up; the first `limit` bars are drawn (60). Unknown costs
+    that table. From the sixth turn on a role's turns are added up; the first `limit` bars are drawn (36). Unknown costs
     are left blank and the caption says so.
 
-    >>> table = pd.DataFrame({"role": "challenger", "turn": [1, 2], "n_turns": 1, "input_tokens": [900, 50],
-    ...     "cache_write_tokens": [0, 100], "cache_read_tokens": [0, 800], "output_tokens": [40, 60], "cost": None})
-    >>> print(usage(table).description)
-    Stacked bars of tokens. challenger: turn 1: 900 fresh, 40 out; turn 2: 50 fresh, 100 put in the cache, 800 read
-    from the cache, 60 out.
+    >>> tokens = [("challenger", 1, 4, 900, 6000, 0, 400), ("challenger", 2, 4, 300, 800, 6000, 700),
+    ...     ("challenger", 3, 2, 100, 200, 3400, 250), ("synthesizer", 1, 2, 2100, 3000, 0, 1800)]
+    >>> kinds = ["input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens"]
+    >>> table = pd.DataFrame(tokens, columns=["role", "turn", "n_turns", *kinds]).assign(cost=None)
+    >>> table.attrs["synthetic"] = True
+    >>> figure = usage(table)
+    >>> figure.description[:95]
+    'Stacked bars of tokens. challenger: turn 1: 900 fresh, 6,000 put in the cache, 400 out; turn 2:'
     """
     chosen = ChartOptions.of(options)
     whole = chosen.table(data, usage_of, COLUMNS, "usage", names=["role"])

@@ -12,7 +12,17 @@ from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
-from verifyplan.charts.theme import CLASS_COLORS, FAINT, INK, MARK_COLORS, MARK_LETTERS, PAPER, SIZE, color_scale
+from verifyplan.charts.theme import (
+    BLACK,
+    CLASS_COLORS,
+    FAINT,
+    INK,
+    MARK_COLORS,
+    MARK_LETTERS,
+    SIZE,
+    WHITE,
+    color_scale,
+)
 from verifyplan.errors import InputError, Problem, TableError, one_of
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.vote import CLASSIFICATIONS
@@ -23,10 +33,14 @@ TEXTS = {"finding_id": "", "summary": "", "worker": "", "explanation": "", "clas
 TITLE = "Who voted what"
 ID_GAP = "\N{EN SPACE}"
 """Between a finding's id and its summary; labels hold no such space, so no two rows have one name."""
-MAX_FINDINGS = 60
-"""Findings drawn at most: more would not be read."""
+MAX_FINDINGS = 44
+"""Findings drawn at most: more would not fit on a screen."""
+MAX_COLUMNS, MAX_ROUNDS = 36, 8
+"""Columns of tiles and rounds drawn at most; workers as many as then fit."""
 STEP_PX, MIN_STEP_PX = 22, 14
 """Pixels from tile to tile, and at least."""
+COLUMNS_PX = 480
+"""Pixels across of all tiles before they get narrower."""
 FIELDS = {
     "finding_id": "Finding",
     "summary": "Summary",
@@ -48,12 +62,15 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
     Reads what `analysis.vote_matrix` returns, or makes it of runs, of which `run_id` names one: `finding_id, summary,
     round, worker, mark, explanation, classification`. A mark is one of agree, supplement, counter-evidence,
     burden-not-met, disagree, verification-error, discovered; round 0 is drawn as "found by". Findings are in the order
-    of their classes; the first `limit` of the table are drawn (60), and the caption says how many are left out. `width`
-    and `height` are of all tiles, without gaps. Raises TableError where a mark unknown.
+    of their classes. Of more than `limit` (44), those on which most votes differ are drawn, ties as in the table; of
+    more than 36 columns, the first workers and rounds. The caption says how many are left out. `width` and `height` are
+    of all tiles, without gaps. Raises TableError where a mark is unknown.
 
-    >>> row = {"finding_id": "F1", "summary": "No rollback", "round": 1, "worker": "w2", "mark": "agree"}
-    >>> vote_matrix(pd.DataFrame([row | {"explanation": "", "classification": "full-consensus"}])).description
-    'Table of votes on 1 finding by 1 worker in 1 round. Marks: 1 agree. Classes: 1 full-consensus.'
+    >>> import verifyplan as vp
+    >>> runs = vp.datasets.runs("stdlib-claims/adversarial")
+    >>> figure = vote_matrix(runs, run_id=runs.runs["run_id"].iloc[0], limit=20)
+    >>> figure.description[:53]
+    'Table of votes on 20 findings by 4 workers in 2 round'
     """
     chosen = ChartOptions.of(options)
     if run_id is not None and isinstance(data, pd.DataFrame):
@@ -67,8 +84,9 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
         raise TableError(Problem("votes: column mark", f"unknown: {received}", f"write one of {one_of(MARK_COLORS)}"))
     if whole.empty:
         return empty(chosen, TITLE, "There are no votes to draw.", whole)
-    ids = list(dict.fromkeys(map(str, whole["finding_id"])))
-    rows = _rows(whole[whole["finding_id"].astype(str).isin(ids[: chosen.rows(MAX_FINDINGS)])])
+    ids = _disputed_first(whole)
+    in_view, not_in_view = _columns_in_view(whole)
+    rows = _rows(in_view[in_view["finding_id"].astype(str).isin(ids[: chosen.rows(MAX_FINDINGS)])])
     lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
     tile = _tile(rows, chosen)
     return figure(
@@ -79,11 +97,37 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
         caption=sentences(
             f"Votes on {_size(rows)} (n), lettered as the key says; findings stand in the order of their classes,"
             " which are named at the right.",
-            first_drawn(rows["finding"].nunique(), len(ids), "finding"),
+            first_drawn(len(ids[: chosen.rows(MAX_FINDINGS)]), len(ids), "finding", "on which fewer votes differ"),
+            not_in_view,
         ),
         data=whole,
         description=_description(rows),
     )
+
+
+def _disputed_first(whole: pd.DataFrame) -> list[str]:
+    """Return the findings by how many of their votes differ from the most frequent one, the most first."""
+    ids = whole["finding_id"].astype(str)
+    votes = whole["mark"].astype(str)[whole["mark"].ne("discovered")]
+    counts = votes.groupby([ids[votes.index], votes], sort=False).size().groupby(level=0, sort=False)
+    differ = (counts.sum() - counts.max()).reindex(list(dict.fromkeys(ids)), fill_value=0)
+    return list(map(str, differ.sort_values(ascending=False, kind="stable").index))
+
+
+def _columns_in_view(whole: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the votes of the first workers and rounds, as many as there is room for, and a sentence on the others."""
+    rounds, workers = sorted(set(whole["round"])), list(dict.fromkeys(whole["worker"].astype(str)))
+    drawn_rounds = rounds[:MAX_ROUNDS]
+    drawn_workers = workers[: max(MAX_COLUMNS // len(drawn_rounds), 1)]
+    n_rounds, n_workers = len(drawn_rounds), len(drawn_workers)
+    if n_rounds == len(rounds) and n_workers == len(workers):
+        return whole, ""
+    in_view = whole["round"].isin(drawn_rounds) & whole["worker"].astype(str).isin(drawn_workers)
+    left_out = sentences(
+        first_drawn(n_workers, len(workers), "worker"),
+        first_drawn(sum(map(bool, drawn_rounds)), sum(map(bool, rounds)), "round"),
+    )
+    return whole[in_view], left_out
 
 
 class _Tile(NamedTuple):
@@ -95,7 +139,12 @@ class _Tile(NamedTuple):
 
 def _tile(rows: pd.DataFrame, options: ChartOptions) -> _Tile:
     columns = rows["round"].nunique() * rows["voter"].nunique()
-    width = options.px("width", STEP_PX * columns, MIN_STEP_PX * columns, count(columns, "column"))
+    width = options.px(
+        "width",
+        min(STEP_PX * columns, max(COLUMNS_PX, MIN_STEP_PX * columns)),
+        MIN_STEP_PX * columns,
+        count(columns, "column"),
+    )
     return _Tile(width / columns, options.row_px(rows["finding"].nunique(), STEP_PX, "finding", MIN_STEP_PX))
 
 
@@ -166,7 +215,8 @@ def _panel(rows: pd.DataFrame, number: int, tile: _Tile) -> alt.LayerChart:
 
 def _letters(base: alt.Chart, right: int = 0) -> alt.Chart:
     """Write the marks' letters, in the colour that contrasts with the tile."""
-    ink = alt.when("datum.mark === 'agree'").then(alt.value(PAPER)).otherwise(alt.value(INK))
+    white = alt.when("datum.mark === 'agree'").then(alt.value(WHITE))
+    ink = white.when("datum.mark === 'discovered'").then(alt.value(INK)).otherwise(alt.value(BLACK))
     text = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", xOffset=right, aria=False)
     letters: alt.Chart = text.encode(text="letter:N", color=ink)
     return letters
