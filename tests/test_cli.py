@@ -241,7 +241,7 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
         (["crossverify", "f.json", "--task-type", "eror-analysis"], "(did you mean 'error-analysis'?)"),
         (["crossverify", "f.json", "--workers", "serch,window"], "(did you mean 'search'?)"),
         (["crossverify", "f.json", "--workers", "search,window,search"], "a name occurs twice"),
-        (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=vote"),
+        (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=COLUMN, of 'claim', 'judge', 'says'"),
         (["compare", "contract", "--mode", "adversarial"], "--mode: goes with a table of votes"),
         (["compare", "contract", "--other-mode", "adversarial"], "--other-mode: goes with --other"),
         (["compare", "contract", "--modes", "adversarial"], "modes: must name at least two conditions, got 1"),

@@ -23,13 +23,20 @@ from typing import Any
 import pytest
 
 from tests import fork_client
-from tests.live.anybody import anybody
+from tests.live.anybody import OPTIONS, anybody
 from tests.live.scripted_server import ScriptedServer
 from tests.processes import fork_server, forked
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
-PAGES = ["README.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
+PAGES = [
+    "README.md",
+    *sorted(
+        page.relative_to(ROOT).as_posix()
+        for folder in ("docs", "docs/questions")
+        for page in (ROOT / folder).glob("*.md")
+    ),
+]
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -43,7 +50,7 @@ SHELL_PAGES = [page for page in PAGES if any("verifyplan " in block for block in
 @pytest.fixture
 def checkout(tmp_path) -> Path:
     """A folder that looks like a checkout, in which a test may write."""
-    for name in ("data", "notebooks", "README.md"):
+    for name in ("data", "notebooks", "tests", "README.md"):
         (tmp_path / name).symlink_to(ROOT / name)
     scripts = tmp_path / ".venv" / "bin"
     scripts.mkdir(parents=True)
@@ -57,13 +64,14 @@ def checkout(tmp_path) -> Path:
 @pytest.fixture
 def endpoint() -> Iterator[ScriptedServer]:
     """Where the examples find their models, and how often they were asked."""
-    with ScriptedServer(anybody, polls=0) as server:  # a batch has ended when it is first looked at
+    with ScriptedServer(anybody, **OPTIONS) as server:
         yield server
     assert server.refused == []
 
 
 def environment(endpoint: ScriptedServer) -> dict[str, str]:
-    return os.environ | {"ANTHROPIC_BASE_URL": endpoint.url, "ANTHROPIC_API_KEY": "the-key-of-these-examples"}
+    addresses = dict.fromkeys(("ANTHROPIC_BASE_URL", "GATEWAY_URL", "LOCAL_URL"), endpoint.url)
+    return os.environ | addresses | dict.fromkeys(("ANTHROPIC_API_KEY", "GATEWAY_KEY"), "the-key-of-these-examples")
 
 
 @pytest.mark.parametrize("page", PYTHON_PAGES)
@@ -146,5 +154,5 @@ def test_links_and_pictures_lead_somewhere(page):
 def test_every_page_can_be_reached_from_the_readme():
     linked = set(re.findall(r"\]\((docs/[\w-]+\.md)\)", (ROOT / "README.md").read_text()))
     for page in sorted(linked):
-        linked |= {f"docs/{name}" for name in re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / page).read_text())}
+        linked |= {f"docs/{name}" for name in re.findall(r"\]\(((?:questions/)?[\w-]+\.md)\)", (ROOT / page).read_text())}
     assert set(PAGES) - {"README.md"} <= linked

@@ -53,6 +53,7 @@ from .protocol.settings import PanelSettings as PanelSettings
 from .protocol.vote import Finding as Finding
 from .protocol.voting_rules import VotingRules as VotingRules
 from .reports.comparison import report as report
+from .reports.demo import demo as demo
 from .runs.batch.findings import batch_crossverify as batch_crossverify
 from .runs.batch.plans import batch_verify as batch_verify
 from .runs.compare_rules import compare_rules as compare_rules

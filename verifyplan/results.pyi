@@ -22,6 +22,7 @@ from .analysis.weights.weight_fit import WeightFit as WeightFit
 from .charts.figure import Figure as Figure
 from .frames.dataset.compile import Compiled as Compiled
 from .frames.panel_votes import PanelVotes as PanelVotes
+from .reports.demo import Demo as Demo
 from .runs.batch.result import BatchRuns as BatchRuns
 from .runs.cross.run import CrossRun as CrossRun
 from .runs.debate.run import Debate as Debate

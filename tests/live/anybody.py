@@ -10,6 +10,7 @@ from typing import Any
 from tests.live.live_runs import LABELS, findings_of, mode_of
 from tests.live.scripted_asked import Asked
 from tests.live.scripted_replies import Answer, says_json
+from tests.live.scripted_server import MODELS
 from verifyplan.protocol.records import DIMENSIONS
 
 DIFF = "--- /dev/null\n+++ b/hello.txt\n@@ -0,0 +1 @@\n+hello\n"
@@ -18,10 +19,10 @@ DIFF = "--- /dev/null\n+++ b/hello.txt\n@@ -0,0 +1 @@\n+hello\n"
 
 def anybody(asked: Asked) -> Answer:
     """The least that can be answered, in the form that the request asks for."""
-    schema: dict[str, Any] = asked.body["output_config"]["format"]["schema"]
     if mode := mode_of(asked):
         vote = {"explanation": "it stands there", "verdict": LABELS[mode]["agree"]}
         return says_json({"votes": [{"finding_id": name, **vote} for name in findings_of(asked)]})
+    schema: dict[str, Any] = asked.body["output_config"]["format"]["schema"]
     if "content" in schema["properties"]:
         made = {"diff": DIFF} if "diff" in schema["properties"] else {}
         return says_json({"reasons": ["1: met"], "evidence": [], "risks": [], **made, "content": "Verified: it does."})
@@ -30,4 +31,6 @@ def anybody(asked: Asked) -> Answer:
     return says_json({name: [] for name, due in schema["properties"].items() if due.get("type") == "array"})
 
 
-reply = anybody  # the name that serve.py looks for
+reply = anybody  # the names that serve.py looks for
+OPTIONS: dict[str, Any] = {"models": (*MODELS, "openai/gpt-5", "google/gemini-3-pro", "qwen3"), "polls": 0}
+"""The models of the documentation; a batch has ended when it is first looked at."""

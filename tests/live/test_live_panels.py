@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import ExitStack
 
@@ -189,6 +190,61 @@ def test_a_redirect_takes_no_key_along():
         one = stack.enter_context(Watching(Played(VOTES, {"r1/cy/t1": moved, "r2/cy/t1": moved}), key=KEY))
         voted(speaking_to(one))
     assert KEY not in "".join(other.credentials)
+
+
+class Crowded(ScriptedServer):
+    """Answers after a moment, and keeps how many requests were under way at once at most."""
+
+    def __init__(self, *given, **more):
+        super().__init__(*given, **more)
+        self.at_once = self.most_at_once = 0
+
+    async def answer(self, request):
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        await asyncio.sleep(0.05)
+        try:
+            return await super().answer(request)
+        finally:
+            self.at_once -= 1
+
+
+def test_an_endpoint_with_a_limit_of_its_own_has_no_more_calls_under_way_and_keeps_back_no_others():
+    votes = {1: {name: {f"F-{n}": AGREE for n in range(4)} for name in ("bob", "cy", "dora")}}
+    with Crowded(Played(votes)) as one, Crowded(Played(votes)) as local:
+        own = {"base_url": local.url, "max_concurrency": 3}
+        backend = speaking_to(one, workers={"bob": own, "cy": own | {"max_concurrency": 1}}, max_concurrency=4)
+        assert backend.call_limits == {local.url: 1}
+        found = [finding(f"F-{n}", worker="ann") for n in range(4)]
+        given = {"settings": {"maxRounds": 1, "adversarial": True}, "items_per_call": 1, "timeout": 0.5}
+        run = crossverify(found, ROSTER, backend=backend, log_dir=None, progress=False, matcher=None, **given)
+    assert (len(turns(local)), local.most_at_once) == (8, 1)
+    assert (len(turns(one)), one.most_at_once > 1) == (4, True)
+    assert {event.status for event in facts(run, "dispatch-closed")} == {None, "completed"}  # who waits is not late
+    assert backend.through(print).call_limits == {}
+
+
+def test_a_worker_can_have_the_form_in_the_prompt_where_its_endpoint_holds_no_schema():
+    with ScriptedServer(Played(VOTES)) as server:
+        workers = {"cy": {"structured": False}}
+        run = voted(speaking_to(server, workers=workers))
+    said = {turn.split("/")[1]: asked for turn, asked in zip(turns(server), server.requests, strict=True)}
+    assert {name: "output_config" in asked.body for name, asked in said.items()} == {
+        "bob": True, "cy": False, "dora": True,
+    }  # fmt: skip
+    assert "Begin with `{`" in said["cy"].last
+    calls = run.frames.calls.set_index("worker")
+    assert calls.loc["cy", "schema_ignored"].isna().all()
+    assert calls.loc["bob", "schema_ignored"].eq(False).all()
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [({"structured": "maybe"}, "structured: 'maybe' does not fit"), ({"max_concurrency": 0}, "max_concurrency: 0 does")],
+)
+def test_settings_of_one_worker_are_checked_before_anything_is_sent(own, message):
+    with pytest.raises(SettingsError, match=message):
+        Anthropic.keyless(model=MODEL, workers={"cy": own})
 
 
 def test_an_endpoint_that_fails_takes_nothing_from_the_others():

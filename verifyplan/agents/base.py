@@ -165,6 +165,18 @@ class ConversingBackend(Backend, Protocol):
 
 
 @runtime_checkable
+class LimitedBackend(Protocol):
+    """A backend some of whose endpoints take fewer calls at once than it makes in all, such as a model on one GPU."""
+
+    @property
+    def call_limits(self) -> Mapping[str, int]:
+        """How many calls an endpoint has under way at once, by its address; none for those without a limit."""
+
+    def address_for(self, request: Any) -> str:
+        """Return the endpoint that a request goes to."""
+
+
+@runtime_checkable
 class RepeatableBackend(Protocol):
     """A backend whose requests name the repetition, so that a cache of replies does not answer two runs with one."""
 

@@ -38,3 +38,8 @@ def exit_on_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def has_terminal() -> bool:
+    """Return whether somebody can read a question and type an answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()

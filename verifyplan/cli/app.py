@@ -89,6 +89,7 @@ COMMANDS = {
         "Run the main job: say what real panels are worth, compare modes, verify claims about real code, write out/.",
         no_args_is_help=False,
     ),
+    "new": ListedCommand("new", "Begin a study: a folder with a notebook, templates and a Makefile."),
     "datasets": ListedCommand(
         "bundled",
         "List the bundled sets, print the folder of one, or make labelled claims from real code.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -16,16 +17,29 @@ from verifyplan.results import Comparison
 def demo(
     out: Annotated[Path, typer.Option(help="The folder for charts, tables and the reports.")] = Path("out"),
     claims: Annotated[int, typer.Option(min=1, help="Claims about this Python's library to verify now.")] = 60,
+    open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser at the end.")] = False,
 ) -> None:
     """Run the main job: say what real panels are worth, compare modes, verify claims about real code, write out/.
 
     \b
     Example:
-    verifyplan demo --out out
+    verifyplan demo --open
     """
     _real_votes(out)
     _known_truth(claims, out / "claims")
     typer.echo(f"Written: {out}/report.html, charts (PNG, SVG, HTML), claims/ with a report, its runs and tables")
+    if open_report:
+        open_page(out / "report.html")
+
+
+def open_page(page: Path) -> None:
+    """Open a page in the browser, and say so; where there is none, say where the page is."""
+    address = page.absolute().as_uri()
+    try:
+        opened = webbrowser.open(address)
+    except webbrowser.Error:
+        opened = False
+    typer.echo(f"Opened in the browser: {page}" if opened else f"There is no browser here; the report is {address}")
 
 
 def _real_votes(out: Path) -> None:

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import typer
+
 import verifyplan as vp
+from verifyplan.cli import has_terminal
+from verifyplan.cli.ask_columns import ask_names
 from verifyplan.cli.options import PlanOptions
-from verifyplan.errors import InputError, Problem, SettingsError
+from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.files import try_to_write
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.load import as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
-from verifyplan.protocol.settings import PanelSettings
-from verifyplan.text import did_you_mean
-
-VOTE_TABLE_SUFFIXES = (".csv", ".parquet")
-
-_VOTE_COLUMNS = (
-    *("item", "worker", "verdict", "basis", "round", "run", "truth", "explanation"),
-    *("summary", "category", "discoverers", "mode", "max_rounds"),
+from verifyplan.frames.vote_files import (
+    NEEDED_COLUMNS,
+    VOTE_TABLE_SUFFIXES,
+    VoteNames,
+    column_problems,
+    columns_by_own_names,
+    has_sidecar,
+    read_sidecar,
+    sidecar_of,
+    unread_words,
+    votes_as_named,
+    write_sidecar,
 )
+from verifyplan.protocol.settings import PanelSettings
+from verifyplan.reports.visible import visible
 
 
 def read_runs(
@@ -36,19 +49,18 @@ def read_runs(
 ) -> RunSet:
     """Return the runs that the arguments of a command name.
 
-    A single argument that is not a path may name a bundled set, which brings its truth. With
-    `columns`, the one argument is a CSV or Parquet of votes; `words` and `mode` are then its words for verdicts and its
-    mode. `add` names supplementary runs, whose votes are put beside the recorded ones. Raises InputError for what
-    cannot be read.
+    A single argument that is not a path may name a bundled set, which brings its truth. One that is a CSV or Parquet of
+    votes is read by `columns`, its `words` for verdicts and its `mode`; without `columns`, by the file beside it that
+    names them, by their own names, or as somebody at the terminal answers. `add` names supplementary runs, whose
+    votes are put beside the recorded ones. Raises InputError for what cannot be read.
     """
     if columns is not None:
         runs = _votes(paths, columns, words, mode)
+    elif is_vote_table(paths):
+        runs = _unnamed_votes(Path(paths[0]), words, mode)
     elif words is not None or mode is not None:
         name = "--verdicts" if words is not None else "--mode"
         raise InputError(Problem(name, "goes with a table of votes", "name its columns by --columns, or drop it"))
-    elif is_vote_table(paths):
-        fix = "say which column is what: --columns item=claim,worker=judge,verdict=vote"
-        raise InputError(Problem(paths[0], "is a table of votes whose columns are not named", fix))
     elif len(paths) == 1 and (strict or is_bundled(paths[0])):
         runs = as_runs(paths[0])
     else:
@@ -65,36 +77,62 @@ def is_vote_table(paths: list[str]) -> bool:
 def _votes(paths: list[str], columns: str, words: str | None, mode: str | None) -> RunSet:
     if len(paths) != 1 or Path(paths[0]).suffix not in VOTE_TABLE_SUFFIXES:
         raise InputError(Problem("--columns", "goes with one CSV or Parquet of votes", "name one such file"))
-    named: dict[str, Any] = read_pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")
-    known = f"{', '.join(_VOTE_COLUMNS)}; item, worker and verdict are needed"
-    problems = [
-        Problem(
-            "--columns",
-            f"{name!r} is not the name of a column{did_you_mean(name, _VOTE_COLUMNS)}",
-            f"use some of {known}",
-        )
-        for name in named
-        if name not in _VOTE_COLUMNS
-    ]
-    problems += [
-        Problem("--columns", f"does not say which column is the {name}", f"write {name}=, with some of {known}")
-        for name in ("item", "worker", "verdict")
-        if name not in named
-    ]
-    if not named.get("max_rounds", "1").isdecimal():
-        message = f"max_rounds must be an integer of at least 1, got {named['max_rounds']!r}"
-        problems.append(Problem("--columns", message, "write a number, as max_rounds=3"))
+    named = read_pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")
+    problems = [*column_problems(named, "--columns")]
     if mode is not None and named.get("mode", mode) != mode:
         message = f"says {mode!r}, but --columns says mode={named['mode']}"
         problems.append(Problem("--mode", message, "say it once"))
     if problems:
         raise InputError(problems)
-    named |= {"mode": mode} if mode is not None else {}
-    named |= {"max_rounds": int(named["max_rounds"])} if "max_rounds" in named else {}
-    verdicts = (
-        None if words is None else read_pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
-    )
-    return vp.from_votes(read_table(Path(paths[0])), **named, verdicts=verdicts)
+    return votes_as_named(read_table(Path(paths[0])), _with_options(VoteNames(named), words, mode))
+
+
+def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
+    """Return a table of votes whose columns no option names; what was asked for is written beside it.
+
+    InputError where nothing says which column is what, and nobody is at a terminal.
+    """
+    table = read_table(path)
+    if has_sidecar(path):
+        names = _with_options(read_sidecar(path), words, mode)
+        with _naming(f"Columns are named in {sidecar_of(path)}: change it, or delete it to name them anew."):
+            return votes_as_named(table, names)
+    named = columns_by_own_names(list(table))
+    missing = [name for name in NEEDED_COLUMNS if name not in named]
+    unread = words is None and not missing and unread_words(table[named["verdict"]])
+    if (missing or unread) and has_terminal():
+        names = ask_names(path, table, named, words_named=words is not None)
+        runs = votes_as_named(table, _with_options(names, words, mode))
+        typer.echo(f"Remembered in {visible(write_sidecar(path, names))}: delete it to be asked again.", err=True)
+        return runs
+    if missing:
+        shown = [f"{name}={named.get(name, 'COLUMN')}" for name in NEEDED_COLUMNS]
+        fix = f"say which column is what: --columns {','.join(shown)}, of {one_of(list(table))}"
+        message = f"is a table of votes whose columns are not named: which is the {' and the '.join(missing)}"
+        raise InputError(Problem(str(path), message, fix))
+    read = ",".join(f"{name}={column}" for name, column in named.items())
+    typer.echo(f"{visible(path)}: columns by their own names, as --columns {visible(read)}", err=True)
+    with _naming("Words of your own are named by --verdicts, as yes=agree,no=disagree; in a terminal they are asked for."):
+        return votes_as_named(table, _with_options(VoteNames(named), words, mode))
+
+
+def _with_options(names: VoteNames, words: str | None, mode: str | None) -> VoteNames:
+    """Return names of columns with the words of --verdicts in place of theirs, and with the mode of --mode."""
+    columns = dict(names.columns) | ({} if mode is None else {"mode": mode})
+    verdicts = names.verdicts
+    if words is not None:
+        verdicts = read_pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
+    return replace(names, columns=columns, verdicts=verdicts)
+
+
+@contextmanager
+def _naming(note: str) -> Iterator[None]:
+    """Add a note to an error of a table within the block: what its columns and words were taken from."""
+    try:
+        yield
+    except TableError as error:
+        error.add_note(note)
+        raise
 
 
 def read_pairs(option: str, text: str | None, form: str, example: str, *, blank: bool = False) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import verifyplan as vp
-from verifyplan.cli import options
+from verifyplan.cli import has_terminal, options
 from verifyplan.cli.agents import backend_of_log, backend_of_options, previewed_backend, script_of_options
 from verifyplan.cli.choices import OnBlockedName
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, print_end, repeat
@@ -26,11 +26,6 @@ from verifyplan.runs.run import Run
 
 MAX_CLAIM_CHARACTERS = 200
 """How much is shown of a blocking challenge's claim and concern."""
-
-
-def has_terminal() -> bool:
-    """Return whether somebody can read a question and type an answer."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def on_blocked_of(option: OnBlockedName | None) -> BlockedWord | PauseHandler:

@@ -9,13 +9,22 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
-from verifyplan.agents.base import Backend, ConversingBackend, LimitError, Request, Send, Sending
+from verifyplan.agents.base import (
+    Backend,
+    ConversingBackend,
+    LimitedBackend,
+    LimitError,
+    Request,
+    Send,
+    Sending,
+)
 from verifyplan.engine.emitter import Emitter
 from verifyplan.engine.sending import CallClock, LiveSending
 from verifyplan.engine.usage_limit import UsageLimit
@@ -63,6 +72,7 @@ class Caller:
         """Items that a recorded reply was never asked about, in a replay under other rules, with the last such call."""
         self._converses = isinstance(backend, ConversingBackend)
         self._limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
+        self._endpoint_limits = backend.call_limits if isinstance(backend, LimitedBackend) else {}
         self._slots: AbstractAsyncContextManager[object] = (
             asyncio.Semaphore(self._limit) if self._limit else nullcontext()
         )
@@ -110,7 +120,14 @@ class Caller:
             async def call(request: RequestT) -> None:
                 results[request.call_id] = read(request, await self._call(request))
 
-            await self._live(len(missing), (call(request) for request in requests if request.call_id in missing))
+            def calls(endpoint: str) -> Iterator[Awaitable[None]]:
+                wanted = (request for request in requests if request.call_id in missing)
+                return (call(request) for request in wanted if self._limited_endpoint(request) == endpoint)
+
+            counts = {"": len(missing)}
+            if self._endpoint_limits:
+                counts = Counter(self._limited_endpoint(each) for each in requests if each.call_id in missing)
+            await self._live({endpoint: (count, calls(endpoint)) for endpoint, count in counts.items()})
         return [results[call_id] for call_id in call_ids]
 
     def _record_request(self, request: Request) -> None:
@@ -127,15 +144,29 @@ class Caller:
             self.never_asked |= dict.fromkeys(set(items) - set(recorded.event.items), request.call_id)
         self.emitter.emit(requested)
 
-    async def _live(self, count: int, calls: Iterator[Awaitable[None]]) -> None:
-        """Make so many calls, whose results are then on disk; a task makes one after the other, for few exist."""
+    def _limited_endpoint(self, request: Request) -> str:
+        """Return the address that a request goes to if that has a limit of its own; blank if it has none."""
+        if not self._endpoint_limits or not isinstance(self.backend, LimitedBackend):
+            return ""
+        address = self.backend.address_for(request)
+        return address if address in self._endpoint_limits else ""
 
-        async def make_calls() -> None:
-            for call in calls:
+    async def _live(self, calls: Mapping[str, tuple[int, Iterator[Awaitable[None]]]]) -> None:
+        """Make so many calls of each endpoint, whose results are then on disk; those without a limit are one endpoint.
+
+        A task makes one call after the other, for few exist; calls that wait for their endpoint keep back no others.
+        """
+
+        async def make_calls(of_endpoint: Iterator[Awaitable[None]]) -> None:
+            for call in of_endpoint:
                 await call
 
         with self.emitter:
-            tasks = [asyncio.create_task(make_calls()) for _ in range(min(count, self._limit or count))]
+            tasks = [
+                asyncio.create_task(make_calls(of_endpoint))
+                for endpoint, (count, of_endpoint) in calls.items()
+                for _ in range(min(count, self._endpoint_limits.get(endpoint, count), self._limit or count))
+            ]
             try:
                 for task in asyncio.as_completed(tasks):
                     await task

@@ -19,6 +19,7 @@ from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.run_files import attempt, read_files
 from verifyplan.frames.runset import RunSet, concat, no_errors
 from verifyplan.frames.saved_tables import read_tables
+from verifyplan.frames.vote_files import has_sidecar, read_remembered
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.progress import progress as progress_bar
 
@@ -78,6 +79,8 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     """Load runs as tables, from run logs (`.jsonl`), state artifacts (`.json`) or tables that `RunSet.save` wrote.
 
     A dataset that `verifyplan compile` wrote is opened and not read: its tables are read when they are first needed.
+    A CSV or Parquet of votes is read where a file beside it, `votes.csv.columns.json`, names its columns, as
+    `verifyplan compare` writes it; `from_votes` reads any other table.
 
     `paths` is a file, a folder (every log and artifact in it and below, and the tables saved in it; hidden ones and
     links to folders aside), a glob, an fsspec address such as `s3://bucket/runs`, or a list of these. A run's id is
@@ -98,13 +101,16 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     RunSet(15 runs, 27 findings, 84 votes, 21 rounds, 51 dispatches)
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    located = find_all([os.fspath(address) for address in addresses])
+    votes = [address for address in addresses if has_sidecar(address)]
+    others = [os.fspath(address) for address in addresses if address not in votes]
+    located = find_all(others) if others or not votes else []
     files, folders = joined(located)
     datasets = [Dataset.open(place.dataset) for place in located if place.dataset is not None]
-    if len(datasets) == len(located) == 1:
+    if len(datasets) == len(located) == len(addresses) == 1:
         return datasets[0]
     failures: list[Failure] = []
     saved = [attempt(partial(_saved_runs, folder), folder.folder, failures) for folder in folders]
+    saved += [attempt(partial(read_remembered, path), os.fspath(path), failures) for path in votes]
     sets = [*datasets, *(runs for runs in saved if runs is not None)]
     shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
     with progress_bar("loading runs", len(files), shown) as step:

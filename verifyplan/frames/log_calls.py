@@ -224,7 +224,10 @@ def _rows_of(
             "items": list(request.items) if request else [],
             "request_sha256": request.request_sha256 if request else None,
             **_end_row(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id) if counts else None, is_later),
-            **_ignored_row(turns.get(call_id, ()), structured=_asks_for_json(log.started.backend, call_id)),
+            **_ignored_row(
+                turns.get(call_id, ()),
+                structured=_asks_for_json(log.started.backend, call_id, request.worker if request else None),
+            ),
             "requested_at": times.get((call_id, True)),
             "replied_at": times.get((call_id, False)),
         }
@@ -271,10 +274,16 @@ def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None, of_t
     }
 
 
-def _asks_for_json(backend: Mapping[str, Any], call_id: str) -> bool:
-    """Return whether a backend's requests ask for JSON by a schema, as it describes itself; of a pair by its role."""
-    of_role = backend.get(_place_of(call_id)["role"], backend)
-    return isinstance(of_role, Mapping) and of_role.get("structured") is True
+def _asks_for_json(backend: Mapping[str, Any], call_id: str, worker: str | None) -> bool:
+    """Return whether a call asks for JSON by a schema, as its backend describes itself; of a pair by its role."""
+    role = _place_of(call_id)["role"]
+    of_role = backend.get(role, backend)
+    if not isinstance(of_role, Mapping):
+        return False
+    by_name = ((of_role.get("workers"), worker), (of_role.get("models"), role))
+    own = [settings.get(name) for settings, name in by_name if isinstance(settings, Mapping)]
+    asked = [each["structured"] for each in own if isinstance(each, Mapping) and each.get("structured") is not None]
+    return [*asked, of_role.get("structured")][0] is True
 
 
 def _ignored_row(turns: Sequence[Turn], *, structured: bool) -> Row:

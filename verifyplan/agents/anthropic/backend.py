@@ -59,7 +59,7 @@ class Anthropic:
         model: the model of all roles and workers that have none of their own.
         models: by role (`challenger`, `synthesizer`, ..., `worker`; in debates `architect` and `builder`) another
             model, or a mapping of settings: model, max_tokens, effort, thinking, temperature, context, prompt,
-            base_url.
+            base_url, structured, max_concurrency (of its endpoint).
         workers: the same by worker, for panels of different models; `style` is a worker's stance, if not the run's.
         base_url: the endpoint; ANTHROPIC_BASE_URL, or Anthropic's own, if left out.
         api_key: its key; else ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is written nowhere.
@@ -289,6 +289,19 @@ class Anthropic:
         config = self._configs.of(request)
         return None if config.context is None else Room(config.context - config.max_tokens, config.max_tokens)
 
+    @property
+    def call_limits(self) -> Mapping[str, int]:
+        """How many calls an endpoint has under way at once, where a role or worker there says so: the fewest.
+
+        In message batches there is no such limit.
+        """
+        limits: dict[str, int] = {}
+        for config in () if self._send_request else self._configs.all:
+            if config.max_concurrency is not None:
+                address = config.base_url or self.endpoints.default_address
+                limits[address] = min(config.max_concurrency, limits.get(address, config.max_concurrency))
+        return limits
+
     def address_for(self, request: Request) -> str:
         """Return the endpoint that a request goes to."""
         return self._configs.of(request).base_url or self.endpoints.default_address
@@ -305,6 +318,7 @@ class Anthropic:
         rendered = render(request, style=style, opened=opened, short=config.prompt == "short")
         head = {**config.body(), "metadata": request_metadata(request, self._repetition)}
         model = (config.base_url, config.model)
+        structured = self.structured if config.structured is None else config.structured
         cached: dict[str, Any] = _CACHED if self.cache else {}
         head["system"] = [{"type": "text", "text": rendered.system, **cached}]
         if toolkit is not None and toolkit.allowed():
@@ -317,8 +331,8 @@ class Anthropic:
             endpoint=Endpoint(partial(self._post, config), partial(self._estimate, config.model)),
             head=head,
             opening=[*({**block, **({} if is_worker else cached)} for block in lasting), last],
-            schema=answer_schema(request, self.structured),
-            answer_form="schema" if self.structured and model not in self._refusing else "prompt",
+            schema=answer_schema(request, structured),
+            answer_form="schema" if structured and model not in self._refusing else "prompt",
             refused=lambda: self._refusing.add(model),
             opened=uses,
             toolkit=toolkit,

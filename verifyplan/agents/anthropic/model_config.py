@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from verifyplan.agents.anthropic.answer_schemas import Structured
 from verifyplan.agents.base import Request
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.base import Model
@@ -43,6 +44,13 @@ class ModelConfig(Model):
     )
     prompt: Literal["full", "short"] | None = Field(
         default=None, description="A worker's prompt: `short` has about a quarter of the words, for small contexts."
+    )
+
+    structured: Structured | None = Field(
+        default=None, description="How its endpoint is to hold answers to their form, where it is not as the others."
+    )
+    max_concurrency: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Calls that its endpoint has under way at once in a run; the fewest of any there count."
     )
 
     def body(self) -> dict[str, Any]:

@@ -1,0 +1,169 @@
+"""Columns of a table of votes that no option names: asked for at a terminal, once, and remembered beside the table."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import verifyplan as vp
+from tests import fork_client
+from tests.processes import fork_server
+from verifyplan.errors import InputError, TableError
+from verifyplan.frames.vote_files import VoteNames, columns_by_own_names, read_sidecar, sidecar_of, write_sidecar
+
+TABLE = "q,who,says,right\nc1,a,yes,1\nc1,b,yes,1\nc1,c,,1\nc2,a,no,0\nc2,b,yes,0\nc2,c,yes,0\n"
+NAMES = {"item": "q", "worker": "who", "verdict": "says", "truth": "right"}
+WORDS = {"yes": "agree", "": "verification-error", "no": "disagree"}
+
+
+@pytest.fixture
+def table(tmp_path) -> Path:
+    (tmp_path / "votes.csv").write_text(TABLE)
+    return tmp_path / "votes.csv"
+
+
+def typed(answers: list[tuple[str, str]], *words: object, folder: Path) -> tuple[int, str]:
+    """Run the command in a terminal: what is typed, each once its question is there; its exit code and what was shown."""
+    terminal, far = pty.openpty()
+    client = [sys.executable, "-IS", fork_client.__file__, fork_server("everything"), *map(str, words)]
+    with subprocess.Popen(client, stdin=far, stdout=far, stderr=far, cwd=folder) as command:
+        os.close(far)
+        shown, waiting, deadline = "", list(answers), time.monotonic() + 120
+        while time.monotonic() < deadline:
+            if not select.select([terminal], [], [], 0.2)[0]:
+                if command.poll() is not None:
+                    break
+                continue
+            try:
+                shown += os.read(terminal, 1 << 16).decode()
+            except OSError:  # the other end is closed
+                break
+            if waiting and waiting[0][0] in shown[shown.rfind("\0") + 1 :]:
+                os.write(terminal, waiting.pop(0)[1].encode() + b"\n")
+                shown += "\0"
+        code = command.wait(60)
+    os.close(terminal)
+    assert not waiting, (waiting, shown)
+    return code, shown.replace("\0", "").replace("\r\n", "\n")
+
+
+ANSWERS = [
+    ("Which column is the item", "nothing"),
+    ("That is no column", "q"),
+    ("Which column is the worker", "2"),
+    ("Which column is the verdict", "SAYS"),
+    ("Others, as", "truth=label"),
+    ("Write name=column", "truth=right"),
+    ("'yes' (3 rows) means", "agree"),
+    ("An empty cell (1 row) means", "x"),
+    ("Type one of the four", "v"),
+    ("'no' (1 row) means", "d"),
+]
+
+
+def test_a_terminal_is_asked_once_and_the_answers_are_remembered(table):
+    code, shown = typed(ANSWERS, "compare", table.name, "--resamples", 20, folder=table.parent)
+    assert code == 0, shown
+    assert "votes.csv: 6 rows. Its columns:\n  1  q: c1, c2\n" in shown
+    assert "Remembered in votes.csv.columns.json: delete it to be asked again." in shown
+    assert "collaborative against adversarial: 2 findings of 1 run" in shown
+    assert json.loads(sidecar_of(table).read_text()) == {"columns": NAMES, "verdicts": WORDS}
+    again, shown = typed([], "compare", table.name, "--resamples", 20, folder=table.parent)
+    assert again == 0
+    assert shown.startswith("collaborative against adversarial: 2 findings of 1 run")
+
+
+def test_what_was_broken_off_is_not_remembered(table):
+    code, shown = typed([("Which column is the item", "q"), ("Which column is", "\x04")], "compare", table, folder=table.parent)
+    assert code != 0
+    assert "Traceback" not in shown
+    assert not sidecar_of(table).exists()
+
+
+def test_only_words_are_asked_for_where_columns_say_themselves_what_they_are(table):
+    table.write_text("claim,judge,vote,round\nc1,a,ok,1\nc1,b,agree,1\n")
+    code, shown = typed([("'ok' (1 row) means", "agree")], "replay", table, folder=table.parent)
+    assert code == 0, shown
+    assert read_sidecar(table).columns == {"item": "claim", "worker": "judge", "verdict": "vote", "round": "round"}
+
+
+def test_without_a_terminal_nothing_is_asked_and_the_error_says_what_to_give(cli, table):
+    done = cli("compare", table)
+    assert done.code == 2
+    assert "is a table of votes whose columns are not named: which is the item and the worker and the verdict" in done.err
+    fix = "Fix: say which column is what: --columns item=COLUMN,worker=COLUMN,verdict=COLUMN, of 'q', 'who', 'says'"
+    assert fix in done.err
+    assert not sidecar_of(table).exists()
+
+
+def test_columns_that_say_themselves_what_they_are_need_no_option(cli, table):
+    table.write_text("Claim,judge,vote,truth\nc1,a,agree,1\nc1,b,REFUTED,1\n")
+    done = cli("replay", table)
+    assert done.code == 0, done.err
+    assert "columns by their own names, as --columns item=Claim,worker=judge,verdict=vote,truth=truth" in done.err
+    table.write_text("claim,judge,vote\nc1,a,yes\n")
+    refused = cli("replay", table)
+    assert refused.code == 2
+    assert "Words of your own are named by --verdicts, as yes=agree,no=disagree" in refused.err
+    assert cli("replay", table, "--verdicts", "yes=agree").code == 0
+
+
+def test_every_reader_goes_by_the_remembered_names(cli, table):
+    assert write_sidecar(table, VoteNames(NAMES, WORDS)) == sidecar_of(table)
+    runs = vp.load(table)
+    assert runs.votes["verdict"].value_counts().to_dict() == {"agree": 4, "disagree": 1, "verification-error": 1}
+    assert runs.findings.set_index("finding_id")["truth"].to_dict() == {"c1": True, "c2": False}
+    assert vp.load([table, vp.datasets.path("contract")]).runs.shape[0] == 16
+    assert vp.compare(table, resamples=20).n_findings == 2
+    for words in (["explain", table, "c1"], ["workers", table], ["replay", table, "--mode", "adversarial"]):
+        done = cli(*words)
+        assert done.code == 0, done.err
+    other = cli("replay", table, "--verdicts", "yes=disagree,no=agree,=verification-error")
+    assert "partial-consensus: 0" not in other.out
+    assert other.code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "columns must be texts by name, got None"),
+        ('{"columns": {"item": "q", "worker": 2, "verdict": "says"}}', "columns must be texts by name"),
+        ('{"columns": {"items": "q", "worker": "who", "verdict": "says"}}', "(did you mean 'item'?)"),
+        ('{"columns": {"worker": "who", "verdict": "says"}}', "does not say which column is the item"),
+        ('{"columns": {"item": "q", "worker": "who", "verdict": "says"}, "words": {}}', "'words' is not a part of it"),
+        ('{"columns": {}, "synthetic": 1}', "synthetic must be true or false, got 1"),
+        ("{", "is not JSON"),
+    ],
+)
+def test_a_remembered_file_that_does_not_fit_is_refused(cli, table, content, message):
+    sidecar_of(table).write_text(content)
+    with pytest.raises(InputError, match=re.escape(message)):
+        vp.load(table)
+    done = cli("compare", table)
+    assert (done.code, message in done.err) == (2, True), done.err
+
+
+def test_a_table_that_has_changed_says_where_its_names_come_from(cli, table):
+    write_sidecar(table, VoteNames(NAMES | {"worker": "judge"}, WORDS))
+    note = f"{sidecar_of(table)}: change it, or delete it to name them anew."
+    with pytest.raises(TableError, match="there is no column 'judge'") as caught:
+        vp.load(table)
+    assert caught.value.__notes__[0].endswith(note)
+    done = cli("compare", table)
+    assert (done.code, note in done.err) == (2, True)
+    assert len(vp.load([table, vp.datasets.path("contract")], strict=False).errors) == 1
+
+
+def test_own_names_are_taken_in_any_spelling_and_the_best_first():
+    assert columns_by_own_names(["claim", "Finding ID", "Worker", "VOTE"]) == {
+        "item": "Finding ID", "worker": "Worker", "verdict": "VOTE",
+    }  # fmt: skip

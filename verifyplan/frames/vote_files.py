@@ -1,0 +1,164 @@
+"""Read a file of votes by the names of its columns: those in a file beside it, or those that say it themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from verifyplan.errors import InputError, Problem, TableError
+from verifyplan.files import read_json, write_text
+from verifyplan.frames.columns import as_text
+from verifyplan.frames.runset import RunSet
+from verifyplan.frames.table_files import read_table
+from verifyplan.frames.votes import from_votes
+from verifyplan.rules.answers import read_verdict, spelling
+from verifyplan.text import did_you_mean
+
+VOTE_TABLE_SUFFIXES = (".csv", ".parquet")
+SIDECAR_SUFFIX = ".columns.json"
+MAX_SIDECAR_BYTES = 1_000_000
+
+NEEDED_COLUMNS = ("item", "worker", "verdict")
+VOTE_COLUMNS = (
+    *(*NEEDED_COLUMNS, "basis", "round", "run", "truth", "explanation"),
+    *("summary", "category", "discoverers", "mode", "max_rounds"),
+)
+"""What a table of votes may say; all but `max_rounds`, a number, are names of columns; `mode` may be a mode."""
+
+_OWN_NAMES: Mapping[str, tuple[str, ...]] = {
+    "item": ("item", "finding_id", "finding", "claim"),
+    "worker": ("worker", "judge", "annotator", "rater"),
+    "verdict": ("verdict", "vote"),
+    "basis": ("basis", "disagree_basis"),
+    "run": ("run", "run_id"),
+    **{name: (name,) for name in ("round", "truth", "explanation", "summary", "category", "discoverers", "mode")},
+}
+"""The names by which a column says itself what it is, the first that is there."""
+
+
+@dataclass(frozen=True)
+class VoteNames:
+    """Which column of a table of votes is what, and what its words for verdicts mean."""
+
+    columns: Mapping[str, str]
+    """Columns by the arguments of `from_votes`."""
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    """Words of the table and their verdicts; a blank word is an empty cell."""
+    synthetic: bool = False
+    """Whether the votes were made up."""
+
+
+def sidecar_of(path: str | os.PathLike[str]) -> Path:
+    """Return the file beside a file of votes that says which column is what.
+
+    >>> sidecar_of("study/votes.csv").name
+    'votes.csv.columns.json'
+    """
+    return Path(path).with_name(f"{Path(path).name}{SIDECAR_SUFFIX}")
+
+
+def has_sidecar(address: str | os.PathLike[str]) -> bool:
+    """Return whether an address is a local file of votes with such a file beside it."""
+    path = Path(address)
+    return path.suffix in VOTE_TABLE_SUFFIXES and path.is_file() and sidecar_of(path).is_file()
+
+
+def write_sidecar(path: Path, names: VoteNames) -> Path:
+    """Write the names of the columns of a file of votes beside it, atomically; return the path written."""
+    content = {"columns": dict(names.columns), "verdicts": dict(names.verdicts)}
+    content |= {"synthetic": True} if names.synthetic else {}
+    return write_text(sidecar_of(path), json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_sidecar(path: Path) -> VoteNames:
+    """Return the names in the file beside a file of votes; InputError listing all that does not fit."""
+    sidecar = sidecar_of(path)
+    place = str(sidecar)
+    fix = "write {'columns': {'item': ..., 'worker': ..., 'verdict': ...}, 'verdicts': {'yes': 'agree'}}, or delete it"
+    if sidecar.stat().st_size > MAX_SIDECAR_BYTES:
+        raise InputError(Problem(place, f"has more than {MAX_SIDECAR_BYTES:,} bytes", fix))
+    content = read_json(sidecar, fix)
+    table: dict[str, Any] = content if isinstance(content, dict) else {"columns": None}
+    columns, verdicts, synthetic = table.get("columns"), table.get("verdicts", {}), table.get("synthetic", False)
+    problems = [
+        Problem(place, f"{name!r} is not a part of it", fix)
+        for name in table
+        if name not in ("columns", "verdicts", "synthetic")
+    ]
+    problems += [
+        Problem(place, f"{name} must be texts by name, got {value!r}", fix)
+        for name, value in (("columns", columns), ("verdicts", verdicts))
+        if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values())
+    ]
+    if not isinstance(synthetic, bool):
+        problems.append(Problem(place, f"synthetic must be true or false, got {synthetic!r}", fix))
+    if not problems:
+        problems = [*column_problems(columns, place)]
+    if problems:
+        raise InputError(problems)
+    return VoteNames(columns, verdicts, synthetic)
+
+
+def column_problems(named: Mapping[str, str], place: str) -> Iterator[Problem]:
+    """Yield what is wrong with the names of columns: what no table of votes has, what is missing, no number."""
+    known = f"{', '.join(VOTE_COLUMNS)}; item, worker and verdict are needed"
+    for name in named:
+        if name not in VOTE_COLUMNS:
+            message = f"{name!r} is not the name of a column{did_you_mean(name, VOTE_COLUMNS)}"
+            yield Problem(place, message, f"use some of {known}")
+    for name in NEEDED_COLUMNS:
+        if name not in named:
+            yield Problem(place, f"does not say which column is the {name}", f"write {name}=, with some of {known}")
+    if not named.get("max_rounds", "1").isdecimal():
+        message = f"max_rounds must be an integer of at least 1, got {named['max_rounds']!r}"
+        yield Problem(place, message, "write a number, as max_rounds=3")
+
+
+def votes_as_named(table: pd.DataFrame, names: VoteNames) -> RunSet:
+    """Return a table of votes as runs, read by the names of its columns (see `column_problems`)."""
+    named: dict[str, Any] = dict(names.columns)
+    named |= {"max_rounds": int(named["max_rounds"])} if "max_rounds" in named else {}
+    if names.synthetic:
+        table = table.copy(deep=False)
+        table.attrs["synthetic"] = True
+    return from_votes(table, **named, verdicts=dict(names.verdicts) or None)
+
+
+def read_remembered(address: str | os.PathLike[str]) -> RunSet:
+    """Return a file of votes as runs, by the names in the file beside it; errors name that file, too."""
+    path = Path(address)
+    names = read_sidecar(path)
+    try:
+        return votes_as_named(read_table(path), names)
+    except TableError as error:
+        error.add_note(f"Columns and words are those of {sidecar_of(path)}: change it, or delete it to name them anew.")
+        raise
+
+
+def columns_by_own_names(columns: Sequence[object]) -> dict[str, str]:
+    """Return the columns that say themselves what they are, in any case, by the arguments of `from_votes`.
+
+    >>> columns_by_own_names(["Claim", "judge", "says", "run_id"])
+    {'item': 'Claim', 'worker': 'judge', 'run': 'run_id'}
+    """
+    spelt = {spelling(str(column)): str(column) for column in reversed(columns)}
+    found = {name: [spelt[own] for own in map(spelling, owns) if own in spelt] for name, owns in _OWN_NAMES.items()}
+    return {name: named[0] for name, named in found.items() if named}
+
+
+def unread_words(verdicts: pd.Series[Any]) -> dict[str, int]:
+    """Return the words of a column that are no verdicts, in order of appearance, and in how many rows each is.
+
+    A blank word is an empty cell.
+
+    >>> unread_words(pd.Series(["agree", "yes", None, "yes"]))
+    {'yes': 2, '': 1}
+    """
+    counts = as_text(verdicts).fillna("").str.strip().value_counts(sort=False)
+    return {str(word): int(n) for word, n in counts.items() if read_verdict(str(word)) is None}
