@@ -154,5 +154,7 @@ def test_links_and_pictures_lead_somewhere(page):
 def test_every_page_can_be_reached_from_the_readme():
     linked = set(re.findall(r"\]\((docs/[\w-]+\.md)\)", (ROOT / "README.md").read_text()))
     for page in sorted(linked):
-        linked |= {f"docs/{name}" for name in re.findall(r"\]\(((?:questions/)?[\w-]+\.md)\)", (ROOT / page).read_text())}
+        linked |= {
+            f"docs/{name}" for name in re.findall(r"\]\(((?:questions/)?[\w-]+\.md)\)", (ROOT / page).read_text())
+        }
     assert set(PAGES) - {"README.md"} <= linked

@@ -240,7 +240,10 @@ def test_a_worker_can_have_the_form_in_the_prompt_where_its_endpoint_holds_no_sc
 
 @pytest.mark.parametrize(
     ("own", "message"),
-    [({"structured": "maybe"}, "structured: 'maybe' does not fit"), ({"max_concurrency": 0}, "max_concurrency: 0 does")],
+    [
+        ({"structured": "maybe"}, "structured: 'maybe' does not fit"),
+        ({"max_concurrency": 0}, "max_concurrency: 0 does"),
+    ],
 )
 def test_settings_of_one_worker_are_checked_before_anything_is_sent(own, message):
     with pytest.raises(SettingsError, match=message):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -94,9 +92,7 @@ def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
     """
     table = read_table(path)
     if has_sidecar(path):
-        names = _with_options(read_sidecar(path), words, mode)
-        with _naming(f"Columns are named in {sidecar_of(path)}: change it, or delete it to name them anew."):
-            return votes_as_named(table, names)
+        return votes_as_named(table, _with_options(read_sidecar(path), words, mode), sidecar_of(path))
     named = columns_by_own_names(list(table))
     missing = [name for name in NEEDED_COLUMNS if name not in named]
     unread = words is None and not missing and unread_words(table[named["verdict"]])
@@ -112,8 +108,13 @@ def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
         raise InputError(Problem(str(path), message, fix))
     read = ",".join(f"{name}={column}" for name, column in named.items())
     typer.echo(f"{visible(path)}: columns by their own names, as --columns {visible(read)}", err=True)
-    with _naming("Words of your own are named by --verdicts, as yes=agree,no=disagree; in a terminal they are asked for."):
+    try:
         return votes_as_named(table, _with_options(VoteNames(named), words, mode))
+    except TableError as error:
+        error.add_note(
+            "Words of your own are named by --verdicts, as yes=agree,no=disagree; a terminal is asked for them."
+        )
+        raise
 
 
 def _with_options(names: VoteNames, words: str | None, mode: str | None) -> VoteNames:
@@ -123,16 +124,6 @@ def _with_options(names: VoteNames, words: str | None, mode: str | None) -> Vote
     if words is not None:
         verdicts = read_pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
     return replace(names, columns=columns, verdicts=verdicts)
-
-
-@contextmanager
-def _naming(note: str) -> Iterator[None]:
-    """Add a note to an error of a table within the block: what its columns and words were taken from."""
-    try:
-        yield
-    except TableError as error:
-        error.add_note(note)
-        raise
 
 
 def read_pairs(option: str, text: str | None, form: str, example: str, *, blank: bool = False) -> dict[str, str]:

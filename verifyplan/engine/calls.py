@@ -72,7 +72,7 @@ class Caller:
         """Items that a recorded reply was never asked about, in a replay under other rules, with the last such call."""
         self._converses = isinstance(backend, ConversingBackend)
         self._limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
-        self._endpoint_limits = backend.call_limits if isinstance(backend, LimitedBackend) else {}
+        self._endpoint_limits: Mapping[str, int] = backend.call_limits if isinstance(backend, LimitedBackend) else {}
         self._slots: AbstractAsyncContextManager[object] = (
             asyncio.Semaphore(self._limit) if self._limit else nullcontext()
         )
@@ -100,10 +100,7 @@ class Caller:
         made if this is a replay and a call has no recorded reply.
         """
         call_ids = [request.call_id for request in requests]
-        if self.backend is None:
-            for call_id in call_ids:
-                if not self.past.has_result(call_id):
-                    raise CensoredError(call_id)
+        self._check_replay(call_ids)
         for request in requests:
             self._record_request(request)  # which may take up a reply from before a reopening
         missing = dict.fromkeys(call_id for call_id in call_ids if not self.past.has_result(call_id))
@@ -124,11 +121,15 @@ class Caller:
                 wanted = (request for request in requests if request.call_id in missing)
                 return (call(request) for request in wanted if self._limited_endpoint(request) == endpoint)
 
-            counts = {"": len(missing)}
-            if self._endpoint_limits:
-                counts = Counter(self._limited_endpoint(each) for each in requests if each.call_id in missing)
+            counts = self._counted(requests, missing)
             await self._live({endpoint: (count, calls(endpoint)) for endpoint, count in counts.items()})
         return [results[call_id] for call_id in call_ids]
+
+    def _check_replay(self, call_ids: Collection[str]) -> None:
+        """Raise CensoredError if this is a replay, and a call has no recorded reply."""
+        unknown = (call_id for call_id in call_ids if not self.past.has_result(call_id))
+        if self.backend is None and (first := next(unknown, None)) is not None:
+            raise CensoredError(first)
 
     def _record_request(self, request: Request) -> None:
         self.emitter.recorder.note_request(request)
@@ -143,6 +144,12 @@ class Caller:
         if recorded is not None and isinstance(recorded.event, CallRequested):
             self.never_asked |= dict.fromkeys(set(items) - set(recorded.event.items), request.call_id)
         self.emitter.emit(requested)
+
+    def _counted(self, requests: Collection[Request], missing: Collection[str]) -> Mapping[str, int]:
+        """Return how many calls are to be made, by `_limited_endpoint`."""
+        if not self._endpoint_limits:
+            return {"": len(missing)}
+        return Counter(self._limited_endpoint(request) for request in requests if request.call_id in missing)
 
     def _limited_endpoint(self, request: Request) -> str:
         """Return the address that a request goes to if that has a limit of its own; blank if it has none."""

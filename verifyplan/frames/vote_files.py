@@ -71,7 +71,7 @@ def has_sidecar(address: str | os.PathLike[str]) -> bool:
 
 def write_sidecar(path: Path, names: VoteNames) -> Path:
     """Write the names of the columns of a file of votes beside it, atomically; return the path written."""
-    content = {"columns": dict(names.columns), "verdicts": dict(names.verdicts)}
+    content: dict[str, Any] = {"columns": dict(names.columns), "verdicts": dict(names.verdicts)}
     content |= {"synthetic": True} if names.synthetic else {}
     return write_text(sidecar_of(path), json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
@@ -85,7 +85,8 @@ def read_sidecar(path: Path) -> VoteNames:
         raise InputError(Problem(place, f"has more than {MAX_SIDECAR_BYTES:,} bytes", fix))
     content = read_json(sidecar, fix)
     table: dict[str, Any] = content if isinstance(content, dict) else {"columns": None}
-    columns, verdicts, synthetic = table.get("columns"), table.get("verdicts", {}), table.get("synthetic", False)
+    columns: Any = table.get("columns")
+    verdicts, synthetic = table.get("verdicts", {}), table.get("synthetic", False)
     problems = [
         Problem(place, f"{name!r} is not a part of it", fix)
         for name in table
@@ -120,25 +121,29 @@ def column_problems(named: Mapping[str, str], place: str) -> Iterator[Problem]:
         yield Problem(place, message, "write a number, as max_rounds=3")
 
 
-def votes_as_named(table: pd.DataFrame, names: VoteNames) -> RunSet:
-    """Return a table of votes as runs, read by the names of its columns (see `column_problems`)."""
+def votes_as_named(table: pd.DataFrame, names: VoteNames, sidecar: Path | None = None) -> RunSet:
+    """Return a table of votes as runs, read by the names of its columns (see `column_problems`).
+
+    Problems of the table end in one that says from which file the names are, if they are from one.
+    """
     named: dict[str, Any] = dict(names.columns)
     named |= {"max_rounds": int(named["max_rounds"])} if "max_rounds" in named else {}
     if names.synthetic:
         table = table.copy(deep=False)
         table.attrs["synthetic"] = True
-    return from_votes(table, **named, verdicts=dict(names.verdicts) or None)
+    try:
+        return from_votes(table, **named, verdicts=dict(names.verdicts) or None)
+    except TableError as error:
+        if sidecar is None:
+            raise
+        fix = "change it, or delete it to name them anew"
+        raise TableError([*error.problems, Problem(str(sidecar), "names these columns and words", fix)]) from None
 
 
 def read_remembered(address: str | os.PathLike[str]) -> RunSet:
-    """Return a file of votes as runs, by the names in the file beside it; errors name that file, too."""
+    """Return a file of votes as runs, by the names in the file beside it; InputError as `read_sidecar`."""
     path = Path(address)
-    names = read_sidecar(path)
-    try:
-        return votes_as_named(read_table(path), names)
-    except TableError as error:
-        error.add_note(f"Columns and words are those of {sidecar_of(path)}: change it, or delete it to name them anew.")
-        raise
+    return votes_as_named(read_table(path), read_sidecar(path), sidecar_of(path))
 
 
 def columns_by_own_names(columns: Sequence[object]) -> dict[str, str]:

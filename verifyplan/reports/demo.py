@@ -30,7 +30,9 @@ _NEXT = (
     NextStep("Is the difference real?", f'vp.compare("{_SET}").tests'),
     NextStep("What is this panel worth, and who in it?", f'vp.panel(vp.datasets.votes("{_SET}"))'),
     NextStep("Which rule should I use?", f'vp.search_rules("{_SET}", cost="votes", quality="accuracy")'),
-    NextStep("Why did a pair end in its class?", f'vp.explain("{_SET}", "ITEM", mode="adversarial")'),
+    NextStep(
+        "Why did a pair end in its class?", f'vp.explain("{_SET}", "LLMBar.Adversarial.GPTInst/0", mode="adversarial")'
+    ),
     NextStep("How do I begin with my own votes? In a shell:", "verifyplan new study my-study"),
 )
 

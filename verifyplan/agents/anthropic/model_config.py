@@ -50,7 +50,8 @@ class ModelConfig(Model):
         default=None, description="How its endpoint is to hold answers to their form, where it is not as the others."
     )
     max_concurrency: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="Calls that its endpoint has under way at once in a run; the fewest of any there count."
+        default=None,
+        description="Calls that its endpoint has under way at once in a run; the fewest of any there count.",
     )
 
     def body(self) -> dict[str, Any]:
