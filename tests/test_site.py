@@ -71,10 +71,16 @@ def test_the_reference_shows_classes_with_their_members_and_errors_with_their_ba
     assert written <= set(index.split())
 
 
-def test_a_class_is_shown_without_the_list_of_fields_which_stand_below_it():
-    lines = ["What two modes made.", "", "Fields:", "    summary: one row a metric"]
-    conf.plain_docstring(None, "class", "verifyplan.results.Comparison", None, None, lines)
-    assert lines == ["What two modes made.", ""]
+def test_docstrings_are_shown_without_the_fields_of_a_class_and_with_colons_in_those_of_fields():
+    of_class = ["What two modes made.", "", "Fields:", "    summary: one row a metric"]
+    conf.sections_of_docstring(None, "class", "results.Comparison", vp.results.Comparison, None, of_class)
+    assert [line for line in of_class if line] == ["What two modes made."]
+    of_field = ["One row a finding: class, rule and round."]
+    conf.sections_of_docstring(None, "attribute", "findings", None, None, of_field)
+    assert of_field == ["One row a finding: class, rule and round."]
+    of_function = ["Compare.", "", "Args:", "    runs: a set of runs."]
+    conf.sections_of_docstring(None, "function", "compare", vp.compare, None, of_function)
+    assert ":param runs: a set of runs." in of_function
 
 
 def test_result_classes_are_shown_without_parameters_and_others_with_them():

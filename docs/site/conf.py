@@ -4,11 +4,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+from sphinx.ext.napoleon import Config, GoogleDocstring
+
 from verifyplan.version import VERSION
 
 project, author, version = "verifyplan", "The verifyplan authors", VERSION
 copyright = "The verifyplan authors"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]
 exclude_patterns = ["README.md", "**/.ipynb_checkpoints"]  # of the README the first pages are made
 default_role = "code"  # docstrings have names between single backticks
 suppress_warnings = ["ref.python"]  # a word between backticks may be the name of several fields
@@ -28,8 +30,8 @@ nb_mime_priority_overrides = [
 ]
 
 autodoc_typehints = "signature"
+autodoc_type_aliases = {"Runs": "Runs"}  # docs/interface.md says what these are
 autodoc_member_order = "bysource"
-napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 copybutton_exclude = ".linenos, .gp, .go"
@@ -40,7 +42,7 @@ html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": []}
+html_sidebars: dict[str, list[str]] = {"index": [], "start": [], "gallery": []}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
@@ -54,15 +56,17 @@ html_theme_options = {
 }
 
 
-def plain_docstring(_app: Any, what: str, _name: str, _value: object, _options: Any, lines: list[str]) -> None:
-    """Cut the list of fields from the help of a class, as each is shown by itself; keep colons in that of a field.
+def sections_of_docstring(_app: Any, what: str, name: str, value: object, _options: Any, lines: list[str]) -> None:
+    """Rewrite the sections of docstrings (Args, Returns) for Sphinx, and cut the list of fields of a class.
 
-    Napoleon would take what stands before a colon in the first line of a field's text for its type.
+    The site shows each field by itself. What stands in the first line of a field's text before a colon is no type, for
+    which napoleon would take it: fields are left as they are.
     """
+    if what in ("attribute", "data", "property"):
+        return
     if what in ("class", "exception") and "Fields:" in lines:
         del lines[lines.index("Fields:") :]
-    if what in ("attribute", "data", "property"):
-        lines.insert(0, "")
+    lines[:] = GoogleDocstring(lines, Config(), what=what, name=name, obj=value).lines()
 
 
 def without_parameters(_app: Any, what: str, name: str, *_rest: Any) -> tuple[str, str] | None:
@@ -72,5 +76,5 @@ def without_parameters(_app: Any, what: str, name: str, *_rest: Any) -> tuple[st
 
 def setup(app: Any) -> None:
     """Connect both to the events of autodoc."""
-    app.connect("autodoc-process-docstring", plain_docstring, priority=400)  # before napoleon reads it
+    app.connect("autodoc-process-docstring", sections_of_docstring)
     app.connect("autodoc-process-signature", without_parameters)
