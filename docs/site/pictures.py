@@ -19,6 +19,7 @@ import verifyplan as vp
 runs = vp.datasets.runs("stdlib-claims/adversarial")
 vp.view(runs, runs.findings.query("classification == 'contested'")["finding_id"].iloc[0])
 """
+HEIGHT_PX = 790
 
 
 def charts() -> dict[str, vp.results.Figure]:
@@ -43,7 +44,11 @@ def viewer(path: Path) -> None:
         page.open(notebook(Path(folder), VIEWER)).run_all()
         page.tab.set_viewport_size({"width": 1400, "height": 1400})
         page.settle()
-        page.outputs.first.screenshot(path=path)
+        page.outputs.first.get_by_role("button", name="counter-evidence").first.click()
+        page.settle()
+        box = page.outputs.first.bounding_box()
+        assert box is not None
+        page.tab.screenshot(path=path, clip={**box, "height": HEIGHT_PX})
         browser.close()
 
 
