@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import sync_playwright
 
@@ -46,9 +47,8 @@ def viewer(path: Path) -> None:
         page.settle()
         page.outputs.first.get_by_role("button", name="counter-evidence").first.click()
         page.settle()
-        box = page.outputs.first.bounding_box()
-        assert box is not None
-        page.tab.screenshot(path=path, clip={**box, "height": HEIGHT_PX})
+        box: Any = page.outputs.first.bounding_box()
+        page.tab.screenshot(path=path, clip=box | {"height": HEIGHT_PX})
         browser.close()
 
 
