@@ -17,7 +17,7 @@ from tests.runs.crossing import finding
 from verifyplan.agents.conformance import STEPS, ConformanceReport, probe, read_conformance
 from verifyplan.agents.prices import price_of
 from verifyplan.cli.app import app
-from verifyplan.errors import InputError, SettingsError
+from verifyplan.errors import AgentError, InputError, SettingsError
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.resume import read_run
 
@@ -99,9 +99,10 @@ def test_the_settings_that_fit_follow_from_the_report():
     ],
 )
 def test_an_endpoint_that_does_not_answer_is_an_error_after_one_request(answer, words):
-    with ScriptedServer([answer]) as server, pytest.raises(SettingsError, match=words):
+    with ScriptedServer([answer]) as server, pytest.raises((SettingsError, AgentError), match=words) as raised:
         probe(MODEL, base_url=server.url, api_key=KEY, timeout=0.3)
     assert len(server.requests) == 1
+    assert (raised.type is AgentError) == ("try again" in words)
 
 
 def test_refusals_after_the_first_answer_are_unknowns_and_notes():

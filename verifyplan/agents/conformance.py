@@ -188,7 +188,8 @@ def probe(
         say: called with a line before each step: what is asked, with how many tokens and, where the price is known,
             dollars; all steps together are `conformance.STEPS`.
 
-    SettingsError where the endpoint cannot be asked, or refuses the key or the model. Source: rule G3.
+    SettingsError where the endpoint cannot be asked, or refuses the key or the model; AgentError where it is down,
+    overloaded or too slow. Source: rule G3.
 
     >>> ConformanceReport.model_fields["at_once"].description
     'Requests answered at once, of 4: about, by their time.'

@@ -26,7 +26,7 @@ from verifyplan.agents.anthropic.http_attempts import RETRIED_STATUSES, asked_wa
 from verifyplan.agents.anthropic.key import Key
 from verifyplan.agents.conformance import AT_ONCE, ConformanceReport, Held
 from verifyplan.agents.prices import usage_of
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.protocol.call import Usage
 from verifyplan.redaction import redact
 from verifyplan.text import span, truncate
@@ -56,6 +56,11 @@ class Answered(NamedTuple):
     seconds: float = 0.0
     asked_wait_s: float | None = None
     fix: str = "name an endpoint of the Messages API"
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether neither the request nor the settings are the cause: the endpoint is down, overloaded or too slow."""
+        return self.fix == fix_of_outage(self.asked_wait_s)
 
     @property
     def note(self) -> str:
@@ -177,7 +182,7 @@ async def probe_endpoint(
 ) -> ConformanceReport:
     """Return the report of one model of an endpoint; `begin` is called before each step of `STEPS`.
 
-    SettingsError where it cannot be reached, or refuses the first request.
+    SettingsError where it cannot be reached, or refuses the first request; AgentError in an outage.
     """
     endpoint = Endpoint(address, key, timeout=timeout, max_retries=0)
     asking = _Probe(endpoint, model)
@@ -186,7 +191,8 @@ async def probe_endpoint(
         alone = await asking.ask(_FIRST)
         if alone.message is None:
             fix = fix_of_refusal(alone.status, key, address) or alone.fix
-            raise SettingsError(Problem(f"endpoint {address}", alone.note, fix))
+            problem = Problem(f"endpoint {address}", alone.note, fix)
+            raise AgentError(str(problem)) if alone.is_outage else SettingsError(problem)
         begin("twice")
         repeated = await asking.repeats(alone)
         begin("models")
