@@ -174,12 +174,11 @@ def _killed_at_instants(seed: int) -> Befalls:
 def _struck(at: int, number: int) -> Befalls:
     """A signal is sent when the server has the request of this number."""
 
-    async def strike(request: int, _: str) -> None:
-        if request == at and not scenes[0].ended:  # two that come at once have one number
-            scenes[0].send(number)
-
     def befall(scene: Scene) -> None:
-        scenes.append(scene)
+        async def strike(request: int, _: str) -> None:
+            if request == at and not scene.ended:  # two that come at once have one number
+                scene.send(number)
+
         scene.server.on_request = strike
         with scene.process() as started:
             pass
@@ -190,7 +189,6 @@ def _struck(at: int, number: int) -> Befalls:
         else:
             scene.wrong.check("ends", done.returncode == KILLED, f"exit code {done.returncode}")
 
-    scenes: list[Scene] = []
     return befall
 
 

@@ -46,6 +46,9 @@ CHALLENGE = "claim " * (CHALLENGE_TOKENS * CHARACTERS_PER_TOKEN // len("claim ")
 """Stands for the words of a challenge in what a panel reads."""
 
 
+RAISED: tuple[Role, ...] = ("challenger", "resolver")
+"""Who says less after iteration 1, where fewer challenges and unknowns are raised."""
+
 NEUTRAL_RULES = VotingRules()
 """Those of a plan body: its gate keeps its own (rule B10)."""
 
@@ -136,7 +139,16 @@ class PlanCalls:
         """Return the use of a call: the prompt of a first call, and so many tokens on record."""
         request = self._role_request(role, iteration)
         body = self._backend.first_request(request)
-        return call_use(body, case, ANSWER_TOKENS[role], record, request.tools, self._files, kept)
+        answer = ANSWER_TOKENS[role]
+        if iteration > 1 and role in RAISED and not case.exhaustive:
+            answer = round(answer * self._later_share)
+        return call_use(body, case, answer, record, request.tools, self._files, kept)
+
+    @property
+    def _later_share(self) -> float:
+        """Return how much of the challenges of iteration 1 a later one raises, if by as much as it may (rule A5)."""
+        rules = self._settings.rules
+        return min(1.0, rules.later_challenger_cap / max(rules.first_challenger_cap, 1))
 
     def _role_request(self, role: Role, iteration: int) -> RoleRequest:
         """Return a request of a role, before anything is on record."""
