@@ -20,7 +20,7 @@ SAMPLE = {
     ("messages", "made-up ids"): "cross",
     ("roles", "an outage: 60 % of calls get 503"): "cross",
     ("tools", "a path that leads out"): "plan",
-    ("kills", "SIGKILL while a request is answered"): "cross",
+    ("kills", "SIGKILL twice while a failed call is asked again"): "cross",
     ("signals", "Ctrl-C while a request is answered"): "plan",
     ("disk", "no room for more of the log"): "debate",
     ("clock", "set back by a day, and again with each event"): "cross",
