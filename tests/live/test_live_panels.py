@@ -163,6 +163,19 @@ def test_each_worker_has_its_own_endpoint_and_each_endpoint_its_own_key():
     assert other.credentials == {json.dumps({"authorization": f"Bearer {OTHER_KEY}"})}
 
 
+def test_keys_go_in_the_header_that_the_environment_names_and_in_no_other(monkeypatch):
+    monkeypatch.setenv("VERIFYPLAN_KEY_HEADER", "x-api-key")
+    with ExitStack() as stack:
+        one, other = endpoints(stack, KEY, OTHER_KEY)
+        workers = {"cy": {"base_url": other.url, "model": SONNET}}
+        voted(speaking_to(one, workers=workers, api_keys={other.url: OTHER_KEY}))
+    assert one.credentials == {json.dumps({"x-api-key": KEY})}
+    assert other.credentials == {json.dumps({"x-api-key": OTHER_KEY})}
+    monkeypatch.setenv("VERIFYPLAN_KEY_HEADER", "cookie")
+    with pytest.raises(SettingsError, match="VERIFYPLAN_KEY_HEADER: names no header for a key, got 'cookie'"):
+        speaking_to(one)
+
+
 @pytest.mark.parametrize("variable", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])
 def test_a_key_of_the_environment_goes_to_the_first_endpoint_alone(variable, monkeypatch):
     monkeypatch.setenv(variable, KEY)
