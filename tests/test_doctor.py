@@ -227,6 +227,8 @@ def test_without_a_key_the_ways_to_give_one_are_told_and_nothing_is_asked(monkey
     checks = checked(base_url=OTHER)
     assert checks["key"].state == "missing"
     assert "ANTHROPIC_API_KEY" in checks["key"].fix
+    server = Path(__file__).parents[1] / checks["key"].fix.split("tests.live.serve ")[1].split()[0]
+    assert server.is_file()
     assert (checks["endpoint"].state, checks["endpoint"].message) == (
         "skipped",
         f"{OTHER} was not asked: there is no key",

@@ -61,6 +61,12 @@ VERSION_TIMEOUT_S = 10
 """Seconds that a program has to print its version."""
 MAX_SHOWN_MODELS = 20
 
+TRIAL = (
+    "to try runs without one, start the scripted server of a checkout and name its address by --base-url: "
+    "python -m tests.live.serve tests/live/anybody.py (docs/live-agents.md)"
+)
+"""What helps whoever has no key."""
+
 _OBVIOUS_PLACES = ("api_key", "base_url")
 """Places of problems that the name of their check shows already."""
 
@@ -164,7 +170,9 @@ def _model_access(address: str, model: str | None, network: bool, timeout: float
         )
         yield Check(name="key", state="ok", message=words)
     except SettingsError as error:
-        yield _of_error(error, "key", "missing" if error.problems[0].place == "api_key" else "wrong")
+        is_missing = error.problems[0].place == "api_key"
+        found = _of_error(error, "key", "missing" if is_missing else "wrong")
+        yield found.model_copy(update={"fix": f"{found.fix}; {TRIAL}"}) if is_missing else found
     reasons = {
         "--no-network": not network,
         f"{OFFLINE_VARIABLE} is set": is_forbidden(address),
