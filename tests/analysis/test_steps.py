@@ -104,6 +104,10 @@ def test_every_row_of_the_history_and_every_call_stands_in_one_step(plan):
     assert len(rows) == len(plan.tables.challenge_history)
     assert sum(len(plan.calls(step)) for step in plan.steps["step"]) == len(plan.tables.calls)
     assert plan.calls(2)["status"].tolist() == ["completed", "completed", "timeout"]
+    assert plan.call_counts["n"].tolist() == [len(plan.calls(step)) for step in plan.steps["step"]]
+    assert plan.call_counts["failed"][2] == 1
+    course = RunSteps(cross())
+    assert course.call_counts["n"].tolist() == [len(course.calls(step)) for step in course.steps["step"]]
 
 
 def test_votes_are_those_of_the_last_iteration_so_far(plan):

@@ -190,10 +190,7 @@ def test_a_run_of_models_shows_transcripts_and_evidence_in_both_themes_and_width
     transcript = page.outputs.locator(".vp-call [data-slot]")
     page.click(transcript.get_by_text("What was asked"))
     assert "its digest is the recorded one" in transcript.inner_text()
-    assert (
-        "docs/runbook.md: lines 1-12 of 22" in transcript.inner_text()
-        or transcript.get_by_text("what tools returned").count()
-    )
+    assert transcript.get_by_text("what tools returned", exact=False).count() == 3
     page.choose(page.select("Policy"), "deliberate")
     assert page.outputs.get_by_role("heading", name="Under policy deliberate").count() == 1
     assert page.cut() == []

@@ -100,7 +100,8 @@ class Caller:
         made if this is a replay and a call has no recorded reply.
         """
         call_ids = [request.call_id for request in requests]
-        self._check_replay(call_ids)
+        if self.backend is None:
+            self._check_replay(requests)
         for request in requests:
             self._record_request(request)  # which may take up a reply from before a reopening
         missing = dict.fromkeys(call_id for call_id in call_ids if not self.past.has_result(call_id))
@@ -125,14 +126,15 @@ class Caller:
             await self._live({endpoint: (count, calls(endpoint)) for endpoint, count in counts.items()})
         return [results[call_id] for call_id in call_ids]
 
-    def _check_replay(self, call_ids: Collection[str]) -> None:
-        """Raise CensoredError if this is a replay, and a call has no recorded reply."""
-        unknown = (call_id for call_id in call_ids if not self.past.has_result(call_id))
-        if self.backend is None and (first := next(unknown, None)) is not None:
-            raise CensoredError(first)
+    def _check_replay(self, requests: Collection[Request]) -> None:
+        """Show a replay's requests to its recorder; raise CensoredError if one of them has no recorded reply."""
+        for request in requests:
+            self.emitter.recorder.note_request(request)
+        for request in requests:
+            if not self.past.has_result(request.call_id):
+                raise CensoredError(request.call_id)
 
     def _record_request(self, request: Request) -> None:
-        self.emitter.recorder.note_request(request)
         items = tuple(item.finding_id for item in request.items) if isinstance(request, WorkerRequest) else ()
         if isinstance(request, WorkerRequest):
             agent = request.worker

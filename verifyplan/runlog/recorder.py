@@ -174,7 +174,7 @@ class Recorder:
         self._next = next(self._pending, None)
 
     def note_request(self, request: object) -> None:
-        """Look at a request before it is recorded; a recorder that looks for one stops there (`runs.requests`)."""
+        """Look at a request that a replay comes to; a recorder that looks for one stops there (`runs.requests`)."""
 
     @property
     def records(self) -> Sequence[Record]:

@@ -29,7 +29,8 @@ def _words(value: Any) -> str:
 def _run_cells(row: Row) -> Cells:
     verdict = _words(row["plan_verdict"]) or _words(row["debate_status"])
     kind, mode = _words(row["kind"]), _words(row["mode"])
-    counts = [(row["n_findings"], "finding"), (row["n_iterations"], "iteration"), (row["total_rounds"], "round")]
+    items = "challenge" if kind == "plan" else "finding"
+    counts = [(row["n_findings"], items), (row["n_iterations"], "iteration"), (row["total_rounds"], "round")]
     sizes = [counted(int(n), noun) for n, noun in counts if pd.notna(n) and n]
     about = [_words(row["task_key"])] if _words(row["task_key"]) != _words(row["run_id"]) else []
     unfinished: list[str] = ["not ended"] if pd.notna(row["finished"]) and not row["finished"] else []
