@@ -50,10 +50,9 @@ def test_the_parts_of_the_readme_that_the_first_pages_show_are_there(page):
 
 
 def test_the_gallery_draws_every_chart():
-    page = (SITE / "gallery.md").read_text()
-    assert sorted(re.findall(r"^### (\w+)$", page, re.MULTILINE)) == sorted(dir(vp.charts))
-    for name in dir(vp.charts):
-        assert f"figure = vp.charts.{name}(" in page
+    page, charts = (SITE / "gallery.md").read_text(), set(dir(vp.charts)) - {"theme"}
+    assert set(re.findall(r"^### (\w+)$", page, re.MULTILINE)) == charts
+    assert set(re.findall(r"^figure = vp\.charts\.(\w+)\(", page, re.MULTILINE)) == charts
 
 
 def test_the_reference_has_every_public_name():
