@@ -82,7 +82,8 @@ class Preview:
         if self.withheld:
             yield f"\n== {counted(len(self.withheld), 'file')} that no model may open"
             yield from (f"{path}: {reason}" for path, reason in self.withheld[:MAX_NAMED_FILES])
-            yield f"... and {len(self.withheld) - MAX_NAMED_FILES} more" * (len(self.withheld) > MAX_NAMED_FILES)
+            if (more := len(self.withheld) - MAX_NAMED_FILES) > 0:
+                yield f"... and {more} more"
         yield from ("", *self.notes)
 
 
