@@ -81,6 +81,8 @@ def test_python_blocks_run_in_order_in_one_session(page, checkout, endpoint):
     done = forked("libraries", "tests.fork_server", "python", code, **given)
     assert done.returncode == 0, done.stderr
     assert bool(endpoint.requests) == ("agents.Anthropic" in code)
+    shown = [line for block in blocks(page, "text") for line in block.splitlines()]
+    assert set(shown) <= set(done.stdout.splitlines()), "what the page says is printed"
 
 
 @pytest.mark.parametrize("page", SHELL_PAGES)
