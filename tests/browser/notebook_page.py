@@ -24,7 +24,7 @@ PICTURED_WIDTHS = (950, 1600)
 CUT = """selector => [...document.querySelectorAll(
     [".vp-scroll", ".vp-table", ".widget-label", "button", "label"].map(part => `${selector} ${part}`).join(", "))]
   .filter(part => part.offsetParent && part.scrollWidth > part.clientWidth + 1)
-  .map(part => part.getAttribute("aria-label") || part.textContent.slice(0, 80))"""
+  .map(part => `${part.getAttribute("aria-label") || part.textContent.slice(0, 80)}: ${part.scrollWidth} px`)"""
 SHAPES = ("path", "rect", "text", "circle", "line", "image")
 
 

@@ -41,6 +41,7 @@ def tuner(lab_tab, shown):
     if lab_tab.shown != shown:
         lab_tab.open(shown).run_all()
     lab_tab.click(lab_tab.button("Reset"))
+    lab_tab.outputs.get_by_text("Up to date with the weights.").wait_for()
     assert lab_tab.errors() == []
     return lab_tab
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import ipywidgets as ipw
 import pandas as pd
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from verifyplan.errors import InputError, Problem
 from verifyplan.widgets.controls import MAX_ROWS, SelectableTable, Slider
 from verifyplan.widgets.panel import Panel, guarded
+from verifyplan.widgets.repaint import Debouncer
 
 
 class Divider(Panel):
@@ -107,3 +111,40 @@ def test_a_cell_of_a_huge_text_is_cut():
     table = SelectableTable(label="Runs")
     table.fill(pd.DataFrame({"id": ["r"], "text": ["x" * 100_000]}), "id")
     assert len(table.rows[0][1]) <= 120
+
+
+def test_steps_asked_for_in_two_threads_are_done_one_at_a_time_and_all_of_the_last(monkeypatch):
+    monkeypatch.setattr("verifyplan.widgets.repaint.REST_S", 0.001)
+    done, failures = [], []
+    begun, go_on, at_once = threading.Event(), threading.Event(), threading.Lock()
+
+    def step(number):
+        assert at_once.acquire(blocking=False), "two steps at once"
+        begun.set()
+        assert go_on.wait(10)
+        done.append(number)
+        at_once.release()
+
+    steps = [lambda number=number: step(number) for number in range(3)]
+    debouncer = Debouncer(steps, changed=lambda: None, failed=failures.append)
+
+    def ask(first):
+        async def work():
+            assert first or begun.wait(10)
+            for _ in range(1 if first else 5):
+                debouncer.later()
+                await asyncio.sleep(0.03)
+            go_on.set()
+            while debouncer.stale:
+                await asyncio.sleep(0.005)
+
+        asyncio.run(work())
+
+    threads = [threading.Thread(target=ask, args=(first,)) for first in (True, False)]
+    threads[0].start()
+    threads[1].start()
+    for thread in threads:
+        thread.join(20)
+    assert failures == []
+    assert done[-3:] == [0, 1, 2]
+    assert not debouncer.stale

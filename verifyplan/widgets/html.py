@@ -114,7 +114,7 @@ def table(
 
 
 def _row(row: Sequence[Any], numbers: frozenset[int]) -> str:
-    first = f'<th scope="row"{_class(row[0])}>{text(row[0], 80)}</th>'
+    first = f'<th scope="row">{text(row[0], 80)}</th>'
     return first + "".join(f"<td{_class(value, i in numbers)}>{text(value)}</td>" for i, value in enumerate(row[1:], 1))
 
 

@@ -56,10 +56,12 @@ class Repainter:
 
 
 class Debouncer:
-    """Steps that are due after the last of many calls of `later`, without a thread.
+    """Steps that are due after the last of many calls of `later`, without a thread of its own.
 
-    Where no loop runs, as in a script, nothing is done until `now` is called. `changed` is called whenever `stale`
-    changes; `failed` with what a step raised, after which it stays stale.
+    JupyterLab sends messages of controls and of cells to different threads: no two steps are done at once, and what
+    `later` asks for while one is done is done after it. Where no loop runs, as in a script, nothing is done until `now`
+    is called. `changed` is called whenever `stale` changes; `failed` with what a step raised, after which it stays
+    stale.
 
     >>> done = []
     >>> debouncer = Debouncer([lambda: done.append(1)], changed=lambda: None, failed=print)
@@ -75,7 +77,8 @@ class Debouncer:
         self, steps: Sequence[Callable[[], None]], changed: Callable[[], None], failed: Callable[[Exception], None]
     ) -> None:
         self._steps, self._changed, self._failed = tuple(steps), changed, failed
-        self._left = 0
+        self._left = self._n_asked = 0
+        self._at_work = threading.RLock()
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -85,6 +88,7 @@ class Debouncer:
 
     def later(self) -> None:
         """Do all steps when nothing has called this for a while."""
+        self._n_asked += 1
         self._left = len(self._steps)
         self._changed()
         self._wait(REST_S)
@@ -92,9 +96,10 @@ class Debouncer:
     def now(self) -> None:
         """Do all steps at once; raises what a step raises."""
         self.stop()
-        self._left = len(self._steps)
-        while self._left:
-            self._do_next()
+        with self._at_work:
+            self._left = len(self._steps)
+            while self._left:
+                self._do_next()
         self._changed()
 
     def stop(self) -> None:
@@ -112,15 +117,26 @@ class Debouncer:
         self._timer = loop.call_later(seconds, self._on_timer)
 
     def _do_next(self) -> None:
+        asked = self._n_asked
         self._steps[-self._left]()
-        self._left -= 1
+        if asked == self._n_asked:
+            self._left -= 1
 
     def _on_timer(self) -> None:
+        if not self._at_work.acquire(blocking=False):
+            self._wait(BETWEEN_STEPS_S)
+            return
+        asked = self._n_asked
         try:
-            self._do_next()
+            if self._left:
+                self._do_next()
         except Exception as error:
             self._failed(error)  # whatever it is, a person must see it
             return
+        finally:
+            self._at_work.release()
+        if asked != self._n_asked:
+            return  # who asked since has a timer
         if self._left:
             self._wait(BETWEEN_STEPS_S)
         else:
