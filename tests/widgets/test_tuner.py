@@ -388,7 +388,7 @@ def test_hostile_names_are_shown_as_text_and_without_a_kernel_all_stands_as_html
     assert "<script" not in page
     assert "<img" not in page
     assert page.startswith('<section class="vp-panel" aria-label="Weight tuner">')
-    assert "<td>0.5</td>" in page
+    assert '<td class="vp-number">0.5</td>' in page
     assert "How sure the ranks are" in page
     assert "What each weight does" in page
 
