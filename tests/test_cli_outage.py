@@ -66,6 +66,7 @@ def test_classes_that_rest_on_one_vote_of_three_exit_with_3_and_are_said_until_t
         assert last == f"exit code 3: 2 of 3 calls failed: 2 server error; {HALF}; {again}"
         page = Path("page.md").read_text().replace("\\", "")
         assert "**2 of 3 calls failed: 2 server error; to ask them again: " in page
+        assert "**4 findings, 3 workers, collaborative: converged after 1 round, on too few votes**" in page
         assert f"**{HALF}.**" in page
         assert f"note: 2 of 3 calls failed: 2 server error.\nnote: {HALF}." in str(vp.load("runs"))
         server.down.clear()

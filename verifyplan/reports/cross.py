@@ -59,7 +59,8 @@ def cross_page(
     outcome, started = state.outcome, state.started
     assert started is not None  # noqa: S101  (a run begins with its first event)
     rounds = counted(outcome.total_rounds, "round") if outcome else ""
-    ending = f"{outcome.final_state} after {rounds}" if outcome else "broken off; resume it to get an outcome"
+    few = ", on too few votes" if shortfall else ""
+    ending = f"{outcome.final_state} after {rounds}{few}" if outcome else "broken off; resume it to get an outcome"
     tone: Tone = "bad" if shortfall else "none" if outcome is None else "fair" if warnings else "good"
     return Page(
         title=f"Cross-verification: {one_line(started.task_key, 200)}{' (synthetic)' if started.synthetic else ''}",
