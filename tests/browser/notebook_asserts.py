@@ -49,7 +49,7 @@ assert run.verdict == "RETHINK", "no iteration settled what blocks it"
     "30-11": 'assert live.run.verdict == "REVISE"',
     "40-03": "assert fit.r2_cv > fit.r2_cv_linear - 0.02",
     "40-14": 'assert vp.weights.load("out/weights.json") == fit.exact()',
-    "50-14": "assert len(written) == 5 * len(figures), written",
+    "50-16": "assert len(written) == 5 * len(figures), written",
     "60-28": """
 assert replayed.same
 assert set(replayed.run.frames.calls["source"].dropna()) == {"replay"}
