@@ -114,8 +114,8 @@ def test_made_up_data_is_marked_in_caption_and_picture(picture):
 
 def test_more_than_can_be_drawn_is_left_out_and_said(picture):
     many = debate(table(*(row(f"r{n:02}", 1, n, end="FAILED MAX_TURNS") for n in range(30))))
-    assert "The first 20 of 30 debates are drawn; 10 are left out." in many.caption
-    assert len(picture(many).marks) == 20
+    assert "The first 17 of 30 debates are drawn; 13 are left out." in many.caption
+    assert len(picture(many).marks) == 17
     turns = [row("a", n, n, more=1, same=False) for n in range(1, 41)]
     long = debate(table(*turns, row("a", 41, 41, more=1, same=False, end="CONVERGED VERIFIED")))
     assert "11 turns after turn 30 left out." in long.caption

@@ -12,7 +12,7 @@ from verifyplan.analysis import challenges
 from verifyplan.charts import challenge_pool, coverage
 from verifyplan.charts.coverage import spread
 from verifyplan.charts.export import export
-from verifyplan.charts.theme import SEVERITY_COLORS, STATE_COLORS
+from verifyplan.charts.theme import PALE, SEVERITY_COLORS, STATE_COLORS
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import concat
@@ -83,7 +83,7 @@ def test_the_strip_names_every_section_and_what_was_challenged(sections, seen):
     for text in ("Cache", "not challenged", "1 blocking, 1 significant", "1 significant"):
         assert text in page.texts
     fills = page.values("fill")
-    assert {SEVERITY_COLORS["BLOCKING"], SEVERITY_COLORS["SIGNIFICANT"], "#e4e7ea"} <= set(fills)
+    assert {SEVERITY_COLORS["BLOCKING"], SEVERITY_COLORS["SIGNIFICANT"], PALE} <= set(fills)
     assert SEVERITY_COLORS["MINOR"] not in fills
     assert "Nobody challenged 1 section (2 lines), in grey." in figure.caption
     assert "Not drawn: 2 challenges that cite no line of the plan." in figure.caption

@@ -22,9 +22,7 @@ from verifyplan.errors import InputError, Problem
 
 TITLE = "Plans by wave, and what they wait for"
 KEY = "A column is a wave; an arrow leads from a plan to one that waits for it. Dashed red boxes say what is wrong."
-MAX_PLANS = 300
-"""Plans drawn at most; nobody could read more."""
-MAX_WAVES, MAX_ROWS = 11, 17
+MAX_WAVES, MAX_ROWS = 9, 17
 """Columns and rows of boxes drawn at most: more would not fit on a screen."""
 FIELDS = {
     "plan": "Plan",
@@ -58,9 +56,9 @@ def plan_graph(data: PlanGraph | PlanCheck | str | PathLike[str], **options: Unp
     """Draw plans as labelled boxes, a column for each wave and a band for each phase, with arrows for dependencies.
 
     Reads a plan check, or its `graph`, or checks the plans at a path. Cycles, file conflicts and waves that the
-    dependencies do not allow are drawn dashed, in red and in words. The first 11 waves are drawn, and the first phases
+    dependencies do not allow are drawn dashed, in red and in words. The first 9 waves are drawn, and the first phases
     that fit in 17 rows; the caption says how many plans are left out. Without plans, or with more
-    than `limit` (300) to draw, the figure says so. Raises InputError for anything else, as runs, which have no such
+    than `limit`, the figure says so. Raises InputError for anything else, as runs, which have no such
     graph.
 
     >>> import tempfile, verifyplan as vp
@@ -72,12 +70,13 @@ def plan_graph(data: PlanGraph | PlanCheck | str | PathLike[str], **options: Unp
     chosen = ChartOptions.of(options)
     every = _labelled(_graph_of(data), chosen)
     kept = _in_view(every)
-    graph, rows = _part(every, kept), _table(every).iloc[kept].reset_index(drop=True)
-    if rows.empty:
-        return empty(chosen, TITLE, "There are no plans to draw.", rows)
-    if len(rows) > chosen.rows(MAX_PLANS):
-        message = f"{count(len(rows), 'plan')} are too many to draw: check one phase."
-        return empty(chosen, TITLE, message, rows)
+    graph, whole = _part(every, kept), _table(every)
+    if whole.empty:
+        return empty(chosen, TITLE, "There are no plans to draw.", whole)
+    if len(whole) > chosen.rows(len(whole)):
+        message = f"{count(len(whole), 'plan')} are too many to draw: check one phase."
+        return empty(chosen, TITLE, message, whole)
+    rows = whole.iloc[kept].reset_index(drop=True)
     layout = lay_out(graph, chosen)
     boxes = with_hover(rows.assign(**layout.boxes), FIELDS)
     return figure(
@@ -261,7 +260,7 @@ def _route(edge: Edge, boxes: dict[str, list[float]]) -> list[tuple[float, float
     x1, y1 = boxes["x2"][edge.before], (boxes["y"][edge.before] + boxes["y2"][edge.before]) / 2
     x2, y2 = boxes["x"][edge.after], (boxes["y"][edge.after] + boxes["y2"][edge.after]) / 2
     lane = edge.after % LANES
-    if 0 < x2 - x1 <= BETWEEN_PX:
+    if 0 < x2 - x1 < BETWEEN_PX + 1:
         return [(x1, y1), (x1 + GAP_PX, y1), (x2 - 2 * GAP_PX, y2), (x2, y2)]
     out, into = x1 + 6 + 4 * lane, x2 - 12 - 4 * (LANES - 1 - lane) / 2
     above = boxes["y"][edge.after] - 3 - 1.6 * lane
