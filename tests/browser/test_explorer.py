@@ -140,7 +140,7 @@ def test_other_rules_mark_the_classes_that_differ_and_presets_are_tried(cross):
     cross.choose(cross.select("Replay mode"), "collaborative")
     old, new = (classes(mode, "adversarial/part-01") for mode in ("recorded", "collaborative"))
     count = sum(new[name] != old[name] for name in old)
-    assert cross.outputs.locator(".vp-entry").get_by_text("under these rules: ≠", exact=False).count() == count
+    assert cross.outputs.locator(".vp-entry").get_by_text("≠", exact=False).count() == count
     assert cross.outputs.get_by_text(f"{count} differences to the recorded classes", exact=False).count() == 1
     assert focused(cross) is not None
     cross.click(cross.outputs.get_by_text("What presets of the rules would make of these votes"))

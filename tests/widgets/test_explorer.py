@@ -74,7 +74,7 @@ def labels(explorer: RunExplorer) -> dict[str, str]:
 
 def under(explorer: RunExplorer) -> dict[str, str]:
     """The items that other rules would give another class, as the list marks them."""
-    return {row[0]: row[3].removeprefix("under these rules: ") for row in explorer.frame.items["rows"] if "≠" in row[3]}
+    return {row[0]: row[3] for row in explorer.frame.items["rows"] if "≠" in row[3]}
 
 
 def ask(explorer: RunExplorer, do: str, **values: Any) -> None:

@@ -58,7 +58,7 @@ RUNS = Kind(
 
 def _item_cells(row: Row) -> Cells:
     standing, under = _words(row["standing"]), _words(row.get("replayed"))
-    beside = f"under these rules: {under}" if under.startswith("≠") else _words(row.get("run_id") or row["severity"])
+    beside = under if under.startswith("≠") else _words(row.get("run_id") or row["severity"])
     return _words(row["item"]), standing, _COLORS.get(standing, ""), beside, _words(row["summary"])
 
 

@@ -107,11 +107,11 @@ def item_matrix(course: RunSteps, votes: pd.DataFrame, name: str, controls: bool
     workers = list(dict.fromkeys([*discovered, *own["worker"]]))
     cast_in = set(own["round"])
     body = [
-        [worker, tile("discovered") if worker in discovered else ""]
+        [worker, *([tile("discovered") if worker in discovered else ""] if discovered else [])]
         + [_vote_cell(cells.get((worker, number)), number in cast_in, controls) for number in rounds]
         for worker in workers
     ]
-    heads = ["Worker", "Found it", *(f"Round {number}" for number in rounds)]
+    heads = ["Worker", *(["Found it"] if discovered else []), *(f"Round {number}" for number in rounds)]
     iteration = int(own["iteration"].iloc[0]) if len(own) else 0
     where = f" in iteration {iteration}" if iteration else ""
     html = f'<div class="vp-matrix">{table(f"Votes on {name}{where}", heads, body)}</div>'
