@@ -21,14 +21,16 @@ from typing import Any, NamedTuple
 from tests.forking import deaths, dying, in_child, survived
 from tests.live.batch_served import Posted
 from tests.live.live_runs import KEY, MODEL, Played, derived
+from tests.live.scripted_asked import Asked
 from tests.live.scripted_http import Reply, Request
+from tests.live.scripted_replies import Answer, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, BURDEN, COUNTER, finding
 from tests.runs.plan.planning import PLAN, challenge, change, scores, unknown
 from verifyplan.agents.anthropic import client
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_run import RunResumed, call_of
+from verifyplan.protocol.event_run import RunReopened, RunResumed, call_of
 from verifyplan.runlog.reader import read_log
 from verifyplan.runs.batch.findings import batch_crossverify
 from verifyplan.runs.batch.journal import NAME, Journal
@@ -52,6 +54,8 @@ VOTES: dict[Any, Any] = {
 FOUND = [finding("F-1", "ann"), finding("F-2", "bob"), finding("F-3", "cy")]
 
 
+WELL, FAILING = "well", "r1/bob/t1"
+"""The file without which a request of this turn is wrong."""
 ENDS = ("turn-replied", "call-failed")
 
 
@@ -65,16 +69,33 @@ class Death(NamedTuple):
 NEVER = Death()
 
 
+class Ailing:
+    """Answers as a script does, but that a request of one turn is wrong until a file says that the server is well."""
+
+    def __init__(self, played: Played, well: Path) -> None:
+        self._played, self._well = played, well
+
+    def __call__(self, asked: Asked) -> Answer:
+        ill = asked.headers["x-verifyplan-turn"] == FAILING and not self._well.exists()
+        return status(400) if ill else self._played(asked)
+
+
 class Deadly(ScriptedServer):
-    """Kills its client, whose id is in a file, at one request; it tells which batches came before that."""
+    """Kills its client, whose id is in a file, at one request; it tells which batches came before that.
+
+    It counts the requests that come once it is well.
+    """
 
     def __init__(self, reply: Any, death: Death, client: Path) -> None:
         super().__init__(reply, models=(), polls=1)
         self._death, self._client = death, client
+        self._well = client.parent / WELL
         self.seen: list[str] = []  # the kind of each request
         self.before: int | None = None  # batches that came until then
 
     async def answer(self, request: Request) -> Reply:
+        if not self._well.exists():
+            return await super().answer(request)
         self.seen.append(f"{request.method} {len(request.path.split('/'))}")
         if self._death == ("before", len(self.seen)):
             return self._kill()
@@ -93,6 +114,8 @@ class Scenario:
     def __init__(self, kind: str, folder: Path, death: Death = NEVER) -> None:
         self.kind, self.folder, self.death = kind, folder, death
         folder.mkdir(parents=True)
+        if kind != "retried":
+            (folder / WELL).touch()
         for name in ("one", "two"):
             (folder / f"{name}.md").write_text(PLAN.replace("orders", f"{name}s"))
         self._stop, stopped = os.pipe()[::-1]
@@ -100,10 +123,14 @@ class Scenario:
         self.server = in_child(lambda: self._serve(stopped, write), close=self._stop)
         self.url = os.read(read, 100).decode()
         os.close(stopped)
+        if kind == "retried":
+            survived(in_child(self.run))
+            (folder / WELL).touch()
 
     def _serve(self, stop: int, url: int) -> None:
-        play = Posted(Played(PLAN_SCRIPT if self.kind == "plans" else VOTES), self.folder)
-        with Deadly(play, self.death, self.folder / "client") as server:
+        played = Played(PLAN_SCRIPT if self.kind == "plans" else VOTES)
+        play = Ailing(played, self.folder / WELL)
+        with Deadly(Posted(play, self.folder), self.death, self.folder / "client") as server:
             os.write(url, server.url.encode())
             os.read(stop, 1)  # until the other end is closed
         seen = {
@@ -125,6 +152,7 @@ class Scenario:
         (self.folder / "client").write_text(str(os.getpid()))
         backend = Anthropic(MODEL, base_url=self.url, api_key=KEY, max_retries=0, timeout=30.0)
         given: dict[str, Any] = {"backend": backend, "sink": sink, "poll": 0.02, "settle": 0.05, "progress": False}
+        given["retry_failed"] = self.kind == "retried"
         if self.kind == "plans":
             plans = [self.folder / "one.md", self.folder / "two.md"]
             told = {"team": "base", "panel": None, "max_iterations": 1}
@@ -174,12 +202,16 @@ def judged(scenario: Scenario, expected: list[list[str]], before: int | None = N
         records = read_log(path).records
         run = f"{path.stem} of {records[0].at}"
         told = {kind: {one.event.call_id for one in records if one.event.type == kind} for kind in ENDS}
-        asked = {turn for name, turn in times if name == run}
+        asked = {turn for name, turn in times if name.startswith(run)}  # in whichever reopening
         lost = {turn for turn in asked - told["turn-replied"] if call_of(turn) not in told["call-failed"]}
         if lost or not told["turn-replied"] <= asked:
             wrong.append(f"{run}: replies without requests, or requests without replies: {lost}")
-        for event in (record.event for record in records if isinstance(record.event, RunResumed)):
-            wrong += [f"said to be repeated: {run} {turn}" for turn in event.repeated if (run, turn) in earlier]
+        name = run  # in the journal, for calls that failed and are asked again
+        for event in (record.event for record in records):
+            if isinstance(event, RunReopened):
+                name = f"{run}, reopening 1"
+            if isinstance(event, RunResumed):
+                wrong += [f"said to be repeated: {name} {turn}" for turn in event.repeated if (name, turn) in earlier]
     return wrong
 
 

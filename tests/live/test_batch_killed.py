@@ -23,6 +23,11 @@ def test_at_each_request_to_the_endpoint(tmp_path):
     assert found["requests"] >= 10
 
 
+def test_at_each_request_while_failed_entries_are_asked_again(tmp_path):
+    found = killed(batch_killing.__file__, tmp_path, "requests", "retried", 1)
+    assert found["kills"] >= 6
+
+
 def test_at_requests_of_plan_runs(tmp_path):
     found = killed(batch_killing.__file__, tmp_path, "requests", "plans", 7)
     assert found["kills"] >= 8
