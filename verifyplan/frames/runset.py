@@ -309,18 +309,23 @@ def assemble(parts: Iterable[Rows]) -> RunSet:
             gathered[name].append(rows)
     if not gathered:
         return RunSet()
-    runs = RunSet(**{name: typed(name, _columns(name, chain.from_iterable(rows))) for name, rows in gathered.items()})
+    runs = RunSet(**{name: typed(name, _columns(name, parts)) for name, parts in gathered.items()})
     calls = with_flags(runs.calls, runs.turns, runs.votes)
     return replace(runs, calls=calls, findings=with_losses(runs.runs, runs.findings, runs.votes))
 
 
-def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
-    every = list(rows)
+def _columns(table: str, parts: Sequence[Sequence[Row]]) -> dict[str, list[Any]]:
+    """Return the columns of the rows of several runs; each row is looked at once, which is kind to the caches."""
     if table == "runs":  # those of each kind have keys of their own
+        every = list(chain.from_iterable(parts))
         named = set[str]().union(*every)
         return {c.name: list(map(methodcaller("get", c.name), every)) for c in TABLES[table] if c.name in named}
-    named = set(every[0]) if every else set()
-    return {column.name: list(map(itemgetter(column.name), every)) for column in TABLES[table] if column.name in named}
+    first = next(chain.from_iterable(parts), {})
+    columns: dict[str, list[Any]] = {column.name: [] for column in TABLES[table] if column.name in first}
+    for rows in parts if columns else ():
+        for values, more in zip(columns.values(), zip(*map(itemgetter(*columns), rows), strict=True), strict=False):
+            values.extend(more)
+    return columns
 
 
 class RunIndex:
