@@ -55,27 +55,29 @@ class Demo:
     """What a reader must know of the figures, and where the votes are from."""
 
     def __str__(self) -> str:
-        """Return the comparison in words, the notes and the next steps."""
+        """Return the comparison in words, the next steps and the notes."""
         steps = [f"  {step.code}  # {step.question}" for step in self.next_steps]
-        return "\n".join([_title(self.comparison), *self._lines(), "next:", *steps])
+        notes = [f"note: {note}" for note in self.notes]
+        return "\n".join([_title(self.comparison), *self._rates(), "next:", *steps, *notes])
 
     __repr__ = __str__
 
-    def _lines(self) -> list[str]:
-        rates = [f"{name}: {self.comparison.in_words(f'{name}-rate')}" for name in _METRICS]
-        return [*rates, *(f"note: {note}" for note in self.notes)]
+    def _rates(self) -> list[str]:
+        names = " against ".join(self.comparison.conditions)
+        return [f"{name}, {names}: {self.comparison.in_words(f'{name}-rate')}" for name in _METRICS]
 
     def _repr_html_(self) -> str:
-        """Return the words, the chart and the next steps as HTML; every text is shown as text."""
-        said = "".join(f"<li>{escape(line)}</li>" for line in self._lines())
+        """Return the words, the chart, the next steps and the notes as HTML; every text is shown as text."""
+        rates, notes = ("".join(f"<li>{escape(line)}</li>" for line in lines) for lines in (self._rates(), self.notes))
         rows = "".join(
             f'<tr><td style="text-align:left">{escape(step.question)}</td>'
             f'<td style="text-align:left"><code>{escape(step.code)}</code></td></tr>'
             for step in self.next_steps
         )
         return (
-            f"<p><strong>{escape(_title(self.comparison))}</strong></p><ul>{said}</ul>{self.chart._repr_html_()}"
-            f"<table><caption>Next</caption><tbody>{rows}</tbody></table>"
+            f"<p><strong>{escape(_title(self.comparison))}</strong></p><ul>{rates}</ul>{self.chart._repr_html_()}"
+            f"<p><strong>Next</strong></p><table><tbody>{rows}</tbody></table>"
+            f"<p><strong>What to know of these figures</strong></p><ul>{notes}</ul>"
         )
 
 
@@ -91,7 +93,7 @@ def demo() -> Demo:
 
     >>> print(demo())  # doctest: +ELLIPSIS
     Six LLM judges on 419 pairs of outputs: the same votes, counted in two modes
-    false-consensus: ...
+    false-consensus, collaborative against adversarial: ...
     """
     comparison = compare(_SET)
     source = f"the votes are real, from {VOTE_TABLES[_SET].source} (licence {VOTE_TABLES[_SET].licence})"
