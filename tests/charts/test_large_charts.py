@@ -13,7 +13,7 @@ import pytest
 
 import verifyplan as vp
 from tests.charts.conftest import make_comparison, make_grid, make_scores
-from verifyplan.charts.figure import drawn_svg, spec
+from verifyplan.charts.figure import drawn_svg, spec, svg_text
 from verifyplan.documents.dimensions.plan_graph import Edge, PlanGraph, PlanNode
 from verifyplan.protocol.records import SEVERITIES
 
@@ -140,14 +140,14 @@ LARGE: dict[str, Callable[[], Any]] = {
     "queue": queue,
     "rank_stability": lambda: vp.weights.rank_stability(scores(), draws=50),
     "ranking": lambda: vp.weights.apply(scores()),
-    "rule_search": lambda: vp.search_rules("stdlib-claims/adversarial", cost="votes"),
+    "rule_search": lambda: vp.search_rules("stdlib-claims/adversarial", ["majority"], cost="votes"),
     "score_distributions": many_dimensions,
     "sensitivity": sensitivity,
     "timeline": lambda: timeline(60),
     "transitions": lambda: vp.compare("contract", resamples=50),
     "truth_metrics": conditions,
     "usage": usage,
-    "vote_matrix": lambda: make_grid(200, 40, 3),
+    "vote_matrix": lambda: make_grid(70, 40, 2),
     "workers": votes,
 }
 """Large data of every chart."""
@@ -167,6 +167,9 @@ def test_a_chart_of_large_data_fits_on_a_screen(chart):
     figure = getattr(vp.charts, chart)(LARGE[chart]())
     assert max(sides(figure)) <= MAX_SIDE_PX
     assert min(sides(figure)) > 100
+    titles = re.findall("<title>(.*?)</title>", svg_text(spec(figure.chart), ""))
+    assert titles
+    assert all(re.match(r"[A-Z][^:]*: \S", title) for title in titles)  # each mark says what it stands for
     assert chart in WHOLE or "left out" in figure.caption, figure.caption
 
 
@@ -176,13 +179,13 @@ WHOLE = {"power", "rule_search", "transitions"}
 
 @pytest.mark.parametrize("limit", [300, 12])
 def test_findings_with_most_differing_votes_are_drawn(limit):
-    grid = make_grid(200, 4, 1).assign(mark="agree")
+    grid = make_grid(190, 3, 1).assign(mark="agree")
     grid.loc[grid["finding_id"].isin(["F-150", "F-180"]) & grid["worker"].eq("worker-1"), "mark"] = "disagree"
     figure = vp.charts.vote_matrix(grid, limit=limit)
     drawn = {row["finding_id"] for rows in spec(figure.chart)["datasets"].values() for row in rows if "voter" in row}
-    assert len(drawn) == min(limit, 200)
+    assert len(drawn) == min(limit, 190)
     assert {"F-150", "F-180", "F-001"} <= drawn
-    assert ("188 are left out, on which fewer votes differ." in figure.caption) == (limit == 12)
+    assert ("178 are left out, on which fewer votes differ." in figure.caption) == (limit == 12)
 
 
 def test_a_long_run_shows_its_last_iterations_and_several_their_ends():
