@@ -27,6 +27,8 @@ UNIT_PX, MAX_BAR_HEIGHT_PX = 20, 220
 """Pixels of one challenge, and those of the highest bar of all, if that is less."""
 TEXT_HEIGHT_PX = 14
 """Least pixels in height of a bar's part that carries its text."""
+CHARACTER_PX = 6.4
+"""Approximate pixels of a character of that text."""
 MAX_NAMED_ITERATIONS = 5
 """Up to so many iterations, a part is named as well as counted."""
 FIELDS = {
@@ -150,13 +152,14 @@ class _Bars(NamedTuple):
         place = part.groupby("iteration", sort=False)["n"].cumsum()
         named = len(self.iterations) <= MAX_NAMED_ITERATIONS
         text = part["n"].map("{:,}".format) + (" " + part["state"].str.lower() if named else "")
+        bar = self.width / len(self.iterations)
         rows = part.assign(
             stage=part["iteration"].map("iteration {}".format),
             tick=part["iteration"].map(("iteration {}" if named else "{}").format),
             low=place - part["n"],
             high=place,
             middle=place - part["n"] / 2,
-            text=text.where(part["n"] * self.unit >= TEXT_HEIGHT_PX, ""),
+            text=text.where((part["n"] * self.unit >= TEXT_HEIGHT_PX) & (text.str.len() * CHARACTER_PX <= bar), ""),
             color=part["state"].map(TEXT_COLORS).fillna(BLACK),
         )
         ticks_below = [f"iteration {number}" if named else f"{number}" for number in self.iterations]
