@@ -41,7 +41,13 @@ DARK_PAGES = (
     ".vscode-high-contrast:not(.vscode-high-contrast-light)",
 )
 """What a page with a dark theme of its own has: JupyterLab, documentation and marimo, Colab, VS Code."""
-LIGHT_PAGES = ('[data-jp-theme-light="true"]', '[data-theme="light"]', ".vscode-light", ".vscode-high-contrast-light")
+LIGHT_PAGES = (
+    '[data-jp-theme-light="true"]',
+    '[data-theme="light"]',
+    ".theme-light",
+    ".vscode-light",
+    ".vscode-high-contrast-light",
+)
 """What a page with a light theme of its own has; other pages follow the reader's system."""
 
 CLASS = "vp-chart"
