@@ -158,7 +158,9 @@ def test_a_built_wheel_carries_the_bundled_sets(tmp_path):
     target = tmp_path / "site"
     subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, target], check=True)
     code = (
-        "import verifyplan as vp; assert '_data' in str(vp.datasets.path('contract')); print(len(vp.datasets.runs()))"
+        "import verifyplan as vp; assert '_data' in str(vp.datasets.path('contract')); "
+        "from verifyplan.cli.new import TEMPLATE; assert (TEMPLATE / 'Makefile').is_file(); "
+        "print(len(vp.datasets.runs()))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=target, capture_output=True, text=True, env={"PYTHONPATH": str(target)}
