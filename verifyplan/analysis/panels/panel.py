@@ -157,11 +157,11 @@ def _figures(
     yield "independent", found_alone._replace(low=max(0.0, found_alone.low), high=min(1.0, found_alone.high))
     own = (majority - majority.mean()) / len(one)
     gap = linear_interval(alone.accuracy - float(majority.mean()), alone.residuals - own, clusters)
-    yield "independent-minus-majority", gap
+    yield "independent-minus-majority", gap._replace(low=max(-1.0, gap.low), high=min(1.0, gap.high))
     own_right, own_voted = correct[:, best.judge], voted[:, best.judge]
     there, chosen = best.held_out.voted, best.held_out.right
     gap = difference_interval(majority * there, there, chosen, there, clusters)
-    yield "best-minus-majority", widened(gap, float(best.held_out.variance))
+    yield "best-minus-majority", widened(gap, float(best.held_out.variance), least=-1.0)
     own = difference_interval(majority * own_voted, own_voted, own_right, own_voted, clusters)
     yield "best-in-sample-minus-majority", own
     if order is not None:
@@ -170,7 +170,7 @@ def _figures(
         for name, right, variance in cases:
             yield f"smaller-panel{name}", widened(share_interval(right, one, clusters), variance)
             gap = difference_interval(majority, one, right, one, clusters)
-            yield f"smaller{name}-minus-majority", widened(gap, variance)
+            yield f"smaller{name}-minus-majority", widened(gap, variance, least=-1.0)
 
 
 def agreement_interval(answers: PanelAnswers) -> Interval:

@@ -83,7 +83,9 @@ def order_table(answers: PanelAnswers, order: JudgeOrder | None) -> pd.DataFrame
     for k, judge in enumerate(order.order):
         now, before = held_out[:, k], held_out[:, max(k - 1, 0)]
         added = (
-            widened(difference_interval(before, one, now, one, answers.clusters), gain_spread[k - 1]) if k else UNKNOWN
+            widened(difference_interval(before, one, now, one, answers.clusters), gain_spread[k - 1], least=-1.0)
+            if k
+            else UNKNOWN
         )
         reached = widened(share_interval(now, one, answers.clusters), spread[k])
         rows.append((k + 1, answers.workers[judge], order.accuracy[k], *reached, *added[:3], cost[k] / cost[-1]))

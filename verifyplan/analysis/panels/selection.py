@@ -65,18 +65,22 @@ class CrossFitted:
         return np.asarray(within / max(float(self.voted.sum()), 1.0) ** 2 + np.var(self._shares, axis=0))
 
 
-def widened(found: Interval, variance: float) -> Interval:
-    """Return an interval of 95 % with a variance added to that which it has.
+def widened(found: Interval, variance: float, *, least: float = 0.0) -> Interval:
+    """Return an interval of 95 % with a variance added to that which it has, from `least` to 1.
+
+    `least` is 0 for a share and -1 for a difference of shares.
 
     >>> widened(Interval(0.5, 0.3, 0.7, 20), 0.0)
     Interval(value=0.5, low=0.3, high=0.7, n=20)
+    >>> widened(Interval(0.75, 0.5, 1.0, 20), 1.0)
+    Interval(value=0.75, low=0.0, high=1.0, n=20)
     """
     half = (found.high - found.low) / 2
     if not half > 0:
         return found
     factor = float(np.sqrt(1 + variance * (NORMAL_QUANTILE / half) ** 2))
     low, high = (found.value + factor * (end - found.value) for end in (found.low, found.high))
-    return found._replace(low=low, high=high)
+    return found._replace(low=max(least, low), high=min(1.0, high))
 
 
 class BestJudge(NamedTuple):
