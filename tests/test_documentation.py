@@ -69,7 +69,15 @@ def endpoint() -> Iterator[ScriptedServer]:
     assert server.refused == []
 
 
-def environment(endpoint: ScriptedServer) -> dict[str, str]:
+KEYLESS_PAGES = ("docs/own-material.md",)
+"""Pages that say that their endpoint is on this machine and needs no key: their examples run without one."""
+
+
+def environment(endpoint: ScriptedServer, page: str) -> dict[str, str]:
+    if page in KEYLESS_PAGES:
+        return {name: value for name, value in os.environ.items() if "ANTHROPIC" not in name} | {
+            "LOCAL_URL": endpoint.url
+        }
     addresses = dict.fromkeys(("ANTHROPIC_BASE_URL", "GATEWAY_URL", "LOCAL_URL"), endpoint.url)
     return os.environ | addresses | dict.fromkeys(("ANTHROPIC_API_KEY", "GATEWAY_KEY"), "the-key-of-these-examples")
 
@@ -77,7 +85,7 @@ def environment(endpoint: ScriptedServer) -> dict[str, str]:
 @pytest.mark.parametrize("page", PYTHON_PAGES)
 def test_python_blocks_run_in_order_in_one_session(page, checkout, endpoint):
     code = "\n".join(blocks(page, "python"))
-    given: Any = {"folder": checkout, "variables": environment(endpoint)}
+    given: Any = {"folder": checkout, "variables": environment(endpoint, page)}
     done = forked("libraries", "tests.fork_server", "python", code, **given)
     assert done.returncode == 0, done.stderr
     assert bool(endpoint.requests) == ("agents.Anthropic" in code)
@@ -89,7 +97,7 @@ def test_python_blocks_run_in_order_in_one_session(page, checkout, endpoint):
 def test_shell_commands_run_in_order_in_one_shell(page, checkout, endpoint):
     script = "\n".join(line for block in blocks(page, "sh") for line in block.splitlines())
     done = subprocess.run(
-        ["bash", "-euc", script], cwd=checkout, env=environment(endpoint), capture_output=True, text=True
+        ["bash", "-euc", script], cwd=checkout, env=environment(endpoint, page), capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert bool(endpoint.requests) == ("--model" in script or "--agents" in script)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.live.live_runs import LABELS, findings_of, mode_of
 from tests.live.scripted_asked import Asked
-from tests.live.scripted_replies import Answer, says_json
+from tests.live.scripted_replies import Answer, says, says_json
 from tests.live.scripted_server import MODELS
 from verifyplan.protocol.records import DIMENSIONS
 
@@ -22,7 +22,9 @@ def anybody(asked: Asked) -> Answer:
     if mode := mode_of(asked):
         vote = {"explanation": "it stands there", "verdict": LABELS[mode]["agree"]}
         return says_json({"votes": [{"finding_id": name, **vote} for name in findings_of(asked)]})
-    schema: dict[str, Any] = asked.body["output_config"]["format"]["schema"]
+    schema: dict[str, Any] | None = asked.body.get("output_config", {}).get("format", {}).get("schema")
+    if schema is None:  # such as most requests of a probe
+        return says("OK.")
     if "content" in schema["properties"]:
         made = {"diff": DIFF} if "diff" in schema["properties"] else {}
         return says_json({"reasons": ["1: met"], "evidence": [], "risks": [], **made, "content": "Verified: it does."})

@@ -2,7 +2,7 @@
 
 SCRIPT.py defines `reply(asked)`, and in `OPTIONS` what else `ScriptedServer` takes; it can import
 `tests.live.scripted_replies`. The first line of output is the address. It ends when its standard input does: with the
-process that started it.
+process that started it, or by Ctrl-D; in the background, `sleep infinity | python serve.py ... &` keeps that open.
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def main() -> None:
     parser.add_argument("--log", type=Path)
     given = parser.parse_args()
     script = runpy.run_path(str(given.script))
+    if "reply" not in script:
+        parser.error(f"{given.script} defines no reply(asked); tests/live/anybody.py is an example of a script")
     with ScriptedServer(script["reply"], log=given.log, **script.get("OPTIONS", {})) as server:
         print(server.url, flush=True)
         sys.stdin.read()

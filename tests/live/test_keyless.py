@@ -54,3 +54,18 @@ def test_endpoints_that_take_no_key_are_asked():
         backend = vp.agents.Anthropic.keyless(model=MODEL, base_url=server.url)
         run = vp.crossverify(*ARGUMENTS, backend=backend, log_dir=None, progress=False)
     assert (len(server.requests), run.frames.votes["verdict"].tolist()[-1]) == (1, "agree")
+
+
+def test_a_key_is_needed_only_by_who_asks_the_default_endpoint(monkeypatch):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    with ScriptedServer(Played({1: {"bob": {"F-1": AGREE}}})) as server:
+        workers = {name: {"model": MODEL, "base_url": server.url} for name in ("ann", "bob")}
+        backend = vp.agents.Anthropic(workers=workers)
+        run = vp.crossverify(*ARGUMENTS, backend=backend, log_dir=None, progress=False)
+    assert (len(server.requests), run.frames.votes["verdict"].tolist()[-1]) == (1, "agree")
+    assert repr(backend) == f"Anthropic({MODEL!r}, key from no setting: none is needed)"
+    assert vp.agents.Anthropic(workers=workers, base_url="https://else.example")  # whom nobody asks
+    for asking in ({"model": MODEL}, {"models": {"challenger": MODEL}}):
+        with pytest.raises(SettingsError, match="no key was found"):
+            vp.agents.Anthropic(workers=workers, **asking)

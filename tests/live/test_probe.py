@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tests.live.anybody import OPTIONS, anybody
 from tests.live.imitated_endpoints import API, GATEWAY, KINDS, LLAMA, MODEL, VLLM, ImitatedEndpoint
 from tests.live.live_runs import KEY, speaking_to
 from tests.live.scripted_replies import hangs, resets, says, status
@@ -103,6 +104,12 @@ def test_an_endpoint_that_does_not_answer_is_an_error_after_one_request(answer, 
         probe(MODEL, base_url=server.url, api_key=KEY, timeout=0.3)
     assert len(server.requests) == 1
     assert (raised.type is AgentError) == ("try again" in words)
+
+
+def test_the_server_of_the_documentation_goes_through_a_probe():
+    with ScriptedServer(anybody, **OPTIONS) as server:
+        report = probe("qwen3", base_url=server.url)
+    assert (report.answer_schema, report.tools, report.notes) == ("held", "ignored", report.notes[:1])
 
 
 def test_refusals_after_the_first_answer_are_unknowns_and_notes():

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import anthropic
 import pytest
 
 from tests.live.asking import asked_once, asks, through
 from tests.live.serve import ServedScript
+from tests.processes import environment
 
 
 def test_the_server_is_a_process_and_logs_what_it_saw(tmp_path):
@@ -36,3 +41,12 @@ def test_a_process_whose_script_failed_says_so_at_its_end(tmp_path):
         pytest.raises(anthropic.InternalServerError, match="no such role"),
     ):
         asked_once(server)
+
+
+def test_a_file_that_is_no_script_is_refused_in_words():
+    script = Path(__file__).with_name("imitated_endpoints.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.live.serve", script], env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "imitated_endpoints.py defines no reply(asked); tests/live/anybody.py is an example" in done.stderr

@@ -62,7 +62,8 @@ class Anthropic:
             base_url, structured, max_concurrency (of its endpoint).
         workers: the same by worker, for panels of different models; `style` is a worker's stance, if not the run's.
         base_url: the endpoint; ANTHROPIC_BASE_URL, or Anthropic's own, if left out.
-        api_key: its key; else ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is written nowhere.
+        api_key: its key; else ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is written nowhere. None is
+            needed where all roles and workers have endpoints of their own.
         api_keys: keys of other endpoints, by address.
         max_concurrency: calls under way at once; 8 unless a conformance report has fewer.
         max_retries: how often one request is sent again after a lost connection, 408, 409, 429 or 5xx.
@@ -144,7 +145,8 @@ class Anthropic:
         self.max_concurrency, self.structured, self.cache = max_concurrency, structured, cache
         self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
         self._configs = ModelConfigs(default, self._models, self._workers, base_url)
-        self.endpoints = Endpoints(base_url, api_key, api_keys, timeout=timeout, max_retries=max_retries)
+        asked = {config.base_url for config in self._configs.all}
+        self.endpoints = Endpoints(base_url, api_key, api_keys, timeout=timeout, max_retries=max_retries, asked=asked)
         _raise_problems(check_model(config.model) for config in self._configs.all)
         _raise_problems(self.endpoints.check(config.base_url) for config in self._configs.all)
         models_used = [config.model for config in self._configs.all]

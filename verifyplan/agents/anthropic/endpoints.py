@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -57,14 +57,22 @@ class Endpoints:
     """Opens endpoints as they are needed during a run, and closes them with the last run of an event loop.
 
     The backend's own key goes to the backend's own address alone; other addresses have keys of their own in `keys`,
-    or lie on this machine. SettingsError where a key is missing.
+    or lie on this machine. SettingsError where a key is missing; the backend's own may be where `asked`, the addresses
+    that requests go to, are others.
     """
 
     def __init__(
-        self, address: Address, key: str | Key | None, keys: Keys, *, timeout: float, max_retries: int
+        self,
+        address: Address,
+        key: str | Key | None,
+        keys: Keys,
+        *,
+        timeout: float,
+        max_retries: int,
+        asked: Collection[Address] = (None,),
     ) -> None:
         self.address, self.timeout, self.max_retries = address, timeout, max_retries
-        self._key = find_key(key, base_url=address)
+        self._key = find_key(key, base_url=address, needed=any(map(self._is_first, asked)))
         self._keys = {other: find_key(hide_key(own, "api_keys"), base_url=other) for other, own in keys.items()}
         self._open: dict[asyncio.AbstractEventLoop, dict[Address, Endpoint]] = {}
         self._holders: dict[asyncio.AbstractEventLoop, int] = {}

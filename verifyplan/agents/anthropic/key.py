@@ -76,14 +76,15 @@ class Key:
         raise TypeError("a Key is not pickled: look it up again where it is needed, by find_key()")
 
 
-def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> Key:
+def find_key(given: str | Key | None = None, *, base_url: str | None = None, needed: bool = True) -> Key:
     """Return the key for an endpoint: `given`, else that of the environment or the keyring, else one for this machine.
 
     Looked for in this order: `given`; ANTHROPIC_API_KEY; ANTHROPIC_AUTH_TOKEN; the keyring under verifyplan /
     anthropic, if the package keyring is installed; a placeholder, if `base_url` (or ANTHROPIC_BASE_URL) is on this
-    machine. Blank variables count as not set. Every key that is found is redacted from all texts from then on.
-    SettingsError if there is none, if it holds spaces, line breaks or characters outside ASCII, if the address itself
-    holds a user or a password, and if VERIFYPLAN_KEY_HEADER names no header; the key is in no message. Source: rule G3.
+    machine, or if nobody asks this endpoint, so that no key is `needed`. Blank variables count as not set. Every key
+    that is found is redacted from all texts from then on. SettingsError if there is none, if it holds spaces, line
+    breaks or characters outside ASCII, if the address itself holds a user or a password, and if VERIFYPLAN_KEY_HEADER
+    names no header; the key is in no message. Source: rule G3.
 
     >>> find_key("the-key-of-this-example")
     Key(from api_key, hidden)
@@ -101,6 +102,8 @@ def find_key(given: str | Key | None = None, *, base_url: str | None = None) -> 
         return _usable(key)
     if is_loopback(address):
         return Key(PLACEHOLDER, "no setting: a placeholder for this machine")
+    if not needed:
+        return Key(PLACEHOLDER, "no setting: none is needed")
     raise SettingsError(Problem("api_key", f"no key was found{failure}", _FIX))
 
 
