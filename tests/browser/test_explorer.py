@@ -42,6 +42,12 @@ viewer = vp.view(vp.from_votes(votes, item="item", worker="who", verdict="says")
 viewer
 """
 
+TWICE_RIGHT = """tab => {
+  tab.focus();
+  const right = () => new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true });
+  for (let n = 0; n < 2; n++) document.activeElement.dispatchEvent(right());
+}"""
+
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -86,6 +92,12 @@ def test_the_timeline_is_gone_through_by_keys_and_by_mouse_and_the_list_follows(
     cross.click(cross.control("tab", "round 1; 4 calls"))
     assert set(entries(cross).values()) > {"waiting"}
     assert cross.outputs.get_by_text("4 calls; none failed", exact=False).count() == 1
+    cross.click(cross.outputs.locator(".vp-call > summary").first)
+    cross.click(cross.control("tab", "round 2; 4 calls"))
+    assert cross.outputs.locator(".vp-call[open]").count() == 1
+    steps.first.evaluate(TWICE_RIGHT)  # faster than any kernel answers
+    cross.settle()
+    assert steps.nth(2).get_attribute("aria-selected") == "true"
     assert cross.errors() == []
     assert cross.outside == []
 
@@ -137,12 +149,13 @@ def test_another_run_is_found_and_chosen_and_findings_of_all_runs_open_theirs(cr
 
 
 def test_other_rules_mark_the_classes_that_differ_and_presets_are_tried(cross):
+    cross.select("Replay mode").focus()
     cross.choose(cross.select("Replay mode"), "collaborative")
     old, new = (classes(mode, "adversarial/part-01") for mode in ("recorded", "collaborative"))
     count = sum(new[name] != old[name] for name in old)
     assert cross.outputs.locator(".vp-entry").get_by_text("≠", exact=False).count() == count
     assert cross.outputs.get_by_text(f"{count} differences to the recorded classes", exact=False).count() == 1
-    assert focused(cross) is not None
+    assert cross.tab.locator(":focus").get_attribute("name") == "mode"
     cross.click(cross.outputs.get_by_text("What presets of the rules would make of these votes"))
     row = cross.outputs.get_by_role("row").filter(has_text="sticky-refutes")
     assert " of 60" in row.inner_text()

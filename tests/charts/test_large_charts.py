@@ -188,6 +188,16 @@ def test_findings_with_most_differing_votes_are_drawn(limit):
     assert ("178 are left out, on which fewer votes differ." in figure.caption) == (limit == 12)
 
 
+def test_findings_on_which_no_drawn_worker_voted_are_not_counted_as_drawn():
+    names = [f"{number:02d}" for number in range(50)]
+    own = pd.DataFrame({"finding_id": names, "worker": names, "summary": "", "round": 1, "mark": "agree"})
+    grid = own.assign(explanation="", classification="contested")
+    disputed = grid.iloc[40:].assign(worker="49", mark="disagree")
+    figure = vp.charts.vote_matrix(pd.concat([grid, disputed]).drop_duplicates(["finding_id", "worker"]))
+    assert figure.caption.startswith("Votes on 36 findings by 36 workers")
+    assert "36 of 50 findings are drawn; 14 are left out, on which none of the drawn workers voted." in figure.caption
+
+
 def test_a_long_run_shows_its_last_iterations_and_several_their_ends():
     rows = timeline(1)
     figure = vp.charts.timeline(rows)

@@ -150,6 +150,7 @@ def test_view_opens_a_finding_by_its_name_or_by_the_row_of_a_table(claims, plans
     viewer = vp.view(claims, row)
     assert (viewer.run_id, viewer.finding_id) == (row["run_id"], row["finding_id"])
     assert vp.view(plans, {"challenge_id": "C4"}).selected["challenge_id"].tolist() == ["C4"]
+    assert vp.view(plans, pd.Series({"challenge_id": "C4", "run_id": None})).finding_id == "C4"
     assert vp.view(claims, run_id="collaborative/part-03").run_id == "collaborative/part-03"
     with pytest.raises(InputError, match=r"'F-0' is in no run.*use one of: F-0001"):
         vp.view(claims, "F-0")
@@ -223,10 +224,23 @@ def test_findings_of_all_runs_are_searched_and_one_opens_its_run(claims, plans):
     assert [row[3] for row in explorer.frame.items["rows"]] == ["adversarial/part-01", "collaborative/part-01"]
     ask(explorer, "choose", list="items", key=explorer.frame.items["keys"][1])
     assert (explorer.run_id, explorer.finding_id) == ("collaborative/part-01", "F-0145")
+    assert (explorer.frame.items["search"], explorer.frame.items["total"]) == ("f-0145", 2)
+    ask(explorer, "list", list="items", name="search", value="")
     ask(explorer, "list", list="items", name="standing", value="UNRESOLVED")
-    assert set(labels(explorer).values()) <= {"UNRESOLVED"}
+    assert set(labels(explorer).values()) == {"UNRESOLVED"}
+    ask(explorer, "list", list="items", name="sort", value="run_id")
     ask(explorer, "scope", value="run")
     assert explorer.frame.items["total"] == 60
+    assert next(each["value"] for each in explorer.frame.items["controls"] if each["name"] == "sort") == ""
+
+
+def test_a_class_is_filtered_by_in_the_next_run_of_the_same_kind_alone(claims, plans):
+    explorer = RunExplorer(concat([claims, plans]), "adversarial/part-01")
+    ask(explorer, "list", list="items", name="standing", value="contested")
+    explorer.run_id = "adversarial/part-02"
+    assert set(labels(explorer).values()) == {"contested"}
+    explorer.run_id = plans.runs["run_id"].iloc[0]
+    assert explorer.frame.items["total"] == len(plans.challenges)
 
 
 def test_the_page_gets_a_slice_around_what_it_asks_for_or_what_is_chosen():
@@ -402,7 +416,7 @@ def test_another_mode_marks_the_differences_at_once(cross, claims):
     assert f"no-majority: {RULE_MEANINGS['no-majority']}; censored" in seen(cross.frame.replayed)
     ask(cross, "rules", name="reset")
     assert under(cross) == {}
-    assert (cross.replay.changed, cross.frame.rules[0]["value"]) == (False, "recorded")
+    assert (cross.rules, cross.frame.rules[0]["value"]) == (vp.Setting(), "recorded")
     assert "0 differences" in seen(cross.frame.replayed)
 
 
@@ -559,6 +573,9 @@ def test_without_a_kernel_what_was_shown_is_there_without_scripts(plan):
     shown = seen(page)
     for words in ("Step 4 of 14: iteration 1, the ruling", "BLOCKED, no verdict yet", "`rows` stay as they are."):
         assert words in shown
+    assert "Item Stands as The panel's class Rule Claim" in unescape(shown)
+    first = plan.course.items(4).iloc[0]
+    assert " ".join(map(str, first[["item", "standing", "classification", "rule"]])) in unescape(shown)
     assert not re.search(r"<script|<input|<button|\son\w+=", page)
 
 

@@ -9,8 +9,10 @@ import ipywidgets as ipw
 import pandas as pd
 import pytest
 
+from verifyplan.charts import adaptive
 from verifyplan.errors import InputError, Problem
 from verifyplan.widgets.controls import MAX_ROWS, SelectableTable, Slider
+from verifyplan.widgets.html import CSS
 from verifyplan.widgets.panel import Panel, guarded
 from verifyplan.widgets.repaint import Debouncer
 
@@ -148,3 +150,8 @@ def test_steps_asked_for_in_two_threads_are_done_one_at_a_time_and_all_of_the_la
     assert failures == []
     assert done[-3:] == [0, 1, 2]
     assert not debouncer.stale
+
+
+def test_widgets_and_charts_call_the_same_pages_light_and_dark():
+    for page in (*adaptive.DARK_PAGES, *adaptive.LIGHT_PAGES):
+        assert page in CSS

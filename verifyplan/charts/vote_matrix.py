@@ -84,9 +84,11 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
         raise TableError(Problem("votes: column mark", f"unknown: {received}", f"write one of {one_of(MARK_COLORS)}"))
     if whole.empty:
         return empty(chosen, TITLE, "There are no votes to draw.", whole)
-    ids = _disputed_first(whole)
     in_view, not_in_view = _columns_in_view(whole)
-    rows = _rows(in_view[in_view["finding_id"].astype(str).isin(ids[: chosen.rows(MAX_FINDINGS)])])
+    ids, n_findings = _disputed_first(in_view), whole["finding_id"].nunique()
+    drawn = ids[: chosen.rows(MAX_FINDINGS)]
+    less = "on which fewer votes differ" if len(drawn) < len(ids) else "on which none of the drawn workers voted"
+    rows = _rows(in_view[in_view["finding_id"].astype(str).isin(drawn)])
     lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
     tile = _tile(rows, chosen)
     return figure(
@@ -97,7 +99,7 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
         caption=sentences(
             f"Votes on {_size(rows)} (n), lettered as the key says; findings stand in the order of their classes,"
             " which are named at the right.",
-            first_drawn(len(ids[: chosen.rows(MAX_FINDINGS)]), len(ids), "finding", "on which fewer votes differ"),
+            first_drawn(len(drawn), n_findings, "finding", less),
             not_in_view,
         ),
         data=whole,

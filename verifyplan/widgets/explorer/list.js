@@ -19,13 +19,13 @@ const choice = (parent, control, send) => {
 
 // Draws controls anew only where they differ, and gives the focus back to the one that had it.
 const choices = (parent, controls, send) => {
-  const told = JSON.stringify(controls);
-  if (parent.dataset.told === told) return;
-  parent.dataset.told = told;
-  const held = parent.contains(document.activeElement) ? document.activeElement.name : null;
+  const drawn = JSON.stringify(controls);
+  if (parent.dataset.drawn === drawn) return;
+  parent.dataset.drawn = drawn;
+  const focused = parent.contains(document.activeElement) ? document.activeElement.name : null;
   parent.replaceChildren();
   for (const control of controls) choice(parent, control, send);
-  if (held) parent.querySelector(`select[name="${CSS.escape(held)}"]`)?.focus();
+  if (focused) parent.querySelector(`select[name="${CSS.escape(focused)}"]`)?.focus();
 };
 
 const rowList = (parent, model, name, title, send) => {
@@ -63,6 +63,7 @@ const rowList = (parent, model, name, title, send) => {
     const next = Math.min(Math.max(rank, 0), view().total - 1);
     if (next < 0) return;
     active = next;
+    wanted = null;
     show(next);
     if (here(next)) focus();
     else { wanted = next; ask(next); }
@@ -71,7 +72,7 @@ const rowList = (parent, model, name, title, send) => {
     for (const row of box.children) row.tabIndex = Number(row.dataset.rank) === active ? 0 : -1;
     option(active)?.focus({ preventScroll: true });
   };
-  const choose = (rank) => send({ do: "choose", list: name, key: view().keys[rank - view().first] });
+  const choose = (rank) => here(rank) && send({ do: "choose", list: name, key: view().keys[rank - view().first] });
   const row = (cells, rank, chosen) => {
     const [words, label, color, beside, second] = cells;
     const element = make("div", box, { className: "vp-entry", id: `${id}-${rank}`, tabIndex: rank === active ? 0 : -1 });
@@ -97,9 +98,10 @@ const rowList = (parent, model, name, title, send) => {
     note.textContent = words ?? "";
     if (document.activeElement !== search) search.value = searched ?? "";
     choices(controls, offered ?? [], set);
-    const held = box.contains(document.activeElement);
+    const focused = box.contains(document.activeElement);
     if (chosen !== lastChosen && chosen >= 0) active = chosen;
     active = Math.min(Math.max(active, 0), Math.max((total ?? 0) - 1, 0));
+    if (wanted >= (total ?? 0)) wanted = null;
     if (rows?.length && !here(active) && wanted === null) active = first;
     box.replaceChildren();
     box.style.height = `${(total ?? 0) * ROW_PIXELS}px`;
@@ -109,7 +111,7 @@ const rowList = (parent, model, name, title, send) => {
       if (chosen >= 0) requestAnimationFrame(() => show(chosen));
     }
     if (wanted !== null && here(wanted)) { active = wanted; wanted = null; focus(); }
-    else if (held) focus();
+    else if (focused) focus();
     scrolled();
   };
   const scrolled = () => {

@@ -62,6 +62,11 @@ class RowList:
     def _searched(self) -> list[pd.Series[Any]]:
         return [self.table[name].astype("str").str.casefold() for name in self.kind.searched]
 
+    @property
+    def _sort(self) -> str:
+        """The column to sort by; "" for the order of the table, also where this kind of list lacks the column."""
+        return self.settings.sort if self.settings.sort in self.kind.sorts.values() else ""
+
     def passing(self) -> npt.NDArray[np.int64]:
         """Return the positions of the rows that pass, in order: equal ones as they stood, missing values last."""
         keep = np.ones(len(self.table), dtype=bool)
@@ -75,9 +80,9 @@ class RowList:
                 found |= texts.str.contains(searched, regex=False).fillna(False).to_numpy(dtype=bool)
             keep &= found
         positions = np.flatnonzero(keep)
-        if self.settings.sort not in self.kind.sorts.values():
+        if not self._sort:
             return positions[::-1] if self.settings.descending else positions
-        values = self.table[self.settings.sort].take(positions).reset_index(drop=True)
+        values = self.table[self._sort].take(positions).reset_index(drop=True)
         order = values.sort_values(kind="stable", ascending=not self.settings.descending, na_position="last").index
         return positions.take(order.to_numpy())
 
@@ -128,7 +133,7 @@ class RowList:
                 every = [ANY, *options] if value in (ANY, *options) else [ANY, *options, value]
                 controls.append(_choice(name, title, [(each, each) for each in every], value))
         orders = [("", "as recorded"), *((name, title) for title, name in self.kind.sorts.items())]
-        controls.append(_choice("sort", "Sort by", orders, self.settings.sort))
+        controls.append(_choice("sort", "Sort by", orders, self._sort))
         ways = [("", "ascending"), ("yes", "descending")]
         return [*controls, _choice("descending", "Order", ways, "yes" if self.settings.descending else "")]
 

@@ -38,7 +38,7 @@ def view(
         name = next((str(row[key]) for key in _NAMES if key in row and pd.notna(row[key])), None)
         if name is None:
             raise InputError(Problem("finding_id", "the row names no finding", "give a row with a finding_id"))
-        finding_id, run_id = name, run_id or (str(row["run_id"]) if "run_id" in row else None)
+        finding_id, run_id = name, run_id or (str(row["run_id"]) if pd.notna(row.get("run_id")) else None)
     tables = as_runs(runs)
     viewer = RunExplorer(tables, _run_of(tables, finding_id) if run_id is None and finding_id is not None else run_id)
     if finding_id is not None:

@@ -11,7 +11,6 @@ from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.analysis.replay import replay
 from verifyplan.errors import VerifyplanError
 from verifyplan.frames.runset import RunSet
-from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.widgets.html import DASH, Html, paragraph, table, text
 
 PRESETS = ("collaborative", "adversarial", "majority", "two-thirds", "unanimous", "any-refute", "sticky-refutes")
@@ -21,18 +20,15 @@ PRESETS = ("collaborative", "adversarial", "majority", "two-thirds", "unanimous"
 class OtherRules:
     """The classes of a run's items under presets, replayed when somebody first asks for them."""
 
-    def __init__(self, run: RunSet, own: VotingRules | None = None) -> None:
-        self._run, self._own = run, own
+    def __init__(self, run: RunSet) -> None:
+        self._run = run
 
     @cached_property
     def _replayed(self) -> dict[str, pd.DataFrame | str]:
         """The last class of each item by the name of the rules; why there is none, where the rules refuse the votes."""
-        rules: dict[str, Any] = {name: name for name in PRESETS}
-        if self._own is not None:
-            rules["yours"] = self._own
-        return {name: self._last(value) for name, value in rules.items()}
+        return {name: self._last(name) for name in PRESETS}
 
-    def _last(self, rules: Any) -> pd.DataFrame | str:
+    def _last(self, rules: str) -> pd.DataFrame | str:
         try:
             judged = replay(self._run, rules=rules)
         except VerifyplanError as error:

@@ -24,8 +24,9 @@ MAX_LINE_CHARACTERS = 400
 Lines = Mapping[str, Mapping[int, str]]
 """The recorded lines of each text, by their numbers."""
 
-_READ = re.compile(r"(.+): lines \d+-\d+ of \d+")
+_READ = re.compile(r"(.+): lines? \d+(?:-\d+)? of \d")
 _READ_LINE = re.compile(r"(\d{1,8}): (.*)")
+_FOUND = re.compile(r"(?:The first )?\d+ hits? in \d+ file")
 _HIT = re.compile(r"(\S+?):(\d{1,8}): (.*)")
 
 
@@ -63,11 +64,11 @@ def _shown(turn: TurnSent) -> Iterator[tuple[str, int, str]]:
         if block.get("type") != "tool_result" or not isinstance(content, str):
             continue
         head, _, rest = content.partition("\n")
-        read = _READ.match(head)
+        read, is_search = _READ.match(head), _FOUND.match(head)
         for line in rest.split("\n"):
             if read and (found := _READ_LINE.match(line)):
                 yield read[1], int(found[1]), found[2]
-            elif hit := _HIT.match(line):
+            elif is_search and (hit := _HIT.match(line)):
                 yield hit[1], int(hit[2]), hit[3]
 
 

@@ -40,11 +40,6 @@ class ReplayForm:
         """The policy that is set, or `as in the run`."""
         return self._values["policy"]
 
-    @property
-    def changed(self) -> bool:
-        """Whether anything differs from the record."""
-        return self._values != _OWN
-
     def set(self, name: str, value: str) -> None:
         """Set one of `mode`, `rounds`, `basis`, `policy`; InputError for what none of them offers."""
         offered: dict[str, tuple[str, ...]] = {

@@ -132,10 +132,15 @@ class RunExplorer(Panel):
     def _open(self, run_id: str, item: str = "") -> None:
         """Show a run as it ended."""
         course = RunSteps(self._by_run.run(run_id))
+        if self.frame.scope == "run":
+            self._settings["items"].search = ""
+            if (
+                self.course is None or self.course.kind != course.kind
+            ):  # of another kind, whose items have other classes
+                self._settings["items"].filters.clear()
         self.course, self._item, self._transcripts = course, item, {}
         self._others = OtherRules(course.tables)
         self._step = self._last
-        self._settings["items"].search = ""
         with self.frame.hold_sync():
             self.frame.steps, self.frame.step, self.frame.others = timeline(course), self._step, ""
             self.frame.head = block(views.headline(course))
@@ -366,8 +371,10 @@ class RunExplorer(Panel):
         shown = self._items.head(MAX_STATIC_ITEMS)
         caption = counted(len(self._items), views.noun(course))
         caption += f"; the first {MAX_STATIC_ITEMS} are listed" if len(self._items) > len(shown) else ""
-        names = ["item", "standing", *(["replayed"] if "replayed" in shown else []), "summary"]
-        heads = {"item": "Item", "standing": "Stands as", "replayed": "Under these rules", "summary": "Claim"}
+        heads = {"item": "Item", "standing": "Stands as", "classification": "The panel's class", "rule": "Rule"}
+        heads |= {"replayed": "Under these rules", "summary": "Claim"}
+        left_out = {"debate": ("classification", "rule"), "plan": ()}.get(course.kind, ("classification",))
+        names = [name for name in heads if name in shown and name not in left_out]
         rows = [[text(value, 120) for value in row] for row in shown[names].itertuples(index=False, name=None)]
         listed = block(table(caption, [heads[name] for name in names], rows)) if rows else ""
         step = block(heading(4, f"Step {self._step} of {self._last}: {title}"))

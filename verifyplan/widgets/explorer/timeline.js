@@ -45,7 +45,7 @@ const timelineOf = (parent, model, panelId, send) => {
       tab.tabIndex = chosen ? 0 : -1;
     });
   list.addEventListener("keydown", (event) => {
-    const step = model.get("step"), last = tabs.length - 1;
+    const step = tabs.indexOf(document.activeElement), last = tabs.length - 1; // the model's follows when Python has answered
     const next = { ArrowRight: step + 1, ArrowDown: step + 1, ArrowLeft: step - 1, ArrowUp: step - 1, Home: 0, End: last }[event.key];
     if (next === undefined) return;
     event.preventDefault();

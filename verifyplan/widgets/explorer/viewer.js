@@ -7,7 +7,7 @@ const region = (parent, model, trait, title) => {
     node.setAttribute("aria-label", title);
   }
   const open = new Set(); // what was unfolded stays so when the region is drawn anew
-  const keyOf = (details) => details.dataset.call ?? details.dataset.fold ?? details.querySelector("summary")?.textContent;
+  const keyOf = (details) => details.dataset.call || details.dataset.fold || details.querySelector("summary")?.textContent;
   node.addEventListener("toggle", (event) => {
     const key = keyOf(event.target);
     if (event.target.open) open.add(key);
@@ -151,7 +151,7 @@ function render({ model, el }) {
     items.search.focus();
   });
   return () => {
-    for (const stop of [...stops, ...regions.map((one) => one.stop)]) stop();
+    for (const stop of [...stops, ...regions.map((drawn) => drawn.stop)]) stop();
     model.off("change:status", say);
     model.off("change:others", stepped);
     model.off("msg:custom", filled);

@@ -55,8 +55,8 @@ def noun(course: RunSteps) -> str:
 def headline(course: RunSteps) -> str:
     """Return the run in a few words, and what is missing in it."""
     run = course.tables.runs.iloc[0]
-    facts = [text(fact, 200) for fact in _facts(run, course)]
-    return heading(4, f"Run {run['run_id']}") + f"<p>{'; '.join(facts)}.</p>" + "".join(map(paragraph, _lacks(course)))
+    words = [text(fact, 200) for fact in _facts(run, course)]
+    return heading(4, f"Run {run['run_id']}") + f"<p>{'; '.join(words)}.</p>" + "".join(map(paragraph, _lacks(course)))
 
 
 def _facts(run: pd.Series[Any], course: RunSteps) -> Iterator[str]:
