@@ -181,6 +181,15 @@ def test_labels_may_be_a_mapping():
     assert made.verdicts["agrees"].tolist() == [True, True]
 
 
+def test_a_plan_that_deserves_another_verdict_and_has_no_defect_counts_in_verdicts_alone():
+    script = {"i1/challenger": {"challenges": [challenge("bad.md:5")]}}
+    made = detection(concat([run("bad", script), run("good", {})]), {"bad": {"verdict": "RETHINK"}, "good": {}})
+    assert (len(made.defects), len(made.alarms), made.on_sound["n"].tolist()) == (0, 0, [1, 1, 1])
+    assert "sound plans with a false BLOCKING: 0 of 1" in str(made)
+    assert "verdicts as expected: 2 of 2" in str(made)
+    assert "\n1 plan is labelled REVISE or RETHINK without a defect and counts in verdicts alone\n" in str(made)
+
+
 def test_labels_without_a_run_and_tables_that_are_none_are_refused():
     runs = run("good", {})
     with pytest.raises(InputError, match=r"labels: 1 plans have no run, the first is 'bad'"):

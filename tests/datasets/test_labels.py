@@ -30,12 +30,14 @@ def test_the_bundled_file_is_read_as_what_anybody_may_write():
 
 def test_a_table_a_mapping_and_a_file_say_the_same(tmp_path):
     labels = {"move": {"defects": [DEFECT, DEFECT | {"severity": "MINOR"}]}, "good.md": {"held_out": True}}
+    labels["bad"] = {"verdict": "RETHINK"}
     (tmp_path / "labels.json").write_text(json.dumps(labels))
     table = label_table(labels)
     assert table[["plan", "kind", "verdict", "held_out"]].values.tolist() == [
         ["move", "defect", "RETHINK", False],
         ["move", "defect", "RETHINK", False],
         ["good", "sound", "PROCEED", True],
+        ["bad", "not sound", "RETHINK", False],
     ]
     pd.testing.assert_frame_equal(label_table(tmp_path / "labels.json"), table)
     pd.testing.assert_frame_equal(label_table(table), table)
@@ -61,6 +63,10 @@ def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
         ({"defects": [DEFECT | {"places": []}]}, "defects.0: must have a line, places or evidence"),
         ({"defects": [DEFECT | {"needles": []}]}, "defects.0.needles: Tuple should have at least 1 item"),
         ({"defects": [DEFECT], "kind": "sound"}, "the kind 'sound' is not that of a defect: defect"),
+        (
+            {"kind": "sound", "verdict": "REVISE"},
+            "the kind 'sound' is that of plans that deserve PROCEED, and the verdict",
+        ),
         ({"verdict": "MAYBE"}, "verdict: Input should be 'PROCEED', 'REVISE' or 'RETHINK'"),
         (3, "0: is 3, of type int: a label is a mapping such as {'verdict': 'REVISE', 'defects': [defect, ...]}"),
         ({"defects": ["x"]}, "defects.0: is 'x', of type str: a defect is a mapping such as {'severity': 'BLOCKING'"),
@@ -124,3 +130,8 @@ def test_labels_of_challenges_are_a_table_of_their_own_with_every_problem_at_onc
     assert len(problems({"move": {"challenges": [{"right": True}]}})) == 2
     wrong = {"move": {"defects": [{}], "challenges": [SAID | {"needles": "old.py"}, {}]}}
     assert len(problems(wrong)) == 6
+
+
+def test_a_table_of_a_sound_plan_that_deserves_another_verdict_is_refused():
+    table = label_table({"bad": {"verdict": "RETHINK"}})
+    assert problems(table.assign(kind="sound"))[0].startswith("labels: bad: the kind 'sound' is that of plans that")

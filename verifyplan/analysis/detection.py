@@ -12,7 +12,15 @@ from verifyplan.analysis.cost import failed, tokens
 from verifyplan.analysis.plan_shares import Share, clustered_share
 from verifyplan.analysis.result_columns_plans import WEIGHTY
 from verifyplan.analysis.settlements import judge_settlements
-from verifyplan.datasets.labels import SOUND, Labels, challenge_label_table, label_table, plan_name, read_labels
+from verifyplan.datasets.labels import (
+    SOUND,
+    UNSOUND,
+    Labels,
+    challenge_label_table,
+    label_table,
+    plan_name,
+    read_labels,
+)
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
@@ -81,10 +89,14 @@ class Detection:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes on plans too small for a team, whose defects count as not found, and on settlements not judged."""
+        """Notes on plans too small for a team, on plans without labelled defects, and on settlements not judged."""
         n = self.verdicts.loc[self.verdicts["trivial"], "plan"].nunique()
         trivial = (f"{counted(n, 'plan')} {'was' if n == 1 else 'were'} trivial: no agent was asked",) if n else ()
-        return (*trivial, *self.settlement_notes)
+        n = self.verdicts.loc[self.verdicts["kind"] == UNSOUND, "plan"].nunique()
+        label = "labelled REVISE or RETHINK without a defect and"
+        words = f"is {label} counts" if n == 1 else f"are {label} count"
+        unsound = (f"{counted(n, 'plan')} {words} in verdicts alone",) if n else ()
+        return (*trivial, *unsound, *self.settlement_notes)
 
     def _settlement_words(self) -> list[str]:
         """Return the shares of wrong settlements, those by a panel's class indented."""
@@ -103,11 +115,12 @@ def _share_of(row: pd.Series[Any]) -> Share:
 def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detection:
     """Score plan runs against labels: which defects were found, what was said of sound plans, which verdicts hold.
 
-    A challenge finds a defect if it was admitted and not WITHDRAWN, cites a line within 3 of one that the label
-    cites (in the plan or the repository), and mentions one of the label's needles. Several runs of a plan each count by
-    themselves; a share is the mean over runs, its interval clustered by plan. `labels` are a JSON file, a mapping or a
-    table, as `datasets.read_labels` says. Plans without a label are left out; labels without a run are
-    an InputError, as a share over fewer plans would not be what it says.
+    A challenge finds a defect if it was admitted and not WITHDRAWN, cites a line within 3 of one that the label cites
+    (in the plan or the repository), and mentions one of the label's needles. A plan is sound if its label has no defect
+    and no verdict but PROCEED; with another verdict and no defect it counts in verdicts alone. Several runs of a plan
+    each count by themselves; a share is the mean over runs, its interval clustered by plan. `labels` are a JSON file, a
+    mapping or a table, as `datasets.read_labels` says. Plans without a label are left out; labels without a run are an
+    InputError, as a share over fewer plans would not be what it says.
 
     With `settlements`, each settled challenge is held against the labels, too: a right one WITHDRAWN, or RESOLVED
     though nothing answers it, was settled wrongly. Whether a challenge is right is known from the labels' own
@@ -143,7 +156,7 @@ def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detec
 def _defects(challenges: pd.DataFrame, plans: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     """Return each defect in each run of its plan, with the first challenge of that run that finds it."""
     runs = plans[["run_id", "plan"]]
-    seeded = labels[labels["kind"] != SOUND].merge(runs, on="plan").rename_axis("row").reset_index()
+    seeded = labels[labels["severity"].notna()].merge(runs, on="plan").rename_axis("row").reset_index()
     standing = challenges[challenges["admitted_in"].notna() & (challenges["status"] != "WITHDRAWN")]
     pairs = matching_pairs(seeded, standing)
     first = pairs.drop_duplicates("row").set_index("row")

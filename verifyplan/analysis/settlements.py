@@ -69,7 +69,7 @@ def _with_truth(
     truths = said.groupby(_CHALLENGE, sort=False)["right"]
     disagree = truths.nunique().gt(1)
     said = said.drop_duplicates(_CHALLENGE).set_index(_CHALLENGE)[["right", "answer", "reason"]]
-    defects = labels[labels["kind"] != SOUND].merge(runs, on="plan")
+    defects = labels[labels["severity"].notna()].merge(runs, on="plan")
     hits = matching_pairs(defects, challenges)
     worst = hits.sort_values("severity", key=lambda c: c.map({name: at for at, name in enumerate(WEIGHTY)}))
     worst = worst.drop_duplicates(_CHALLENGE).set_index(_CHALLENGE)[["severity", "kind"]]

@@ -19,6 +19,9 @@ from verifyplan.protocol.records import Severity
 SOUND = "sound"
 """The kind of a plan with which nothing is wrong."""
 
+UNSOUND = "not sound"
+"""The kind of a plan that deserves REVISE or RETHINK without a labelled defect: it counts in verdicts alone."""
+
 VERDICTS = {"BLOCKING": "RETHINK", "SIGNIFICANT": "REVISE", "MINOR": "PROCEED"}
 """The verdict that a plan deserves by its worst defect."""
 
@@ -94,7 +97,10 @@ class LabelledDefect(_Recognisable):
 
 
 class PlanLabel(Model):
-    """A plan by its name, the verdict it deserves, and its defects: none in a sound plan."""
+    """A plan by its name, the verdict it deserves, and its defects: none in a sound plan.
+
+    A plan that deserves REVISE or RETHINK is not sound, even if no defect is labelled: it counts in verdicts alone.
+    """
 
     name: Text = Field(description="The name of the plan's file, with or without .md.")
     kind: Text | None = Field(default=None, description="`sound`, or that of a defect; follows from the defects.")
@@ -123,10 +129,19 @@ class PlanLabel(Model):
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> Self:
-        kinds = [defect.kind for defect in self.defects] or [SOUND]
+        if self.kind == SOUND and not self.defects and self.kind_without_defects != SOUND:
+            raise ValueError(
+                f"the kind {SOUND!r} is that of plans that deserve PROCEED, and the verdict is {self.verdict}"
+            )
+        kinds = [defect.kind for defect in self.defects] or [self.kind_without_defects]
         if self.kind is not None and self.kind not in kinds:
             raise ValueError(f"the kind {self.kind!r} is not that of a defect: {', '.join(kinds)}")
         return self
+
+    @property
+    def kind_without_defects(self) -> str:
+        """The kind of the plan where no defect is labelled: sound, if it deserves PROCEED."""
+        return SOUND if self.expected == VERDICTS["MINOR"] else UNSOUND
 
 
 def plan_name(path: str | PurePath) -> str:
@@ -140,7 +155,7 @@ def plan_name(path: str | PurePath) -> str:
 
 
 COLUMNS = ("plan", "kind", "verdict", "held_out", "severity", "line", "needles", "places")
-"""The columns of a table of labels: a row for each defect, and one for each sound plan."""
+"""The columns of a table of labels: a row for each defect, and one for each plan without."""
 
 _REQUIRED_COLUMNS = ("plan", "kind", "severity", "needles", "places")
 _FIX = "see datasets.PlanLabel, LabelledDefect and LabelledChallenge, or data/plans/labels.json"
@@ -162,7 +177,7 @@ def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:
 
     JSON and mappings hold `{"plans": [label, ...]}` or `{name: label, ...}`; `PlanLabel`, `LabelledDefect` and
     `LabelledChallenge` describe a label, and `data/plans/labels.json` is an example. A table has a row for each defect
-    and one for each sound plan: `plan, kind, severity, needles, places` and, if there, `verdict, held_out, line`; it
+    and one for each plan without: `plan, kind, severity, needles, places` and, if there, `verdict, held_out, line`; it
     holds no labels of challenges. Raises InputError for what cannot be read, listing every problem of every label.
 
     >>> [label] = read_labels({"move": {"defects": [{"severity": "BLOCKING", "needles": ["db.py"], "line": 3}]}})
@@ -184,9 +199,10 @@ def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:
 
 
 def label_table(labels: Labels) -> pd.DataFrame:
-    """Return labels as a table: a row for each defect, and one for each sound plan, whose severity and line are empty.
+    """Return labels as a table: a row for each defect, and one for each plan without, its severity and line empty.
 
-    Columns: `plan, kind, verdict, held_out, severity, line, needles, places`. Raises InputError as `read_labels` does.
+    The kind of a plan without defects is `sound`; where it deserves REVISE or RETHINK, `not sound`. Columns: `plan,
+    kind, verdict, held_out, severity, line, needles, places`. Raises InputError as `read_labels` does.
 
     >>> from verifyplan.datasets.plans import labelled_plans
     >>> label_table(labelled_plans(held_out=False)).iloc[0][["plan", "kind", "verdict"]].tolist()
@@ -196,7 +212,8 @@ def label_table(labels: Labels) -> pd.DataFrame:
     for label in read_labels(labels):
         common = {"plan": label.plan, "verdict": label.expected, "held_out": label.held_out}
         if not label.defects:
-            rows.append({**common, "kind": SOUND, "severity": None, "line": None, "needles": (), "places": ()})
+            kind = label.kind_without_defects
+            rows.append({**common, "kind": kind, "severity": None, "line": None, "needles": (), "places": ()})
         for defect in label.defects:
             own = {"kind": defect.kind, "severity": defect.severity, "line": defect.line}
             rows.append({**common, **own, "needles": defect.needles, "places": defect.cited})
@@ -245,8 +262,10 @@ def _of_table(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
         defects = [
             {name: _plain(row[name]) for name in ("kind", "severity", "needles", "places")}
             for row in rows.to_dict("records")
-            if row["kind"] != SOUND
+            if row["kind"] != SOUND and not (row["kind"] == UNSOUND and pd.isna(row["severity"]))
         ]
+        if not defects and rows["kind"].eq(SOUND).all():
+            common["kind"] = SOUND
         yield {"name": plan, "defects": defects} | {name: cell for name, cell in common.items() if cell is not None}
 
 
