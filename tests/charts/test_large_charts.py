@@ -14,7 +14,7 @@ import pytest
 import verifyplan as vp
 from tests.charts.conftest import make_comparison, make_grid, make_scores
 from verifyplan.charts.figure import drawn_svg, spec, svg_text
-from verifyplan.documents.dimensions.plan_graph import Edge, PlanGraph, PlanNode
+from verifyplan.documents.dimensions.plan_graph import Edge, PlanGraph, PlanNode, Unmet
 from verifyplan.protocol.records import SEVERITIES
 
 MAX_SIDE_PX = 1_210
@@ -209,8 +209,22 @@ def test_a_long_run_shows_its_last_iterations_and_several_their_ends():
     assert "186 iterations after these left out." in several.caption
 
 
+def rows_of_plans(n: int) -> list[PlanNode]:
+    return [PlanNode(f"1-{at:02d}", "", "A title", None, 1, (), "") for at in range(n)]
+
+
+def test_a_cycle_of_plans_that_are_left_out_is_counted_and_said():
+    edges = (Edge(0, 1), Edge(1, 0), Edge(28, 29), Edge(29, 28))
+    graph = PlanGraph(tuple(rows_of_plans(30)), edges, ((0, 1), (28, 29)), (), (Unmet(29, 0, "9-99"),))
+    caption = vp.charts.plan_graph(graph).caption
+    assert "30 plans (n) of 1 phase, 4 arrows." in caption
+    assert "2 cycles; 0 files that several plans of one wave modify; 1 plan waited for and not here." in caption
+    assert "13 are left out, of later waves, phases or rows. Of what is wrong, left out with them: 1 cycle" in caption
+    assert "1 cycle, 1 missing plan." in caption
+
+
 def test_what_a_drawn_plan_waits_for_is_said_of_plans_that_are_left_out():
-    nodes = [PlanNode(f"1-{n:02d}", "", "A title", None, 1, (), "") for n in range(30)]
+    nodes = rows_of_plans(30)
     nodes.append(PlanNode("2-00", "", "The next", None, 2, (), ""))
     graph = PlanGraph(tuple(nodes), (Edge(29, 30),), (), (), ())
     figure = vp.charts.plan_graph(graph)

@@ -89,8 +89,9 @@ def plan_graph(data: PlanGraph | PlanCheck | str | PathLike[str], **options: Unp
         title=TITLE,
         subtitle=KEY,
         caption=sentences(
-            _caption(graph, rows),
+            _caption(every, whole),
             first_drawn(len(rows), len(every.nodes), "plan", "of later waves, phases or rows"),
+            _not_drawn(every, graph),
         ),
         data=rows,
         description=_description(rows),
@@ -346,6 +347,17 @@ def _caption(graph: PlanGraph, rows: pd.DataFrame) -> str:
         f"{count(len(graph.cycles), 'cycle')}; {count(len(graph.conflicts), 'file')} that several plans of one wave"
         f" modify; {count(len(graph.unmet), 'plan')} waited for and not here.",
     )
+
+
+def _not_drawn(every: PlanGraph, drawn: PlanGraph) -> str:
+    """Return how much of what is wrong concerns plans that are left out; "" for nothing."""
+    pairs = (
+        (every.cycles, drawn.cycles, "cycle"),
+        (every.conflicts, drawn.conflicts, "modified file"),
+        (every.unmet, drawn.unmet, "missing plan"),
+    )
+    words = [count(len(whole) - len(part), noun) for whole, part, noun in pairs if len(part) < len(whole)]
+    return f"Of what is wrong, left out with them: {', '.join(words)}." if words else ""
 
 
 def _description(rows: pd.DataFrame) -> str:

@@ -31,7 +31,7 @@ def view(
 
     >>> viewer = view("stdlib-claims", "F-0145")
     >>> viewer.run_id, viewer.selected["summary"].iloc[0][:24]
-    ('adversarial/part-01', 'In `Handler.format`, the')
+    ('adversarial/part-01', '`SimpleXMLRPCServer` is ')
     """
     if isinstance(finding_id, Mapping | pd.Series):
         row: Mapping[str, Any] = finding_id if isinstance(finding_id, Mapping) else dict(finding_id)

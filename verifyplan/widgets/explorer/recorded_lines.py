@@ -33,7 +33,7 @@ _HIT = re.compile(r"(\S+?):(\d{1,8}): (.*)")
 def recorded_lines(records: Sequence[Record]) -> Lines:
     """Return the lines of plan, documents and files that a log holds; files as tools showed them to models.
 
-    >>> from verifyplan.datasets.bundled import path
+    >>> from verifyplan.datasets import path
     >>> from verifyplan.runlog.reader import read_log
     >>> lines = recorded_lines(read_log(path("live-example/plan") / "purge-hour-001.jsonl").records)
     >>> lines["purge-hour.md"][1], lines["docs/runbook.md"][3]
