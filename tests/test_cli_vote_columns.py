@@ -105,7 +105,22 @@ def test_without_a_terminal_nothing_is_asked_and_the_error_says_what_to_give(cli
     )
     fix = "Fix: say which column is what: --columns item=COLUMN,worker=COLUMN,verdict=COLUMN, of 'q', 'who', 'says'"
     assert fix in done.err
+    assert (
+        "and what your words for verdicts mean: --verdicts yes=agree,no=disagree (your words on the left)." in done.err
+    )
     assert not sidecar_of(table).exists()
+
+
+def test_every_way_to_name_columns_says_how_a_shell_names_words(cli, table):
+    options = ["--columns", "item=q,worker=who,verdict=says", "--verdicts", "yes=agree,=verification-error"]
+    fix = "Fix: say what your words mean: --verdicts yes=agree,=verification-error,no=VERDICT, each VERDICT"
+    assert fix in cli("compare", table, *options).err
+    write_sidecar(table, VoteNames(NAMES, {"yes": "agree", "": "verification-error"}))
+    assert fix in cli("compare", table).err
+    sidecar_of(table).unlink()
+    table.write_text(TABLE.replace("who,says", "who,verdict"))
+    fix = "'verdict', 'right'; and what your words for verdicts mean: --verdicts yes=VERDICT,no=VERDICT, each VERDICT"
+    assert fix in cli("compare", table).err
 
 
 def test_columns_that_say_themselves_what_they_are_need_no_option(cli, table):
@@ -116,7 +131,9 @@ def test_columns_that_say_themselves_what_they_are_need_no_option(cli, table):
     table.write_text("claim,judge,vote\nc1,a,yes\n")
     refused = cli("replay", table)
     assert refused.code == 2
-    assert "Words of your own are named by --verdicts, as yes=agree,no=disagree" in refused.err
+    fix = "Fix: say what your words mean: --verdicts yes=VERDICT, each VERDICT agree, supplement, disagree or verifi"
+    assert fix in refused.err
+    assert "from_votes" not in refused.err
     assert cli("replay", table, "--verdicts", "yes=agree").code == 0
 
 

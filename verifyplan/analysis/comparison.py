@@ -124,7 +124,12 @@ class Comparison:
         known = list(self.summary["metric"])
         metric = f"{metric}-rate" if metric not in known and f"{metric}-rate" in known else metric
         if metric not in known:
-            message = f"{metric!r} is no metric of this comparison{did_you_mean(metric, known)}"
+            tested = (
+                " but a question of .tests, whose shares are in print(comparison)"
+                if metric in set(self.tests["of"])
+                else ""
+            )
+            message = f"{metric!r} is no metric of this comparison{tested or did_you_mean(metric, known)}"
             unmeasured = "" if self.truth is not None else "; others need findings whose truth is known"
             raise SettingsError(Problem("metric", message, f"use one of {one_of(known)}{unmeasured}"))
         row = self.summary.set_index("metric").loc[[metric]].iloc[0]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import typer
 
 import verifyplan as vp
 from verifyplan.cli import has_terminal
-from verifyplan.cli.ask_columns import ask_names
+from verifyplan.cli.ask_columns import MAX_WORDS, ask_names
 from verifyplan.cli.options import PlanOptions
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.files import try_to_write
@@ -32,7 +35,9 @@ from verifyplan.frames.vote_files import (
     write_sidecar,
 )
 from verifyplan.protocol.settings import PanelSettings
+from verifyplan.protocol.vote import VERDICTS
 from verifyplan.reports.visible import visible
+from verifyplan.rules.answers import spelling
 
 
 def read_runs(
@@ -82,7 +87,7 @@ def _votes(paths: list[str], columns: str, words: str | None, mode: str | None) 
         problems.append(Problem("--mode", message, "say it once"))
     if problems:
         raise InputError(problems)
-    return votes_as_named(read_table(Path(paths[0])), _with_options(VoteNames(named), words, mode))
+    return _read_votes(read_table(Path(paths[0])), _with_options(VoteNames(named), words, mode))
 
 
 def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
@@ -92,10 +97,10 @@ def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
     """
     table = read_table(path)
     if has_sidecar(path):
-        return votes_as_named(table, _with_options(read_sidecar(path), words, mode), sidecar_of(path))
+        return _read_votes(table, _with_options(read_sidecar(path), words, mode), sidecar_of(path))
     named = columns_by_own_names(list(table))
     missing = [name for name in NEEDED_COLUMNS if name not in named]
-    unread = words is None and not missing and unread_words(table[named["verdict"]])
+    unread = unread_words(table[named["verdict"]]) if words is None and "verdict" in named else {}
     if (missing or unread) and has_terminal():
         names = ask_names(path, table, named, words_named=words is not None)
         runs = votes_as_named(table, _with_options(names, words, mode))
@@ -103,18 +108,40 @@ def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
         return runs
     if missing:
         shown = [f"{name}={named.get(name, 'COLUMN')}" for name in NEEDED_COLUMNS]
-        fix = f"say which column is what: --columns {','.join(shown)}, of {one_of(list(table))}"
+        fix = (
+            f"say which column is what: --columns {','.join(shown)}, of {one_of(list(table))}; and what your words for "
+            f"verdicts mean: {_words_fix([*filter(None, unread)], {})}"
+        )
         message = f"is a table of votes whose columns are not named: which is the {' and the '.join(missing)}"
         raise InputError(Problem(str(path), message, fix))
     read = ",".join(f"{name}={column}" for name, column in named.items())
     typer.echo(f"{visible(path)}: columns by their own names, as --columns {visible(read)}", err=True)
+    return _read_votes(table, _with_options(VoteNames(named), words, mode))
+
+
+def _read_votes(table: pd.DataFrame, names: VoteNames, sidecar: Path | None = None) -> RunSet:
+    """Return a table of votes as runs; TableError says of unknown words for verdicts how a shell names them."""
     try:
-        return votes_as_named(table, _with_options(VoteNames(named), words, mode))
+        return votes_as_named(table, names, sidecar)
     except TableError as error:
-        error.add_note(
-            "Words of your own are named by --verdicts, as yes=agree,no=disagree; a terminal is asked for them."
-        )
-        raise
+        column, named = names.columns.get("verdict", ""), set(map(spelling, names.verdicts))
+        words = [word for word in unread_words(table[column]) if word] if column in table else []
+        unread = [word for word in words if spelling(word) not in named]
+        fix = f"say what your words mean: {_words_fix(unread, names.verdicts)}"
+        raise TableError(
+            replace(problem, fix=fix)
+            if unread and problem.place == "votes: column verdict" and "holds" in problem.message
+            else problem
+            for problem in error.problems
+        ) from None
+
+
+def _words_fix(unread: Collection[str], named: Mapping[str, str]) -> str:
+    """Return how a shell says what words mean; what each means is left open, as a guess could turn votes round."""
+    if not 0 < len(unread) <= MAX_WORDS:
+        return "--verdicts yes=agree,no=disagree (your words on the left)"
+    pairs = [*(f"{word}={verdict}" for word, verdict in named.items()), *(f"{word}=VERDICT" for word in unread)]
+    return f"--verdicts {shlex.quote(','.join(pairs))}, each VERDICT {', '.join(VERDICTS[:-1])} or {VERDICTS[-1]}"
 
 
 def _with_options(names: VoteNames, words: str | None, mode: str | None) -> VoteNames:

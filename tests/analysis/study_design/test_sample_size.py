@@ -18,8 +18,9 @@ import verifyplan as vp
 from verifyplan.analysis.clusters import clusters_of
 from verifyplan.analysis.result_columns import RESULT_TABLES
 from verifyplan.analysis.study_design.power import intra_run_correlation
-from verifyplan.analysis.study_design.run_differences import RunDifferences
+from verifyplan.analysis.study_design.run_differences import RunDifferences, run_differences
 from verifyplan.errors import InputError, SettingsError
+from verifyplan.protocol.vote import HELD
 
 PLANNED = {"delta": 0.1, "discordance": 0.3, "icc": 0.05}
 
@@ -229,6 +230,23 @@ def test_repeated_claims_are_noticed():
     made = pilot(np.ones((12, 2)))
     repeated = replace(made, findings=made.findings.assign(finding_id=["a", "b"] * 12))
     assert "Claims are repeated over the pilot's runs" in str(vp.power(repeated, delta=0.1))
+
+
+def test_the_metric_of_the_verdict_line_can_be_planned_for():
+    both = vp.compare("stdlib-claims/adversarial", resamples=10)
+    differences = run_differences(both, "right")
+    held = {name: both.findings[f"classification_{name}"].isin(HELD) for name in both.conditions}
+    right = {name: column.eq(both.findings["truth"]) for name, column in held.items()}
+    first, second = both.conditions
+    assert differences.values.mean() == pytest.approx(right[second].mean() - right[first].mean())
+    assert vp.power(both, delta=0.05, metric="right", n_runs=[12]).metric == "right"
+    unknown = both.findings.assign(truth=pd.array([pd.NA] * len(both.findings), dtype="boolean"))
+    with pytest.raises(InputError, match="right is taken of claims whose truth is known, and there are none"):
+        run_differences(replace(both, findings=unknown), "right")
+    with pytest.raises(
+        SettingsError, match=r"'right' is no metric of this comparison but a question of \.tests, whose"
+    ):
+        both.in_words("right")
 
 
 def test_what_cannot_be_planned_for_is_named():

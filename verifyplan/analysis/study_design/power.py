@@ -119,8 +119,8 @@ def power(
         pilot: a comparison of two conditions, or what `compare` takes first: one set (judged under both modes, as a
             note says), or a mapping of two names to sets.
         delta: the difference to be seen, such as 0.1.
-        metric: `held`, a class, `recall`, `false-consensus-rate` or `false-demotion-rate`; of the last three findings
-            are true claims, or false ones.
+        metric: `held`, `right` (held and true, or not held and false), a class, `recall`, `false-consensus-rate` or
+            `false-demotion-rate`; of the last three findings are true claims, or false ones.
         n_runs: runs whose power is wanted, one number or several.
         n_findings: findings per run; None takes those of the pilot for the power, and 5 to 100 for the needed runs.
         power: of the needed runs.

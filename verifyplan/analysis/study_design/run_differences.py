@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 _OF_TRUTH = {"recall": True, "false-demotion-rate": True, "false-consensus-rate": False}
 """The metrics of held findings that are taken of the true claims alone, or of the false ones."""
-METRICS = ("held", *CLASSIFICATIONS, *_OF_TRUTH)
+METRICS = ("held", "right", *CLASSIFICATIONS, *_OF_TRUTH)
 """The metrics whose difference is a mean over findings; precision and F1 have a denominator a condition."""
 
 
@@ -65,8 +65,12 @@ def run_differences(data: Comparison | Runs | Mapping[str, Runs], metric: str) -
     findings = comparison.findings
     if metric in _OF_TRUTH:
         findings = findings[findings["truth"].eq(_OF_TRUTH[metric]).fillna(False).astype(bool)]
+    if metric == "right":
+        findings = findings[findings["truth"].notna()]
     if findings.empty:
-        message = f"{metric} is taken of {'true' if _OF_TRUTH.get(metric) else 'false'} claims, and there are none"
+        of_truth = {True: "true claims", False: "false claims", None: "claims whose truth is known"}
+        claims = of_truth[_OF_TRUTH.get(metric)]
+        message = f"{metric} is taken of {claims}, and there are none"
         raise InputError(Problem("metric", message, "give findings whose truth is known, or take 'held'"))
     clusters = clusters_of_findings(findings)
     return RunDifferences(
@@ -97,7 +101,12 @@ def _check(comparison: Comparison, metric: str) -> None:
 
 
 def _counts(findings: pd.DataFrame, condition: str, metric: str) -> Floats:
-    """Return 1 for each finding that counts towards a metric under a condition, else 0."""
+    """Return 1 for each finding that counts towards a metric under a condition, else 0.
+
+    A finding is right where it is held and true, or not held and false.
+    """
     wanted = (metric,) if metric in CLASSIFICATIONS else HELD
     counts = findings[f"classification_{condition}"].isin(wanted).to_numpy(dtype=np.float64)
+    if metric == "right":
+        return (counts == findings["truth"].astype(bool).to_numpy()).astype(np.float64)
     return np.asarray(1 - counts if metric == "false-demotion-rate" else counts)
