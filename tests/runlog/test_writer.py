@@ -60,6 +60,19 @@ def test_logs_are_numbered_and_take_the_next_number_that_is_free(tmp_path):
     assert names == ["plan-001.jsonl", "plan-004.jsonl", "plan-005.jsonl"]
 
 
+def test_a_log_that_nothing_was_written_to_leaves_no_folder_that_it_made(tmp_path):
+    with LogWriter.create(tmp_path / "a" / "b", "plan"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "a").mkdir()
+    with LogWriter.create(tmp_path / "a" / "b", "plan"), LogWriter.create(tmp_path / "a" / "b", "plan") as second:
+        second.append(IterationStarted(iteration=1, tightened=False))
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == ["plan-002.jsonl"]
+    with LogWriter.create(tmp_path / "a", "plan"):
+        pass
+    assert (tmp_path / "a").is_dir()
+
+
 def test_after_number_999_comes_1000(tmp_path):
     for number in range(1, 1000):
         (tmp_path / f"plan-{number:03d}.jsonl").touch()

@@ -126,6 +126,20 @@ def test_a_worker_who_is_not_on_the_roster_is_named_once_for_all_its_findings():
     assert told.startswith("findings[0].worker: 'gpt' is not a worker of this run, and so in 11 rows more; the column ")
 
 
+def test_a_column_that_is_none_or_missing_is_said_once_for_all_rows():
+    table = pd.DataFrame([{"id": f"F-{n}", "text": "claim", "evidence": "m.py:1"} for n in range(12)])
+    told = problems(table)
+    assert [line.split(": ")[0] for line in told] == [
+        f"findings[0].{column}" for column in ("finding_id", "summary", "id", "text")
+    ]
+    assert "findings[0].finding_id: Field required, and so in 11 rows more. Fix: give finding_id, summary" in told[0]
+    rename = "; rename yours, of 'id', 'text': table.rename(columns={'...': 'finding_id', '...': 'summary'})."
+    assert all(line.endswith(rename) for line in told)
+    assert problems(table.rename(columns={"text": "summary"}))[0].endswith(".rename(columns={'id': 'finding_id'}).")
+    of_rows = problems([{"id": "F-1", "summary": "x"}, {"finding_id": "F-2", "summary": "x"}, {"summary": "x"}])
+    assert of_rows[0].startswith("findings[0].finding_id: Field required, and so in 1 row more. Fix: give")
+
+
 def test_a_finding_of_two_workers_stands_in_two_rows():
     found = read_findings([finding("F-1", "ann"), finding("F-1", "bob")], ROSTER)
     assert [f.worker for f in found] == ["ann", "bob"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -32,8 +33,9 @@ NAME_BYTES = 200
 class LogWriter:
     """Appends events to one log; a context manager that holds the only right to write it."""
 
-    def __init__(self, path: Path, lock: FileLock, log: Log | None = None) -> None:
-        self.path = path
+    def __init__(self, path: Path, lock: FileLock, log: Log | None = None, made: Sequence[Path] = ()) -> None:
+        """Write on a log, or a new one, for which folders were `made`, the innermost first."""
+        self.path, self._made = path, made
         self._lock = lock
         self._file = path.open("ab", buffering=0)
         self._digest, self._seq, self._whole = (log.digest, log.lines, log.whole_bytes) if log else (START, 0, 0)
@@ -47,14 +49,19 @@ class LogWriter:
 
         Raises LogError if the folder cannot be written to.
         """
-        short = name.encode()[:NAME_BYTES].decode(errors="ignore")
+        short, place = name.encode()[:NAME_BYTES].decode(errors="ignore"), Path(folder)
         try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            path = _fresh(Path(folder), short)
+            made = [path for path in (place, *place.parents) if not path.exists()]
+            place.mkdir(parents=True, exist_ok=True)
+            try:
+                path = _fresh(place, short)
+            except FileNotFoundError:  # another run that wrote nothing has just removed the folder that it had made
+                place.mkdir(parents=True, exist_ok=True)
+                path = _fresh(place, short)
         except OSError as error:
             fix = "name another folder for the log, or None to write none"
             raise LogError(Problem(str(folder), f"takes no log ({error.strerror or error})", fix)) from None
-        return cls(path, _locked(path))
+        return cls(path, _locked(path), made=made)
 
     @classmethod
     def resume(cls, path: str | Path) -> tuple[Self, Log]:
@@ -116,6 +123,9 @@ class LogWriter:
             if self._seq == 0:  # nothing was written: an empty log is not a run
                 self.path.unlink(missing_ok=True)
             _release(self._lock)
+            with suppress(OSError):  # a folder holds another run by now
+                for folder in self._made if self._seq == 0 else ():
+                    folder.rmdir()
 
     def __enter__(self) -> Self:
         """Nothing but the writer."""

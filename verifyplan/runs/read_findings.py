@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -30,6 +31,8 @@ TRUTHS: dict[Any, bool | None] = {
     **dict.fromkeys(["", "null", "none", "nan", "<na>", None], None),
 }
 """The spellings of truth, in small letters; anything else is a problem."""
+
+MAX_SHOWN_COLUMNS = 12
 
 RowModel = TypeVar("RowModel", Finding, PlanItem)
 
@@ -148,10 +151,12 @@ def _read_models(
     """Return what to call the source in messages, its good rows with their positions, and what is wrong with others."""
     required = [name for name, field in model.model_fields.items() if field.is_required()]
     optional = [name for name in model.model_fields if name not in required]
-    fix = f"give {', '.join(required)}, and if you like {', '.join(optional)}"
+    fix = f"give {', '.join(required)}, and if you like {', '.join(optional)}{_renaming(source, model, required)}"
     place, rows = read_rows(source, name, required)
     parsed: list[tuple[int, RowModel]] = []
     problems: list[Problem] = []
+    of_column: dict[tuple[str, str], list[int]] = {}
+    """The problems of columns, each said once: its place in `problems`, a time for each row."""
     for position, row in enumerate(rows):
         try:
             parsed.append((position, row if isinstance(row, model) else model.model_validate(_clean(row, model))))
@@ -161,10 +166,29 @@ def _read_models(
                 message = detail["msg"]
                 if detail["type"] == "extra_forbidden":
                     message = f"is none of the columns that are read{did_you_mean(column, model.model_fields)}"
+                if detail["type"] in ("extra_forbidden", "missing"):
+                    said = of_column.setdefault((detail["type"], column), [])
+                    said.append(said[0] if said else len(problems))
+                    if len(said) > 1:
+                        continue
                 received = "" if detail["type"] == "missing" else f", received {detail['input']!r:.80}"
                 where = f"{place}[{position}]" + (f".{column}" if column else "")
                 problems.append(Problem(where, f"{message}{received}", fix))
+    for number, *more in of_column.values():
+        also = f", and so in {counted(len(more), 'row')} more" if more else ""
+        problems[number] = replace(problems[number], message=f"{problems[number].message}{also}")
     return place, parsed, problems
+
+
+def _renaming(source: RowSource, model: type[Model], required: Sequence[str]) -> str:
+    """Return how to name the columns of a table as they are read; blank where none is missing, or it is no table."""
+    columns = [str(column) for column in getattr(source, "columns", ())]
+    missing = [name for name in required if name not in columns]
+    free = [column for column in columns if column not in model.model_fields]
+    if not columns or not missing or not free:
+        return ""
+    pairs = ", ".join(f"{free[0] if len(free) == len(missing) == 1 else '...'!r}: {name!r}" for name in missing)
+    return f"; rename yours, of {', '.join(map(repr, free[:MAX_SHOWN_COLUMNS]))}: table.rename(columns={{{pairs}}})"
 
 
 def _clean(row: Any, model: type[Model]) -> Any:

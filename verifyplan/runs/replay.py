@@ -119,7 +119,11 @@ def replay_run(
     """
     options: dict[str, Any] = {"policy": policy, "max_iterations": max_iterations, "mode": mode, "max_turns": max_turns}
     problems = Problems()
-    if rules is not None:
+    if _are_of_votes(rules):
+        fix = "votes are replayed by vp.replay(runs, rules=...), those of the panel of plan runs by panel_rules="
+        received = repr(rules) if isinstance(rules, str) else f"a {type(rules).__name__}"
+        problems.append(Problem("rules", f"must be those of plan runs, got {received}, rules of votes", fix))
+    elif rules is not None:
         options["rules"] = problems.of(lambda: stated_rules(rules, policy=policy, max_iterations=max_iterations))
     if panel_rules is not None:
         options["panel_rules"] = problems.of(lambda: read_rules(VotingRules, panel_rules, "panel_rules"))
@@ -142,6 +146,13 @@ def replay_run(
         except VerifyplanError as error:
             rows.append({"run_id": run_id, "problem": "; ".join(str(problem) for problem in error.problems)})
     return replayed_table(rows)
+
+
+def _are_of_votes(rules: object) -> bool:
+    """Return whether rules are those of votes, or the name of a preset of them alone."""
+    if isinstance(rules, str):
+        return rules in VotingRules.PRESETS and rules not in PlanRules.PRESETS
+    return isinstance(rules, VotingRules)
 
 
 def _names_many(path: str | Path) -> bool:
@@ -225,7 +236,7 @@ def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
     if wrong := [name for name in changes if name not in CHANGEABLE[inputs.kind]]:
         fix = f"change {one_of(CHANGEABLE[inputs.kind])}, or leave it out"
         if inputs.kind == "cross":
-            fix = "read the votes of cross runs under other rules by `replay(load(...), mode)`"
+            fix = "votes are replayed by vp.replay(runs, rules=...), which takes the mode, too"
         noun = {"plan": "plan run", "debate": "debate", "cross": "cross run"}[inputs.kind]
         raise SettingsError(Problem(name, f"cannot be changed in a {noun}", fix) for name in wrong)
     if not changes:

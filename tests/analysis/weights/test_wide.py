@@ -105,6 +105,16 @@ def test_all_that_is_wrong_with_a_wide_table_is_told_at_once():
     ]
 
 
+def test_names_of_plans_in_a_column_are_to_be_the_index():
+    table = pd.DataFrame({"name": ["one", "two", "six"], "topic": ["a", "a", "b"], "wit": [1, 2, 3]})
+    with pytest.raises(TableError) as raised:
+        weights.wide(table)
+    [name, topic] = [problem.fix for problem in raised.value.problems]
+    assert name.startswith("if it names the plans, make it the index: scores.set_index('name'); else give numbers")
+    assert "set_index" not in topic
+    assert weights.wide(table.drop(columns="topic").set_index("name")).index.tolist() == ["one", "two", "six"]
+
+
 def test_all_that_is_wrong_with_a_long_table_is_told_at_once():
     table = pd.DataFrame([row("a", "wit", 1), row("a", "wit", np.inf), row(None, "wit", 2), row("a", None, 2)])
     with pytest.raises(TableError) as raised:

@@ -8,6 +8,7 @@ from tests.runs.plan.breaking import StopError, broken_off, rewritten, small_cro
 from tests.runs.plan.planning import challenge, change, run_of, script
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runs.plan.run import PlanRun
@@ -153,6 +154,12 @@ def test_what_was_settled_otherwise_leads_to_requests_that_are_others():
     [
         ({"policy": "strict"}, "policy: must be 'protocol' or 'deliberate', got 'strict'"),
         ({"max_iterations": 0}, "max_iterations: must be an integer of at least 1, got 0"),
+        (
+            {"rules": "majority"},
+            r"got 'majority', rules of votes\. Fix: votes are replayed by vp\.replay\(runs, rules=",
+        ),
+        ({"rules": VotingRules()}, "must be those of plan runs, got a VotingRules, rules of votes"),
+        ({"rules": "majorty"}, "'majorty' is neither rules nor the name of a preset"),
         ({"mode": "loud"}, r"panel\.mode: must be 'collaborative' or 'adversarial', got 'loud'"),
     ],
 )
@@ -164,7 +171,9 @@ def test_a_change_that_is_none_is_refused_in_words(change, words):
 def test_a_change_that_the_run_has_no_place_for_is_refused(tmp_path):
     with pytest.raises(SettingsError, match="this run had no panel"):
         replay_run(run_of(script(), panel=None), mode="collaborative")
-    with pytest.raises(SettingsError, match=r"(?s)policy: cannot be changed in a cross run.*mode: cannot be changed"):
+    with pytest.raises(
+        SettingsError, match=r"(?s)policy: cannot be changed in a cross run\. Fix: votes are.*mode: cannot be"
+    ):
         replay_run(small_cross(tmp_path).log_path, policy="deliberate", mode="adversarial")
 
 

@@ -108,5 +108,5 @@ def _counts(findings: pd.DataFrame, condition: str, metric: str) -> Floats:
     wanted = (metric,) if metric in CLASSIFICATIONS else HELD
     counts = findings[f"classification_{condition}"].isin(wanted).to_numpy(dtype=np.float64)
     if metric == "right":
-        return (counts == findings["truth"].astype(bool).to_numpy()).astype(np.float64)
+        return np.asarray(counts == findings["truth"].astype(bool).to_numpy(), dtype=np.float64)
     return np.asarray(1 - counts if metric == "false-demotion-rate" else counts)

@@ -92,7 +92,9 @@ def _from_wide(scores: pd.DataFrame) -> pd.DataFrame:
         values = numbers(scores.iloc[:, place])
         if values is None:
             message = f"holds {scores.dtypes.iloc[place]}, not numbers alone"
-            problems.append(Problem(f"scores: column {name}", message, _NUMBERS))
+            is_names = not scores.iloc[:, place].duplicated().any()
+            index = f"if it names the plans, make it the index: scores.set_index({name!r}); else " if is_names else ""
+            problems.append(Problem(f"scores: column {name}", message, f"{index}{_NUMBERS}"))
         else:
             problems += value_problems(values, f"scores: column {name}")
             columns.append(values)
