@@ -61,7 +61,7 @@ class LogWriter:
         except OSError as error:
             fix = "name another folder for the log, or None to write none"
             raise LogError(Problem(str(folder), f"takes no log ({error.strerror or error})", fix)) from None
-        return cls(path, _locked(path), made=made)
+        return cls(path, _locked(path), None, made)
 
     @classmethod
     def resume(cls, path: str | Path) -> tuple[Self, Log]:
