@@ -330,6 +330,16 @@ def test_without_a_choice_the_matrix_shows_fifteen_items(cross):
     assert "Choose a finding in the list" in seen(cross.frame.item)
 
 
+def test_the_matrix_shows_the_chosen_item_and_what_changed_before_others(cross):
+    cross.step = 1
+    cross.finding_id = names(cross)[-1]
+    matrix = cross.frame.item.partition("Votes on other items so far")[2]
+    heads = re.findall(r'<th scope="row"[^>]*>([^<]*)</th>', matrix)
+    voted = cross.course.votes(1)["finding_id"].tolist()
+    changed = [name for name in cross.course.changes(1)["item"] if name in voted]
+    assert heads == list(dict.fromkeys([names(cross)[-1], *changed]))[:15]
+
+
 def test_what_a_plan_run_did_not_vote_on_is_said(plan):
     plan.step = 0
     assert "Nobody has voted by this step." in seen(plan.frame.item)

@@ -326,7 +326,7 @@ class RunExplorer(Panel):
             self.frame.others = block(self._others.html(self._item or None))
 
     def _item_html(self, course: RunSteps, *, controls: bool) -> str:
-        cast, first = course.votes(self._step), [self._item, *self._changes["item"]]
+        cast, first = course.votes(self._step), pd.concat([pd.Series([self._item]), self._changes["item"]])
         matrix = vote_views.vote_matrix(cast, self._items, course.discoverers, first)
         if not self._item:
             hint = f"Choose a {views.noun(course)} in the list to see the evidence and the votes behind it."

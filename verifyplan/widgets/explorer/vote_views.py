@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 from typing import Any, cast
 
@@ -35,13 +34,14 @@ def tile(mark: str, number: int | None = None, title: str = "") -> Html:
 
 
 def vote_matrix(
-    votes: pd.DataFrame, items: pd.DataFrame, discoverers: dict[str, list[str]], first: Sequence[str]
+    votes: pd.DataFrame, items: pd.DataFrame, discoverers: dict[str, list[str]], first: pd.Series[Any]
 ) -> str:
     """Return the votes so far on at most 15 items, those of `first` before others; letters and colours as in charts."""
     title_html = heading(5, "Votes so far")
-    shown = _shown_items(
-        items["item"], set(votes["finding_id"]) | {name for name, by in discoverers.items() if by}, first
-    )
+    names = items["item"].astype("object")
+    voted_on = names.isin(votes["finding_id"].astype("object"))
+    discovered = names.map(discoverers).astype("object").str.len().gt(0)
+    shown = _shown_items(names[voted_on | discovered], first.astype("object"))
     if not shown:
         return title_html + paragraph("Nobody has voted by this step.")
     cast_on = votes[votes["finding_id"].isin(shown)].assign(mark=vote_marks)
@@ -59,10 +59,10 @@ def vote_matrix(
     return title_html + _legend() + table(caption, ["Item", *workers, "Stands as", "Claim"], body)
 
 
-def _shown_items(names: pd.Series[Any], known: set[str], first: Sequence[str]) -> list[str]:
-    ordered = [*dict.fromkeys(name for name in [*first, *names] if name in known)]
-    present = set(names)
-    return [name for name in ordered if name in present][:MAX_ITEMS]
+def _shown_items(names: pd.Series[Any], first: pd.Series[Any]) -> list[str]:
+    """Return 15 of the names at most, those of `first` before others, each once."""
+    before = first[first.isin(names)].drop_duplicates().head(MAX_ITEMS)
+    return list(pd.concat([before, names.head(MAX_ITEMS)]).drop_duplicates().head(MAX_ITEMS))
 
 
 def _cells(votes: pd.DataFrame) -> dict[tuple[str, str], list[Html]]:
