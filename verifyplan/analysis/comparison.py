@@ -119,17 +119,16 @@ class Comparison:
     def in_words(self, metric: str) -> str:
         """Return one metric under each condition and its difference, with intervals and n; or the share that changed.
 
-        A rate may be named without `-rate`. Raises SettingsError for a metric that `.summary` does not have.
+        A rate may be named without `-rate`. Of `right` (held and true, or not held and false) these are the shares and
+        what the test says, as it has no interval. Raises SettingsError for a metric that is not there.
         """
+        verdicts = conclusion_lines(self.findings, self.tests, self.conditions) if metric == "right" else ()
+        if right := [line.removeprefix("right: ") for line in verdicts if line.startswith("right: ")]:
+            return "; ".join(right)
         known = list(self.summary["metric"])
         metric = f"{metric}-rate" if metric not in known and f"{metric}-rate" in known else metric
         if metric not in known:
-            tested = (
-                " but a question of .tests, whose shares are in print(comparison)"
-                if metric in set(self.tests["of"])
-                else ""
-            )
-            message = f"{metric!r} is no metric of this comparison{tested or did_you_mean(metric, known)}"
+            message = f"{metric!r} is no metric of this comparison{did_you_mean(metric, known)}"
             unmeasured = "" if self.truth is not None else "; others need findings whose truth is known"
             raise SettingsError(Problem("metric", message, f"use one of {one_of(known)}{unmeasured}"))
         row = self.summary.set_index("metric").loc[[metric]].iloc[0]
