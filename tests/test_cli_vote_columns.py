@@ -78,7 +78,7 @@ def test_a_terminal_is_asked_once_and_the_answers_are_remembered(table):
     assert json.loads(sidecar_of(table).read_text()) == {"columns": NAMES, "verdicts": WORDS}
     again, shown = typed([], "compare", table.name, "--resamples", 20, folder=table.parent)
     assert again == 0
-    assert shown.startswith("collaborative against adversarial: 2 findings of 1 run")
+    assert shown.splitlines()[1].startswith("collaborative against adversarial: 2 findings of 1 run")
 
 
 def test_what_was_broken_off_is_not_remembered(table):

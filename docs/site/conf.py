@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.ext.napoleon import Config, GoogleDocstring
 
 from verifyplan.version import VERSION
@@ -17,6 +18,8 @@ suppress_warnings = ["ref.python"]  # a word between backticks may be the name o
 
 myst_heading_anchors = 4
 nb_execution_mode = os.environ.get("VERIFYPLAN_EXECUTE", "force")
+NOTEBOOKS = {path.stem for path in (Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb")}
+NOT_EXECUTED = "Built without running the notebooks: no output is shown; <code>make docs</code> runs them."
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
@@ -51,6 +54,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_toc_level": 2,
+    "announcement": NOT_EXECUTED if nb_execution_mode == "off" else "",
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
@@ -74,7 +78,17 @@ def without_parameters(_app: Any, what: str, name: str, *_rest: Any) -> tuple[st
     return ("", "") if what == "class" and name.startswith("verifyplan.results.") else None
 
 
+def link_notebooks(app: Any, doctree: nodes.document, page: str) -> None:
+    """Make each name of a notebook in code type a link to it, but for what is a link already."""
+    for literal in list(doctree.findall(nodes.literal)):
+        name = literal.astext()
+        if name in NOTEBOOKS and not isinstance(literal.parent, nodes.reference):
+            address = app.builder.get_relative_uri(page, f"notebooks/{name}")
+            literal.replace_self(nodes.reference("", "", literal.deepcopy(), internal=True, refuri=address))
+
+
 def setup(app: Any) -> None:
-    """Connect both to the events of autodoc."""
+    """Connect all three to the events of Sphinx and autodoc."""
+    app.connect("doctree-resolved", link_notebooks)
     app.connect("autodoc-process-docstring", sections_of_docstring)
     app.connect("autodoc-process-signature", without_parameters)

@@ -148,6 +148,7 @@ def _comparison_of(
         n_runs=figures.clusters[names[0]].n_runs,
         resampled=figures.unit,
         synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),
+        same_votes=len({id(condition.replayed) for condition in conditions}) == 1,
         notes=tuple(notes),
         _compare=partial(_between, conditions, findings, left_out, resamples, seed),
     )

@@ -19,6 +19,8 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.text import counted, did_you_mean
 
+OTHER_SETS = "to compare prompts or panels give a set of each"
+
 
 @with_field_docs
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Comparison:
     """True where findings or votes were generated, not observed."""
     notes: tuple[str, ...] = ()
     """Warnings for a reader: censored findings, filled bases, failed calls, what else differs, few runs."""
+    same_votes: bool = False
+    """Whether all conditions are the votes of one set, counted by different rules."""
     bounds: pd.DataFrame = field(default_factory=no_bounds)
     """`condition, metric, value, low, high, low_bound, high_bound, n, n_censored, difference_low_bound,
     difference_high_bound`: the range of each metric that votes never cast allow, whatever they would have been, and an
@@ -152,6 +156,7 @@ class Comparison:
         truths = [] if self.truth is None else list(self.truth["metric"].drop_duplicates())
         size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
         lines = [
+            *([f"The same votes, counted by {len(self.conditions)} rules; {OTHER_SETS}."] if self.same_votes else []),
             f"{' against '.join(self.conditions)}: {size}",
             f"findings whose class differs: {self.in_words('changed')}",
             *(f"{name}: {self._class_counts(name)}" for name in self.conditions),

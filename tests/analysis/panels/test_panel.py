@@ -143,25 +143,23 @@ def test_guessers_are_named_with_what_the_others_are_worth(n, who):
     errors = with_guessers(n)
     worth, without = vp.panel(table(errors)), vp.panel(table(errors[:, :4])).figure("effective-votes").value
     assert worth.figure("effective-votes").value > without + 0.5  # noise raises it
-    assert worth.notes[0] == (
-        f"effective votes count independence, not skill: {who} not shown to be right more often than by guessing among "
-        f"2 labels; without {'it' if n == 1 else 'them'} 4 judges, worth {without:.1f}"
+    assert worth.notes[0] == "effective votes count independence, not skill"
+    assert str(worth).splitlines()[1] == (
+        f"whom to drop first: {who} not shown to be right more often than by guessing among "
+        f"2 labels; without {'it' if n == 1 else 'them'} 4 judges, worth {without:.1f} independent votes"
     )
 
 
 def test_guessers_are_named_alone_where_no_panel_is_left_without_them():
-    assert (
-        vp.panel(table(with_guessers(2, 1)))
-        .notes[0]
-        .endswith("b, c are not shown to be right more often than by guessing among 2 labels")
-    )
+    alone = vp.panel(table(with_guessers(2, 1)))
+    assert alone.may_guess == "b, c are not shown to be right more often than by guessing among 2 labels"
     crowd = table(with_guessers(1, 3)).query("worker != 'd' or item < 'q00019'")
-    assert vp.panel(crowd, items="all").notes[0] == "effective votes count independence, not skill"  # 19 items of d
+    assert vp.panel(crowd, items="all").may_guess == ""  # 19 items of d
 
 
 def test_of_open_answers_and_without_truth_nobody_guesses():
     for votes in (vp.datasets.votes("debate-rounds"), table(with_guessers(1)).drop(columns="truth")):
-        assert "guessing" not in " ".join(vp.panel(votes).notes)
+        assert "guessing" not in str(vp.panel(votes))
 
 
 def within_truth(errors: np.ndarray, truth: np.ndarray) -> float:

@@ -18,7 +18,7 @@ from verifyplan.analysis.panels.error_correlation import (
 )
 from verifyplan.analysis.panels.majority_accuracy import independent_majority, share_right
 from verifyplan.analysis.panels.panel_answers import Floats, Items, PanelAnswers, panel_answers
-from verifyplan.analysis.panels.panel_notes import notes_on_panel
+from verifyplan.analysis.panels.panel_notes import notes_on_panel, who_may_guess
 from verifyplan.analysis.panels.panel_result import PanelWorth
 from verifyplan.analysis.panels.panel_tables import judges_table, order_table, pairs_table, size_table
 from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder, best_judge, judge_order, partitions, widened
@@ -47,7 +47,7 @@ def panel(
     """Return what a panel of judges is worth: independent votes, majority against its best judge, who can be dropped.
 
     Effective votes are n / (1 + (n - 1) r), with r the mean correlation of the errors of two judges (Kish 1965): they
-    count independence, not skill, and the notes name judges not shown to be right more often than by guessing.
+    count independence, not skill, and the words name judges not shown to be right more often than by guessing.
     The most frequent label of an item is its majority; of a tie each label has its share. Figures of judges by name
     are of all items, and too good, since these items chose the judges. Beside them is what choosing gains on other
     items: judges are chosen on four fifths of the items and scored on the last (by run where there are 10 or more
@@ -117,7 +117,8 @@ def panel(
         dropped=tuple(name for name in answers.workers if name not in kept),
         costs_known=answers.costs_known,
         synthetic=votes.synthetic,
-        notes=(*left_out, *notes_on_panel(votes, answers, found, correlation, best, order, summary, judges)),
+        may_guess="" if best is None else who_may_guess(answers, found, correlation, judges, len(votes.labels)),
+        notes=(*left_out, *notes_on_panel(votes, answers, found, best, order, summary)),
     )
 
 

@@ -25,17 +25,16 @@ MIN_JOINT_ERRORS = 5
 """With fewer common errors a pair than this, intervals of effective votes cover less than 95 %."""
 MIN_ITEMS_TO_NAME = 20
 """Of a judge with fewer items than this it is not said that it may be guessing."""
+NOT_SKILL = "effective votes count independence, not skill"
 
 
 def notes_on_panel(
     votes: PanelVotes,
     answers: PanelAnswers,
     found: ErrorCorrelation,
-    correlation: Correlation,
     best: BestJudge | None,
     order: JudgeOrder | None,
     summary: pd.DataFrame,
-    judges: pd.DataFrame,
 ) -> Iterator[str]:
     """Yield what limits the figures; `best` is None where no truth is known."""
     lost = int((votes.label < 0).sum())
@@ -51,7 +50,8 @@ def notes_on_panel(
         yield f"with {n_runs} runs it is hardly known how much runs differ, and intervals are wide for it"
     if best is None:
         return
-    yield from _on_skill(answers, found, correlation, judges, len(votes.labels))
+    if np.isfinite(found.mean):
+        yield NOT_SKILL
     yield from _on_correlation(answers, found, summary)
     yield from _on_different_items(answers, best)
     if best.agreed < 1:
@@ -89,23 +89,21 @@ def _on_different_items(answers: PanelAnswers, best: BestJudge) -> Iterator[str]
     yield f"judges saw different items ({name} {n:,} of {len(voted):,}): the best single judge is {how}"
 
 
-def _on_skill(
+def who_may_guess(
     answers: PanelAnswers, found: ErrorCorrelation, correlation: Correlation, judges: pd.DataFrame, n_labels: int
-) -> Iterator[str]:
-    """Yield that effective votes are no skill, who may be guessing, and what the others are worth without them.
+) -> str:
+    """Return who is not shown to be better than guessing, and what the others are worth without them; else nothing.
 
     Of open answers nobody is named: how often a guess is right cannot be known.
     """
-    if np.isnan(found.mean):
-        return
-    words = "effective votes count independence, not skill"
+    if np.isnan(found.mean) or n_labels > MAX_CLOSED_LABELS:
+        return ""
     may_guess = judges["accuracy_low"].le(1 / n_labels) & judges["accuracy_n"].ge(MIN_ITEMS_TO_NAME)
-    if n_labels > MAX_CLOSED_LABELS or not may_guess.any():
-        yield words
-        return
+    if not may_guess.any():
+        return ""
     names = list(judges.loc[may_guess, "worker"])
     verb, whom = ("is", "it") if len(names) == 1 else ("are", "them")
-    words += f": {listed(names)} {verb} not shown to be right more often than by guessing among {n_labels} labels"
+    words = f"{listed(names)} {verb} not shown to be right more often than by guessing among {n_labels} labels"
     kept = ~np.isin(answers.workers, names)
     rest = answers._replace(
         workers=tuple(name for name, stays in zip(answers.workers, kept, strict=True) if stays),
@@ -113,14 +111,12 @@ def _on_skill(
         cost=answers.cost[kept],
     )
     if kept.sum() < 2 or not answers.crossed:
-        yield words
-        return
+        return words
     others = error_correlation(rest, correlation)
     worth = effective_votes(others.n_votes, others.mean)
     if not np.isfinite(worth):
-        yield words
-        return
-    yield f"{words}; without {whom} {counted(int(kept.sum()), 'judge')}, worth {worth:.1f}"
+        return words
+    return f"{words}; without {whom} {counted(int(kept.sum()), 'judge')}, worth {worth:.1f} independent votes"
 
 
 def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.DataFrame) -> Iterator[str]:

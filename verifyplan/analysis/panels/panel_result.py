@@ -63,6 +63,9 @@ class PanelWorth:
     """Whether the cost of votes is known; where it is not, each vote counts 1."""
     synthetic: bool
     """True where votes or items were generated, not observed."""
+    may_guess: str = ""
+    """Which judges are not shown to be right more often than by guessing, and what the others are worth without
+    them; blank where there are none."""
     notes: tuple[str, ...] = field(default=())
     """What a reader must know: items and votes left out, few common errors, unknown costs, one run."""
 
@@ -83,7 +86,11 @@ class PanelWorth:
     def __str__(self) -> str:
         """Return what the panel is worth in one line, what fewer judges lose, accuracies, then the notes."""
         made = " (synthetic)" if self.synthetic else ""
-        lines = [self._answer(), *self._fewer(), self._accuracies()] if self.has_truth else [self._agreement()]
+        first_to_drop = [f"whom to drop first: {self.may_guess}"] if self.may_guess else []
+        if self.has_truth:
+            lines = [self._answer(), *first_to_drop, *self._fewer(), self._accuracies()]
+        else:
+            lines = [self._agreement()]
         lines[-1] += made
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 

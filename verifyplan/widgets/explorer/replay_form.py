@@ -86,6 +86,10 @@ class ReplayForm:
             for name in titles
         ]
 
+    def changes(self, course: RunSteps) -> bool:
+        """Return whether rules or a policy of one's own are set, or the recorded votes give other classes."""
+        return self.rules != OWN_RULES or self.policy != AS_RUN or not course.differences(self.rules).empty
+
     def differences_html(self, course: RunSteps) -> str:
         """Return what differs from the record, counted first; one sentence where nothing does."""
         rules, differing = self.rules, course.differences(self.rules)

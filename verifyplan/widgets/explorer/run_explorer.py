@@ -330,7 +330,7 @@ class RunExplorer(Panel):
         matrix = vote_views.vote_matrix(cast, self._items, course.discoverers, first)
         if not self._item:
             hint = f"Choose a {views.noun(course)} in the list to see the evidence and the votes behind it."
-            return block(paragraph(hint) if len(self._items) else "", matrix)
+            return block(paragraph(hint) if len(self._items) and controls else "", matrix)
         evidence = views.detail(course, self._item, self._items, self._step, self._lines())
         if course.kind == "debate":
             return block(evidence)
@@ -376,7 +376,8 @@ class RunExplorer(Panel):
         left_out = {"debate": ("classification", "rule"), "plan": ()}.get(course.kind, ("classification",))
         names = [name for name in heads if name in shown and name not in left_out]
         rows = [[text(value, 120) for value in row] for row in shown[names].itertuples(index=False, name=None)]
-        listed = block(table(caption, [heads[name] for name in names], rows)) if rows else ""
+        all_items = table(caption, [heads[name] for name in names], rows)
+        listed = f"<details><summary>List of {caption}</summary>{all_items}</details>" if rows else ""
         step = block(heading(4, f"Step {self._step} of {self._last}: {title}"))
         parts = [
             f"<style>{LOOK}</style>",
@@ -385,7 +386,8 @@ class RunExplorer(Panel):
             self.frame.changed,
             self._item_html(course, controls=False),
         ]
-        return "".join([*parts, listed, self.frame.calls, self.frame.replayed])
+        calls = self.frame.calls if len(course.calls(self._step)) else ""
+        return "".join([*parts, listed, calls, self.frame.replayed if self.replay.changes(course) else ""])
 
 
 def _sizes(runs: RunSet) -> str:

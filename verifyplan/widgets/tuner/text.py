@@ -39,6 +39,14 @@ def about(plans: int, ranked: int, synthetic: bool) -> str:
     return f"{counts}{made} {INFORMS}"
 
 
+def begins(presets: Mapping[str, Mapping[str, Decimal]]) -> str:
+    """Return which weights the sliders start at, and where the fitted ones are."""
+    names = {"fitted": "the fitted weights", "default": "the default weights", "equal": "equal weights"}
+    kind = next((words for name, words in names.items() if presets.get(name) == presets["start"]), "the weights given")
+    offered = "fitted" in presets and presets["fitted"] != presets["start"]
+    return f"Starts at {kind}.{' The fitted ones are a button above.' if offered else ''}"
+
+
 def held_html(notes: Mapping[str, str]) -> str:
     """The sum of the weights, and which sliders cannot move and why."""
     stuck = [f"{escape(label[:1].upper() + label[1:])} {escape(why)}." for label, why in notes.items()]

@@ -62,6 +62,7 @@ class WeightTuner(Panel):
         self._showing = False
         self._make_controls(dimensions)
         self._lay_out()
+        self._note.value = text.paragraph(text.begins(self._presets))
         self._show()
         self.refresh()
 
