@@ -8,7 +8,7 @@ BROWSER := $(shell command -v chromium || command -v chromium-browser || command
 unexport MAKEFLAGS  # tests run make themselves, without the options of this one
 unexport PYTHONDONTWRITEBYTECODE  # tests start many processes, and each would compile the package
 
-.PHONY: help setup demo docs pictures interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-growth bench-statistics bench-faults lock clean
+.PHONY: help setup demo docs look pictures interface test test-long lint unit unit-tables unit-runs notebooks browser live lab data bench bench-large bench-table bench-growth bench-statistics bench-faults lock clean
 help:                 ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
@@ -23,6 +23,9 @@ demo: setup           ## run the main job on bundled data; results in out/
 
 docs: setup           ## build the site of the documentation: out/site/html/index.html (DOCS=--quick: nothing is executed)
 	$(BIN)/python -m docs.site.build $(DOCS)
+
+look: setup           ## picture every page of the built site, light and dark: out/browser/site/index.html (Chromium is needed)
+	$(BIN)/python -m docs.site.look
 
 lint: setup           ## style, types and the direction of imports
 	$(BIN)/ruff check .

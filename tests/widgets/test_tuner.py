@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.longer import examples
 from verifyplan.analysis import weights as vw
+from verifyplan.analysis.result_columns import RESULT_TABLES
 from verifyplan.errors import InputError
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.records import DIMENSIONS
@@ -450,3 +451,12 @@ def test_synthetic_scores_are_marked():
     scores = six()
     scores.attrs["synthetic"] = True
     assert "Synthetic data" in WeightTuner(scores).header.words.value
+
+
+def test_the_ranking_is_documented_and_the_start_is_said(tuner):
+    assert list(tuner.ranking.columns) == [column.name for column in RESULT_TABLES["ranking"]]
+    assert tuner._note.value == "<p>Starts at the default weights.</p>"
+    table = pd.DataFrame({"wit": [7, 5], "depth": [4, 6]}, index=["a", "b"])
+    fitted = WeightTuner(table, fitted={"wit": 0.25, "depth": 0.75})
+    assert fitted._note.value == "<p>Starts at equal weights. The fitted ones are a button above.</p>"
+    assert WeightTuner(table, {"wit": 0.3, "depth": 0.7})._note.value == "<p>Starts at the weights given.</p>"
