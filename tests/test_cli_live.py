@@ -274,13 +274,21 @@ def test_a_cost_that_is_used_up_exits_with_4(cli):
         given = ("--workers", "ann,bob,cy", "--items-per-call", 1, "--max-concurrency", 1)
         cross = cli("crossverify", "findings.json", *words, *given, "--base-url", server.url)
     assert (cross.code, len(server.requests)) == (4, 1)
+    for done in (plan, cross):
+        assert " --retry-failed" in done.out
+        assert " --max-cost DOLLARS" in done.out
+        assert "--max-tokens" not in done.out
 
 
 def test_tokens_that_are_used_up_exit_with_4(cli):
     with served(votes()) as server:
         given = ("--workers", "ann,bob,cy", "--items-per-call", 1, "--max-concurrency", 1, "--max-tokens", 10)
         done = cli("crossverify", "findings.json", "--model", HAIKU, *given, "--base-url", server.url)
-    assert (done.code, len(server.requests)) == (4, 1)
+        plan = cli("verify", "PLAN.md", "--model", HAIKU, "--max-tokens", 10, "--base-url", server.url)
+    assert (done.code, plan.code, len(server.requests)) == (4, 4, 2)
+    for out in (done.out, plan.out):
+        assert " --max-tokens TOKENS" in out
+        assert "--max-cost" not in out
 
 
 def test_a_cost_of_a_model_without_price_is_refused_with_the_lines_that_add_one(cli):

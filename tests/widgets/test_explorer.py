@@ -370,6 +370,8 @@ def test_the_transcript_of_a_call_holds_prompt_tools_replies_and_tokens(models, 
     worker = seen(unescape(sent(explorer, monkeypatch, "call", call="i1/panel/r1/panel-1")))
     assert "its digest is the recorded one" in worker
     assert "purge-hour.md:13 reads as quoted" in worker
+    assert "1 excerpt of cited places, opened beforehand" in worker
+    assert "tool call" not in worker
 
 
 def test_a_call_of_an_agent_without_a_prompt_shows_its_request_and_what_failed(plan, monkeypatch):

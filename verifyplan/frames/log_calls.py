@@ -118,9 +118,14 @@ def tools_used(end: CallEnd | None, turns: Sequence[Turn], *, of_turns: bool = F
     return by_turns if end is None or (of_turns and turns) else end.tools
 
 
+def opened_for(sent: TurnSent | None) -> tuple[ToolUse, ...]:
+    """Return the uses of Read that were made before the first message of a call, which shows what they opened."""
+    return sent.tools if sent and sent.call_id.endswith(_FIRST_TURN) else ()
+
+
 def n_opened(turns: Sequence[Turn]) -> int:
-    """Return how many uses of Read were made before the first message of a call, which shows what they opened."""
-    return sum(len(turn.sent.tools) for turn in turns if turn.sent and turn.call_id.endswith(_FIRST_TURN))
+    """Return how many uses of Read were made before the first message of a call."""
+    return sum(len(opened_for(turn.sent)) for turn in turns)
 
 
 def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:

@@ -161,7 +161,7 @@ def failures(state: PlanState) -> PageSection:
 def failed_calls(state: PlanState) -> str:
     """Return how many calls failed, why, and how they are asked again; blank where none did."""
     failed = failed_words(state.failure_kinds, state.calls + state.failed_calls)
-    return f"{failed}; to ask them again: {how_to_retry(budget=bool(state.unaffordable))}" if failed else ""
+    return f"{failed}; to ask them again: {how_to_retry(kept_back=state.unaffordable.values())}" if failed else ""
 
 
 def used(state: PlanState) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from verifyplan.protocol.event_run import Checkpoint, EndedBy
+from verifyplan.protocol.event_run import Checkpoint, EndedBy, PlanOutcome
 from verifyplan.protocol.records import Challenge, ConvergenceStatus, PlanVerdict
 from verifyplan.reports.blocks import (
     Block,
@@ -32,6 +32,7 @@ from verifyplan.reports.plan_facts import (
 )
 from verifyplan.reports.plan_grounds import grounds, line_ranges, unchallenged_destruction, unread_notes
 from verifyplan.reports.visible import one_line, sentence
+from verifyplan.rules.failed_calls import how_to_retry
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.text import counted
 
@@ -62,7 +63,6 @@ _RULES: dict[tuple[ConvergenceStatus, PlanVerdict | None, bool], str] = {
 """The result of the counts, in words (rule A3)."""
 _NEXT_STEPS: dict[EndedBy, str] = {
     "user": "A person ended the run. Verify the plan again when the question can be answered.",
-    "budget": "Verify the plan again with a larger budget (max_tokens, max_cost), or without one.",
     "failures": "See which agents failed and why; then verify the plan again. Nothing recorded is lost.",
 }
 """The next step after a run without a verdict, by what ended it."""
@@ -100,13 +100,21 @@ def ending_of(state: PlanState) -> Ending:
     if outcome.verdict is None:
         reason = one_line(outcome.exit_reason, MAX_REASON_CHARACTERS)
         why = Quoted(reason) if reason else "no reason is recorded"
-        step = _NEXT_STEPS.get(outcome.ended_by, "Verify the plan again.")
-        return Ending("none", ("No verdict: ", why), step)
+        return Ending("none", ("No verdict: ", why), _step_without_verdict(state, outcome))
     kind: Kind = "strong" if outcome.strong else KINDS[outcome.verdict]
     word = "REVISE (strong)" if outcome.strong else outcome.verdict
     left_out = outcome.overridden
     overridden: Words = (" (overridden: a person left out ", Quoted(left_out), ")") if left_out else ()
     return Ending(kind, (word, *overridden), _next_step(state, kind))
+
+
+def _step_without_verdict(state: PlanState, outcome: PlanOutcome) -> str:
+    if outcome.ended_by == "budget":
+        again = how_to_retry(kept_back=[outcome.exit_reason])
+        return f"Raise the limit, and ask for what it kept back; no reply on disk is paid for twice: {again}"
+    if outcome.ended_by == "failures" and state.failure_kinds:
+        return f"See which agents failed and why; then ask them again: {how_to_retry()}"
+    return _NEXT_STEPS.get(outcome.ended_by, "Verify the plan again.")
 
 
 def _next_step(state: PlanState, kind: Kind) -> str:

@@ -13,7 +13,7 @@ from verifyplan.analysis.ignored_requests import notes_on_ignored
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.few_votes import notes_on_few_votes
-from verifyplan.frames.run_notes import counted_calls, failure_counts, note_not_opened
+from verifyplan.frames.run_notes import counted_calls, note_not_opened
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import Event
@@ -91,10 +91,11 @@ class Run:
         """The command that asks failed calls again; blank without a log, which holds what was answered."""
         if self.log_path is None:
             return ""
-        kinds, _ = failure_counts(self.frames.calls)
+        calls = self.frames.calls
+        kept_back = calls.loc[counted_calls(calls) & calls["failure"].eq("budget"), "reason"]
         logged = self.started.backend.get("base_url")
         base_url = str(logged) if logged not in (None, address_of()) else None
-        return how_to_retry(str(self.log_path), budget="budget" in kinds, base_url=base_url)
+        return how_to_retry(str(self.log_path), kept_back=kept_back, base_url=base_url)
 
     @property
     def few_votes(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from verifyplan.agents.anthropic.rendering import Rendered, prompt_versions, render
 from verifyplan.agents.base import Request
+from verifyplan.frames.log_calls import opened_for
 from verifyplan.protocol.call import ToolUse, Usage, WorkerRequest
 from verifyplan.protocol.event_run import CallFailed, CallReplied, RunStarted, TurnReplied, TurnSent
 from verifyplan.runlog.chain import Record
@@ -55,17 +56,20 @@ class RunLog:
                 parts.append(_fold(f"{name}, what tools returned", _added(turn)))
             elif isinstance(turn, TurnReplied):
                 parts.append(_fold(f"{name}, the reply ({_used(turn.usage)})", _reply(turn), is_open=True))
-        return "".join([*parts, *_end(result, is_open=not turns)])
+        n_opened = sum(len(opened_for(turn)) for turn in turns if isinstance(turn, TurnSent))
+        return "".join([*parts, *_end(result, n_opened, is_open=not turns)])
 
 
-def _end(result: Result | None, is_open: bool) -> Iterator[str]:
-    """Yield how a call ended."""
+def _end(result: Result | None, n_opened: int, is_open: bool) -> Iterator[str]:
+    """Yield what was opened for a call beforehand, its tool calls, and how it ended."""
+    if result is not None:
+        opened, called = result.tools[:n_opened], result.tools[n_opened:]
+        yield _tools(opened, f"{counted(len(opened), 'excerpt')} of cited places, opened beforehand")
+        yield _tools(called, counted(len(called), "tool call"))
     if isinstance(result, CallReplied):
-        yield _tools(result.tools)
         yield _fold("The answer as the run read it", _value(result.value), is_open=is_open)
         yield from (paragraph(f"A part failed: {failure}") for failure in result.partial_failures)
     elif isinstance(result, CallFailed):
-        yield _tools(result.tools)
         yield paragraph(f"It failed ({result.status}): {result.reason}")
     else:
         yield paragraph("The log holds no end of this call.")
@@ -159,8 +163,8 @@ def _value(value: Any) -> Html:
     return _words_of(json.dumps(value, indent=1, ensure_ascii=False, default=str))
 
 
-def _tools(tools: Sequence[ToolUse]) -> str:
+def _tools(tools: Sequence[ToolUse], title: str) -> str:
     if not tools:
         return ""
     rows = [(use.tool, use.argument or NOT_RECORDED, use.refused or f"{use.results:,}", use.serves) for use in tools]
-    return _fold(counted(len(tools), "tool call"), table("Tool calls", ["Tool", "With", "Came back", "For"], rows))
+    return _fold(title, table(title, ["Tool", "With", "Came back", "For"], rows))
