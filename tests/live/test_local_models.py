@@ -93,7 +93,13 @@ def test_an_endpoint_that_refuses_schemas_is_asked_without_and_no_call_is_lost(r
     assert ["Begin with `{`" in asked.last for asked in server.requests] == [False, True, True, True]
     assert list(run.frames.turns["answer_form"]) == ["schema", "prompt", "prompt", "prompt"]
     assert list(run.frames.turns["status"]) == ["failed", "completed", "completed", "completed"]
+    assert run.frames.calls["schema_ignored"].isna().all()  # no request with a schema was answered
     assert replay_run(run.log_path).same
+
+
+def test_prose_is_flagged_where_the_schema_holds_the_shape_alone_too():
+    run, _ = crossed({FIRST: says("They all hold, I think.")}, backend={"structured": "shape"})
+    assert run.frames.calls["schema_ignored"].tolist() == [True]
 
 
 def test_without_structured_output_the_prompt_shows_the_form_from_the_start():

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from pydantic_core import to_json
 
@@ -229,10 +229,7 @@ def _rows_of(
             "items": list(request.items) if request else [],
             "request_sha256": request.request_sha256 if request else None,
             **_end_row(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id) if counts else None, is_later),
-            **_ignored_row(
-                turns.get(call_id, ()),
-                structured=_asks_for_json(log.started.backend, call_id, request.worker if request else None),
-            ),
+            **_ignored_row(turns.get(call_id, ())),
             "requested_at": times.get((call_id, True)),
             "replied_at": times.get((call_id, False)),
         }
@@ -279,28 +276,17 @@ def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None, of_t
     }
 
 
-def _asks_for_json(backend: Mapping[str, Any], call_id: str, worker: str | None) -> bool:
-    """Return whether a call asks for JSON by a schema, as its backend describes itself; of a pair by its role."""
-    role = _place_of(call_id)["role"]
-    of_role = backend.get(role, backend)
-    if not isinstance(of_role, Mapping):
-        return False
-    by_name = ((of_role.get("workers"), worker), (of_role.get("models"), role))
-    own = [settings.get(name) for settings, name in by_name if isinstance(settings, Mapping)]
-    asked = [each["structured"] for each in own if isinstance(each, Mapping) and each.get("structured") is not None]
-    return [*asked, of_role.get("structured")][0] is True
-
-
-def _ignored_row(turns: Sequence[Turn], *, structured: bool) -> Row:
+def _ignored_row(turns: Sequence[Turn]) -> Row:
     """Return the columns of what an endpoint may have ignored: a schema, where a text is no bare object; tools."""
     own = [turn for turn in turns if turn.call_id.rpartition("/")[2].startswith("t")]  # a look at the web has no schema
-    ended = [turn.replied for turn in own if _message_text(turn.replied, "stop_reason") == "end_turn"]
-    texts = [text for reply in ended if reply and (text := "".join(_texts(reply)).strip())]
+    ended = [turn for turn in own if _message_text(turn.replied, "stop_reason") == "end_turn"]
+    by_schema = [turn.replied for turn in ended if turn.request and turn.request.answer_form in ("schema", "both")]
+    texts = [text for reply in by_schema if reply and (text := "".join(_texts(reply)).strip())]
     offered = [turn.request.offered for turn in own if turn.request and turn.request.offered is not None]
     used = any(turn.request and turn.request.tools for turn in turns if turn is not turns[0])
-    free = [text for text in texts if text[0] != "{"] if structured else []
+    free = [text for text in texts if text[0] != "{"]
     return {
-        "schema_ignored": bool(free) if structured and texts else None,
+        "schema_ignored": bool(free) if texts else None,
         "json_fenced": all(_FENCED_JSON.search(text) for text in free) if free else None,
         "tools_unused": not used if any(offered) and ended else None,
     }
