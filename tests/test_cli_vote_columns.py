@@ -16,8 +16,16 @@ import pytest
 import verifyplan as vp
 from tests import fork_client
 from tests.processes import fork_server, process
+from verifyplan.cli import ask_columns
 from verifyplan.errors import InputError, TableError
-from verifyplan.frames.vote_files import VoteNames, columns_by_own_names, read_sidecar, sidecar_of, write_sidecar
+from verifyplan.frames.vote_files import (
+    VOTE_COLUMNS,
+    VoteNames,
+    columns_by_own_names,
+    read_sidecar,
+    sidecar_of,
+    write_sidecar,
+)
 
 TABLE = "q,who,says,right\nc1,a,yes,1\nc1,b,yes,1\nc1,c,,1\nc2,a,no,0\nc2,b,yes,0\nc2,c,yes,0\n"
 NAMES = {"item": "q", "worker": "who", "verdict": "says", "truth": "right"}
@@ -190,3 +198,8 @@ def test_own_names_are_taken_in_any_spelling_and_the_best_first():
     assert columns_by_own_names(["claim", "Finding ID", "Worker", "VOTE"]) == {
         "item": "Finding ID", "worker": "Worker", "verdict": "VOTE",
     }  # fmt: skip
+
+
+def test_nothing_more_is_asked_where_every_column_that_votes_may_have_is_named():
+    named = {name: name for name in VOTE_COLUMNS}
+    assert ask_columns._ask_more([*named, "comment"], named) == {}

@@ -60,13 +60,15 @@ def _ask_column(question: str, columns: Sequence[str]) -> str:
 def _ask_more(columns: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
     """Return the further columns that somebody names, as `truth=label,round=n`; blank for none."""
     free = [name for name in _OPTIONAL if name not in named]
-    question = f"Others, as {free[0]}=COLUMN,{free[1]}=COLUMN, of {', '.join(free)} (Enter: none)"
-    while True:
+    example = ",".join(f"{name}=COLUMN" for name in free[:2])
+    question = f"Others, as {example}, of {', '.join(free)} (Enter: none)"
+    while free:
         parts = [part.partition("=") for part in _prompt(question, "").split(",") if part.strip()]
         found = {name.strip(): _column(column, columns) for name, _, column in parts}
         if all(name in free and column is not None for name, column in found.items()):
             return {name: column for name, column in found.items() if column is not None}
         _say("  Write name=column, with commas between several, or press Enter.")
+    return {}
 
 
 def _ask_verdict(word: str, n: int) -> str:
