@@ -136,6 +136,7 @@ def _comparison(
         n_runs=figures.clusters[names[0]].n_runs,
         resampled=figures.unit,
         synthetic=any(part.synthetic for part in dataset.statistics),
+        same_votes=True,
         notes=tuple(notes),
         _compare=partial(_comparison, findings, costs, n_unknown, dataset, resamples, seed),
     )
