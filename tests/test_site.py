@@ -7,12 +7,15 @@ import inspect
 import re
 from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+from docutils import nodes
 
 import verifyplan as vp
-from docs.site import build, checks, conf, reference, tables
+from docs.site import build, checks, conf, look, reference, tables
+from tests.browser.conftest import NO_BROWSER
 from tests.interface_page import public_objects
 
 SITE = build.HERE
@@ -85,6 +88,40 @@ def test_docstrings_are_shown_without_the_fields_of_a_class_and_with_colons_in_t
 def test_result_classes_are_shown_without_parameters_and_others_with_them():
     assert conf.without_parameters(None, "class", "verifyplan.results.Comparison") == ("", "")
     assert conf.without_parameters(None, "class", "verifyplan.agents.Anthropic") is None
+
+
+class Builder:
+    def get_relative_uri(self, page: str, to: str) -> str:
+        return f"{page} -> {to}"
+
+
+def test_names_of_notebooks_are_links_to_them_and_other_code_is_not():
+    linked = nodes.reference("", "", nodes.literal(text="30_explore_runs"), refuri="elsewhere")
+    words = [nodes.literal(text="20_verify_a_plan"), nodes.literal(text="vp.verify"), linked]
+    document = nodes.document("", "", "", nodes.paragraph("", "", *words))
+    conf.link_notebooks(SimpleNamespace(builder=Builder()), document, "docs/plans")
+    links = [(link.astext(), link["refuri"]) for link in document.findall(nodes.reference)]
+    assert links == [
+        ("20_verify_a_plan", "docs/plans -> notebooks/20_verify_a_plan"),
+        ("30_explore_runs", "elsewhere"),
+    ]
+    assert [code.astext() for code in document.findall(nodes.literal)] == [word.astext() for word in words]
+
+
+def test_the_sheet_of_pictures_shows_each_with_its_name_as_text():
+    page = look.sheet(["b-950-dark.png", "<a>-950-light.png"])
+    assert re.findall(r'<img src="([^"]+)"', page) == ["&lt;a&gt;-950-light.png", "b-950-dark.png"]
+    assert re.findall(r"<figcaption>([^<]+)", page) == ["&lt;a&gt;-950-light.png", "b-950-dark.png"]
+
+
+def test_without_a_site_there_is_nothing_to_look_at(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(look, "HTML", tmp_path)
+    monkeypatch.setattr(look, "CHROMIUM", "chromium")
+    assert look.main() == 1
+    assert capsys.readouterr().err == "there is no site to look at: make docs builds it\n"
+    monkeypatch.setattr(look, "CHROMIUM", None)
+    assert look.main() == 1
+    assert capsys.readouterr().err == f"{NO_BROWSER}\n"
 
 
 def test_the_data_dictionary_has_every_column_of_every_table(tmp_path):

@@ -24,6 +24,7 @@ nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_render_markdown_format = "gfm"  # reports that cells show have tables
 nb_ipywidgets_js: dict[str, Any] = {}  # widgets are shown as they show themselves without a kernel; no script is loaded
 _RENDERED = ("text/html", "image/svg+xml", "image/png", "text/markdown", "text/plain")
 nb_mime_priority_overrides = [

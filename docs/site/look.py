@@ -6,10 +6,12 @@ finds serious; ends with 1 unless both are none.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from html import escape
 from itertools import product
+from math import ceil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, cast
@@ -24,42 +26,51 @@ HTML = OUT / "html"
 PICTURES = ROOT / "out" / "browser" / "site"
 WIDTHS_PX = (950, 1600)
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-MAX_HEIGHT_PX = 6000
-"""The top of a page down to here is in its picture."""
+MAX_HEIGHT_PX = 16_000
+"""What is below is in a picture of its own: Chromium draws no larger ones."""
+SCROLLBARS_HIDDEN = ["--hide-scrollbars"]
+"""Playwright passes this to Chromium unless told not to; readers see the bars by which they scroll."""
 
 
 def take_pictures(pages: list[Path]) -> Iterator[tuple[str, list[str], list[Violation]]]:
-    """Yield of each picture its name, the addresses elsewhere that its page asked for, and what axe finds."""
+    """Yield of each page and look its name, the addresses elsewhere that the page asked for, and what axe finds.
+
+    Axe looks at the first width only, as colours and names do not change with the width.
+    """
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=FLAGS, ignore_default_args=SCROLLBARS_HIDDEN
+        )
         for theme, width in product(THEMES, WIDTHS_PX):
-            context = browser.new_context(
-                viewport={"width": width, "height": 1000}, color_scheme=theme, reduced_motion="reduce"
-            )
+            context = browser.new_context(color_scheme=theme, reduced_motion="reduce")
             tab = context.new_page()
             for page in pages:
-                name = f"{page.relative_to(HTML).with_suffix('').as_posix().replace('/', '-')}-{width}-{theme}.png"
-                yield name, *picture(tab, page, PICTURES / name, first=width == WIDTHS_PX[0])
+                name = f"{page.relative_to(HTML).with_suffix('').as_posix().replace('/', '-')}-{width}-{theme}"
+                elsewhere = picture(tab, page, name, width)
+                first = width == WIDTHS_PX[0]
+                yield name, elsewhere, axe(cast(Any, SimpleNamespace(tab=tab)), "main") if first else []
             context.close()
         browser.close()
 
 
-def picture(tab: Page, page: Path, path: Path, *, first: bool) -> tuple[list[str], list[Violation]]:
-    """Picture one page; axe looks at it at the `first` width only, as colours and names do not change with width."""
+def picture(tab: Page, page: Path, name: str, width: int) -> list[str]:
+    """Picture one page, in as many parts as it needs; return the addresses elsewhere that it asked for."""
     asked: list[str] = []
 
     def keep(request: Request) -> None:
         asked.append(request.url)
 
     tab.on("request", keep)
+    tab.set_viewport_size({"width": width, "height": 1000})
     tab.goto(page.as_uri())
     tab.wait_for_load_state("load")
-    size = tab.evaluate("[document.documentElement.clientWidth, document.documentElement.scrollHeight]")
-    clip: Any = {"x": 0, "y": 0, "width": size[0], "height": min(size[1], MAX_HEIGHT_PX)}
-    tab.screenshot(path=path, full_page=True, clip=clip)
+    height = tab.evaluate("document.documentElement.scrollHeight")
+    tab.set_viewport_size({"width": width, "height": min(height, MAX_HEIGHT_PX)})
+    for part in range(ceil(height / MAX_HEIGHT_PX)):
+        tab.evaluate("top => scrollTo(0, top)", part * MAX_HEIGHT_PX)
+        tab.screenshot(path=PICTURES / f"{name}{f'-{part + 1}' if part else ''}.png")
     tab.remove_listener("request", keep)
-    elsewhere = [url for url in asked if not url.startswith(("file:", "data:"))]
-    return elsewhere, axe(cast(Any, SimpleNamespace(tab=tab)), "main") if first else []
+    return [url for url in asked if not url.startswith(("file:", "data:"))]
 
 
 def sheet(names: list[str]) -> str:
@@ -82,16 +93,16 @@ def main() -> int:
     if not pages:
         print("there is no site to look at: make docs builds it", file=sys.stderr)
         return 1
-    PICTURES.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(PICTURES, ignore_errors=True)
+    PICTURES.mkdir(parents=True)
     total = len(pages) * len(THEMES) * len(WIDTHS_PX)
-    names: list[str] = []
     elsewhere: set[str] = set()
     grave: list[str] = []
-    for name, asked, violations in take_pictures(pages):
-        names.append(name)
+    for n, (name, asked, violations) in enumerate(take_pictures(pages), start=1):
         elsewhere |= set(asked)
         grave += [f"{name}: {each.id} ({each.impact}): {each.help}: {each.targets[0]}" for each in violations]
-        print(f"\r{len(names):,} of {total:,} pictures", end="", file=sys.stderr, flush=True)
+        print(f"\r{n:,} of {total:,} pages pictured", end="", file=sys.stderr, flush=True)
+    names = [path.name for path in PICTURES.glob("*.png")]
     (PICTURES / "index.html").write_text(sheet(names), "utf-8")
     print(file=sys.stderr)
     print(*sorted(elsewhere), *grave, sep="\n")

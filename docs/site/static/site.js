@@ -5,7 +5,21 @@ function reachable() {
   }
 }
 
+// Mark the columns of numbers in tables of pandas, and the cells whose text is to stay on one line.
+function describeCells(table) {
+  const rows = [...table.querySelectorAll("tbody tr")];
+  const number = /^(nan|none|<na>|nat|-|\.\.\.|[-+−]?[\d.,]+(e[-+]?\d+)?)?$/i;
+  for (const row of table.rows) {
+    [...row.cells].forEach((cell, at) => {
+      cell.classList.toggle("vp-short", cell.textContent.trim().length <= 36);
+      const below = rows.map(each => each.cells[at]?.textContent.trim() ?? "");
+      cell.classList.toggle("vp-number", below.some(text => /\d/.test(text)) && below.every(text => number.test(text)));
+    });
+  }
+}
+
 addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll("table.dataframe").forEach(describeCells);
   for (const part of document.querySelectorAll("dt.sig > dl, dt.sig > dl > dd")) part.setAttribute("role", "none");
   reachable();
 });
