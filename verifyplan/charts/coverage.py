@@ -77,9 +77,11 @@ def coverage(data: pd.DataFrame | Runs, *, run_id: str | None = None, **options:
         subtitle=KEY,
         caption=sentences(
             f"The plan's {count(len(rows), 'section')} and the challenges that cite a line of each, whatever became"
-            f" of them; n: {int(rows['n'].sum()):,} citations of {count(int(rows['lines'].sum()), 'line')}.",
+            f" of them; n: {count(int(rows['n'].sum()), 'citation')} in {count(int(rows['lines'].sum()), 'line')}.",
             first_drawn(len(rows), len(every), "section", "which were challenged less"),
-            f"Nobody challenged {count(len(bare), 'section')} ({count(int(bare.sum()), 'line')}), in grey.",
+            f"Nobody challenged {count(len(bare), 'section')} ({count(int(bare.sum()), 'line')}), in grey."
+            if len(bare)
+            else "",
             f"Not drawn: {count(elsewhere, 'challenge')} that cite no line of the plan." if elsewhere else "",
         ),
         data=part,

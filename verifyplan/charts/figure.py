@@ -26,6 +26,8 @@ from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config, theme
 from verifyplan.field_docs import with_field_docs
 
 MAX_KEPT_DRAWINGS = 4
+MIN_SCALE = 0.75
+"""How far a picture shrinks in a narrow place at most: letters of 12 pixels keep 9, and stay readable."""
 SYNTHETIC = "Synthetic data: findings, votes or scores were generated, not observed."
 
 
@@ -56,8 +58,8 @@ class Figure:
         drawn = on_dark(specification) if chosen == "dark" else specification
         svg = svg_text(drawn, self.description, adaptive=chosen == "auto")
         name, ground = html.escape(title_of(specification)), {"light": PAPER, "dark": DARK[PAPER]}.get(chosen)
-        card = "display:inline-block;max-width:100%"
-        card += f";background:{ground};border-radius:6px;overflow:hidden" if ground else ""
+        card = "display:inline-block;max-width:100%;overflow-x:auto;overflow-y:hidden"
+        card += f";background:{ground};border-radius:6px" if ground else ""
         return (
             f'<figure aria-label="{name}" style="margin:0.5em 0"><div style="{card}">{svg}</div>'
             f'<figcaption style="max-width:52em;margin-top:0.4em">{html.escape(self.caption)}</figcaption></figure>'
@@ -145,19 +147,24 @@ def svg_text(specification: dict[str, Any], description: str, *, adaptive: bool 
 
     Each mark that has a description gets it as its `<title>`, which browsers show; marks without one let the pointer
     through to what is below them. The image is one image to screen readers (role img): its name says everything,
-    and hundreds of marks without an order would be in the way. Ids carry a hash of the picture, for the renderer
-    counts its ids from 0 again in every process.
+    and hundreds of marks without an order would be in the way. In a narrow place it shrinks to `MIN_SCALE` and no
+    further, so that its box scrolls. Ids carry a hash of the picture, for the renderer counts its ids from 0 again in
+    every process.
     """
     svg = drawn_svg(json.dumps(specification))
     prefix = f"v{hashlib.sha256(svg.encode()).hexdigest()[:10]}-"
     own = re.sub(r"<[^>]*>", lambda tag: _with_title(_IDS.sub(rf"\g<1>{prefix}", tag[0])), svg)
-    named = f'<svg role="img" aria-label="{html.escape(description)}" style="max-width:100%;height:auto;display:block"'
+    width = _WIDTH.search(svg)
+    widest = f"max(100%,{round(MIN_SCALE * float(width[1]))}px)" if width else "100%"
+    style = f"max-width:{widest};height:auto;display:block"
+    named = f'<svg role="img" aria-label="{html.escape(description)}" style="{style}"'
     if not adaptive:
         return named + own.removeprefix("<svg")
     head, end, rest = own.removeprefix("<svg").partition(">")
     return named + head.replace('class="', f'class="{CLASS} ', 1) + end + STYLE + rest
 
 
+_WIDTH = re.compile(r'^<svg\b[^>]*? width="([\d.]+)"')
 _IDS = re.compile(r'( id="|="url\(#|href="#)')
 _SILENT = re.compile(r'<g class="mark-[^"]*\brole-mark\b[^"]*" aria-hidden="true"')
 _NAMED = re.compile(r'<(?!g )(\w+) aria-label="([^"]*)" role="graphics-symbol"')

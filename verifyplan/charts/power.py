@@ -16,7 +16,7 @@ from verifyplan.charts.encodings import apart, hover, inline, unscaled, with_hov
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
-from verifyplan.charts.theme import BLUE, FAINT, INK, TEXT_COLORS, VERMILLION, WIDTH
+from verifyplan.charts.theme import BLUE, FAINT, INK, PAPER, TEXT_COLORS, VERMILLION, WIDTH
 from verifyplan.frames.load import Runs, as_runs
 
 TITLE = "How many runs show a difference"
@@ -172,5 +172,6 @@ def _pilot(data: Power, x: alt.X, y: alt.Y, top: int) -> list[alt.Chart]:
     )
     return [
         base.mark_point(shape="diamond", size=90, color=FAINT, strokeWidth=2, filled=False, aria=False),
+        base.mark_text(dy=-13, stroke=PAPER, strokeWidth=3, strokeOpacity=0.9, aria=False).encode(text="text:N"),
         base.mark_text(dy=-13, color=FAINT, aria=False).encode(text="text:N"),
     ]

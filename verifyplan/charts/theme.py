@@ -121,6 +121,7 @@ def config(font: str | None = None) -> alt.Config:
             domainColor=LINE,
             tickColor=LINE,
             labelLimit=260,
+            labelFlush=False,
             titlePadding=8,
             labelPadding=5,
         ),
