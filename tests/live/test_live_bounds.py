@@ -15,7 +15,11 @@ from tests.live.scripted_http import Reply
 from tests.live.scripted_replies import Answer, bomb, drips, endless, raw
 from tests.live.scripted_server import ScriptedServer
 from verifyplan.agents.anthropic import bounded_transport
-from verifyplan.agents.anthropic.bounded_transport import MAX_REPLY_BYTES, ReplyTooLargeError
+from verifyplan.agents.anthropic.bounded_transport import (
+    MAX_REPLY_BYTES,
+    ReplyEncodedTwiceError,
+    ReplyTooLargeError,
+)
 from verifyplan.errors import AgentError
 
 BODY = {"model": MODEL, "max_tokens": 5, "messages": [{"role": "user", "content": "hello"}]}
@@ -100,3 +104,14 @@ def test_compressed_replies_are_read(encoding, wbits):
     answer = Answer(reply=Reply(zlib.compress(MESSAGE, wbits=wbits), headers=headers))
     with ScriptedServer(lambda _: answer) as server:
         assert sent(server) == json.loads(MESSAGE)
+
+
+def test_a_reply_that_is_compressed_twice_is_not_read():
+    empty_blocks = zlib.compress(b"\x00\x00\x00\xff\xff" * 1_000_000, wbits=31)  # no byte to count, all day long
+    headers = {"content-type": "application/json", "content-encoding": "gzip, gzip"}
+    answer = Answer(reply=Reply(zlib.compress(empty_blocks, wbits=31), headers=headers))
+    refused = pytest.raises(ReplyEncodedTwiceError, match=r"compressed more than once \('gzip, gzip'\)")
+    with ScriptedServer(lambda _: answer) as server:
+        with refused:
+            sent(server, max_retries=2)
+        assert server.count() == 1

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from verifyplan.secret_rules.randomness import entropy
+from verifyplan.secret_rules.randomness import entropy, looks_random
 
 Kind = Literal["password", "secret", "key"]
 """What a name says of its value: that it is chosen by a person, made up by a program, or perhaps neither."""
@@ -24,12 +24,15 @@ MAX_NAME_CHARACTERS, MAX_LINE_CHARACTERS = 60, 200
 """Characters before a literal that are looked at: as its name, and as its line."""
 MAX_VALUE_CHARACTERS, MAX_TESTED_CHARACTERS = 400, 100
 """Characters of a value that decide whether it is a secret, and whether it is a placeholder."""
+MAX_SECRET_WORDS = 4
+"""Words of a value in quotes that is a secret; what is longer is a sentence."""
 MAX_DECISIONS = 1024
 """Names with their values that are remembered within a text, as most of a long one come again."""
 
 HINTS: dict[str, Kind] = {
-    **dict.fromkeys(("pass", "pwd", "psk", "pswd", "_pw", "bindpw", "rootpw", "masterauth"), "password"),
-    **dict.fromkeys(("secret", "token", "credential", "mnemonic", "recovery", "privkey", "jwt"), "secret"),
+    **dict.fromkeys(("pass", "pwd", "psk", "pswd", "_pw", "bindpw", "rootpw", "masterauth", "authtok"), "password"),
+    **dict.fromkeys(("kennwort", "contrase\u00f1a", "contrasena", "senha", "wachtwoord", "l\u00f6senord"), "password"),
+    **dict.fromkeys(("secret", "token", "credential", "mnemonic", "recovery", "privkey", "jwt", "_pat"), "secret"),
     **dict.fromkeys(("key", "auth", "salt", "session", "cookie", "signature", "sig", "dsn", "webhook"), "key"),
 }
 """Literals that are looked for, and the kind of a name that holds one."""
@@ -49,22 +52,31 @@ _NO_PASS = re.compile(r"(?i)(?:com|by|tres|sur|im|over|under|tres|en|multi|singl
 _NAME_CHARACTERS = f"{string.ascii_letters}{string.digits}_.$-"
 
 _SUFFIX = (
-    r"(?:(?<=[Pp]ass|PASS)(?i:words?|wd|phrase|code|wort))?(?:(?<=credential)s)?"
+    r"(?:(?<=[Pp]ass|PASS)(?i:words?|wd|phrase|code|wort|e))?(?:(?<=credential)s)?"
     r"(?:[_.-]?(?i:values?|val|string|str|text|plain(?:text)?|prod(?:uction)?|staging|stage|dev|development|test|live"
     r"|main|admin|root|user|db|old|new|current|primary|secondary|base|key|base64|b64|hex|code|secret|data|hash"
-    r"|(?<=secret[_-])id|[0-9]{1,3})){0,4}"
+    r"|(?<=secret[_-])id|[0-9]{1,3})){0,4}(?:[ ][0-9]{1,2}(?=:))?"
 )
 _TYPE = r"(?:(?:[ \t]?:[ \t]?|[ \t])&?(?:'?[A-Za-z_][\w.\[\]]{0,20}[ \t]?){1,2}(?=[ \t]*=[ \t]*[\"'`]))?"
 _LINK = (
-    r"[\"'`]?,?\s{0,20}(?:-[ \t])?[\"']?(?i:value|content|default)[\"']?\s{0,3}[:=]\s{0,3}"  # a name, then its value
-    r"|\\{0,3}[\"'`]?[\])]?" + _TYPE + r"[ \t]{0,12}(?:=>|:=|\?=|==|=|:|,|->|>|\()[ \t]{0,12}(?:<[Vv]alue>)?"
-    r"|[ \t]is[ \t]?:?[ \t]|[ \t]{1,8}"
+    r"[\"'`]?[,:=]?[ \t]{0,3}\{?\s{0,20}"
+    r"(?:(?:type|description|sensitive)[ \t]{0,9}=[^\n]{0,200}\n\s{0,20}){0,3}(?:-[ \t])?"
+    r"[\"']?(?i:value|content|default)[\"']?\s{0,3}[:=]\s{0,3}"  # a name, then its value
+    r"|:[ \t]?[|>][+-]?[ \t]?\n[ \t]{1,20}|\}\{|[ \t]?\|[ \t](?=[^|\n]{8,99}[ \t]\|)"  # a block of YAML, TeX, a table
+    r"|(?:[ \t][\w:-]{1,20}=(?:\"[^\"<>\n]{0,99}\"|'[^'<>\n]{0,99}')){1,3}>"  # an element with attributes
+    r"|\\{0,3}[\"'`]?(?:[\])]|\[\d{0,4}\]|\*\*)?"
+    + _TYPE
+    + r"[ \t]{0,12}(?:=>|:=|\?=|\|\|=?|\?\?=?|==|=|:-|:|,|->|<-|>|\()"
+    r"(?:\*\*)?[ \t]{0,12}(?:\(?\s{0,20}(?=[\"'])|<[Vv]alue>)?|[ \t]?\{(?=[\"'])|[ \t]or[ \t](?=[\"'])"
+    r"|%3[AaDd](?:%20)?|[ \t]is[ \t]?:?[ \t]|[ \t]{1,8}"
 )
 _ENDS = r"\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
 _QUOTED = (
-    rf"[bBrRuUfF@]{{0,2}}(?:(?P<quote>[\"'`])(?P<quoted>(?:[^\\{_ENDS}]|\\[^{_ENDS}]){{1,400}}?)(?P=quote)"
+    rf"[bBrRuUfFN@]{{0,2}}(?:(?P<quote>[\"'`])(?P<quoted>(?:[^\\{_ENDS}]|\\[^{_ENDS}]){{1,400}}?)(?P=quote)"
     rf"|(?P<mark>\\{{1,3}}[\"'])(?P<escaped>[^{_ENDS}]{{1,400}}?)(?P=mark))"
 )
+_CONTINUED = re.compile(r"[ \t]*(?:[+.][ \t]*)?\\?\r?\n[ \t]*(?:[+.][ \t]*)?([\"'])([^\"'\r\n\\]{4,400}+)\1")
+"""A literal on the next line that is joined to the one before."""
 _REST = re.compile(r"[^\s\"'`<>]*")
 _XML = r"(?<=>)(?P<inner>[^<>\r\n]{1,400})(?=</)"
 _BARE = (
@@ -75,21 +87,27 @@ _VALUE = re.compile(rf"{_SUFFIX}(?P<link>{_LINK})(?:{_QUOTED}|{_XML}|{_BARE})")
 
 _PLACEHOLDER = re.compile(
     r"(?i)(?:[x*.#_•?-]+|![a-z]+|<.*>|[$%@&!#]?[({\[<].*|\$\w+.*|%[\w%].*|.*\$\{.*|.*\{\{.*|.*\}\}|.*%\(?\w*\)?s|"
-    r"[~^v]?[0-9]+(?:\.[0-9]+){2,3}(?:-[\w.-]+)?|"  # a version, as of the package fs-minipass
+    r"0x[0-9a-f]{1,8}|-[0-9]+|[~^v]?[0-9]+(?:\.[0-9]+){2,3}(?:-[\w.-]+)?|"  # a version, as of the package fs-minipass
     r".*(?:your|change|replace|insert|enter|redacted|placeholder|x{4}|\*{3}|\.{3}).*|"
     r"(?:the|my|a|an|some|fake|dummy|test|example|sample)[_ -]?(?:pass(?:word|wd)?|pwd|secret|token|key|cred).*)"
 )
 _DEFAULT = re.compile(r"[ \t]=[ \t]")
 """Follows a type, as in `token: TokenOpt = None`."""
 _ABOUT = re.compile(
-    r"(?i)pass|pwd|secret|token|cred|user|name|field|input|type|login|word|hash|bytes|none|null|true|false|required|"
+    r"(?i)pass|pwd|secret|token|cred|user|name|field|input|type|login|word|hash|bytes|none|null|true|false|required|reset|"
     r"optional|invalid|empty|plain|default|hidden|basic|bearer|string|button|label|error|missing|self|this|undefined|"
-    r"never|always|auth|private|public|prompt|config|param|object|value|format|key|attr|header|cookie|disabled|enabled|base|sha|utf"
+    r"never|always|auth|private|public|prompt|config|param|object|value|format|(?<!mon)(?<!don)key(?!board)|attr|header|cookie|"
+    r"disabled|enabled|base|sha|utf"
 )
 _CODE = re.compile(
-    r"[\w.$:>-]*[A-Za-z_\])][(\[{].*|[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[\w.]*\.\w+\(.*|.*=>.*|[A-Z_]+"
+    r"[*&\w.$:>-]*[A-Za-z_\])][(\[{].*|[a-z]*(?:[A-Z][A-Z0-9]{0,8}[a-z]{2,})+\??|[a-z]\w+(?:_[a-z0-9]+){2,}|"
+    r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[\w.]*\.\w+\(.*|.*=>.*|[A-Z_]+"
 )
 _WORDS = re.compile(r"[A-Za-z]+(?:[_\-. /:][A-Za-z]+)*")
+_PASSPHRASE = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){2,5}")
+_COMMAND = re.compile(r"(?i)[ \t]*(?:#[ \t]*define|set(?:env|x)?|export|env|arg|\(setq|\(def\w*)(?:[ \t]+-\w+)*[ \t]+")
+"""Begins a line on which a name and its value follow, with a space between."""
+_DIRECTIVES = ("bindpw", "rootpw", "masterauth", "requirepass")
 _NUMBERED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*[_-]?[0-9]{1,3}")
 _PATH = re.compile(
     r"(?:\.{0,2}/|~/|[A-Za-z]:\\|(?:https?|file|ftp|arn|urn|s3|gs)://|arn:|urn:).*|.*\.[a-z]{2,5}|[\w.-]+(?:/[\w.-]+)+"
@@ -124,7 +142,10 @@ def assigned_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
                 span = _secret_span(text, at, hint, kind, match, kind_of_secret)
                 if span is not None:
                     yield span
-                    behind = span[1]
+                    behind = match.end()
+                    while match["quoted"] and (more := _CONTINUED.match(text, behind)):
+                        yield more.span(2)
+                        behind = more.end()
                 elif len(match["bare"] or "") > MAX_TESTED_CHARACTERS:
                     behind = match.end()  # else texts of such names in a row would be read over and over
             at = lower.find(hint, behind)
@@ -141,8 +162,10 @@ def _secret_span(
         return None
     before = text[max(0, at - MAX_NAME_CHARACTERS) : at].removesuffix("\n")
     stem = before[len(before.rstrip(_NAME_CHARACTERS)) :]
-    words = stem, hint, kind, text[at : match.start("link")], link.strip("\"'`)] \t")
-    named = kind_of_secret(*words, value, quoted=group != "bare", whole=_is_whole_line(text, match))
+    words = stem, hint, kind, text[at : match.start("link")], link.strip("\"'`)]*([ \t\r\n") or link.strip()[-1:]
+    quoted = group != "bare" or (stem.startswith(("--", "-D")) and link in ("=", " "))  # no code as an option's value
+    whole = _is_whole_line(text, match) or (link == "=" and (f"{stem}{hint}".isupper() or text[match.end()] in "\"'"))
+    named = kind_of_secret(*words, value, quoted=quoted, whole=whole)
     if named is None:
         return None
     spaced = not link.strip()
@@ -159,6 +182,9 @@ def _kind_of_secret(
     """Return the kind of a name, `stem` and `rest`, if the value that the link leads to is a secret of this kind."""
     if _PLACEHOLDER.fullmatch(value[:MAX_TESTED_CHARACTERS]) or (not quoted and link in (",", "(")):
         return None
+    digits = sum(map(str.isdigit, value))
+    if (link == "|" and (not digits or value.isdigit())) or (link == "(" and digits < 2 and _NUMBERED.fullmatch(value)):
+        return None
     named = _kind_of_name(stem, hint, kind, rest)
     if named is None:
         return None
@@ -174,10 +200,10 @@ def _kind_of_name(stem: str, hint: str, kind: Kind, rest: str) -> Kind | None:
         if _NO_PASS.search(stem) or (letter and rest == "pass" and len(stem) > 12):
             return None
         return kind
-    if hint == "key":
-        if _NO_SECRET_KEY.search(stem):
-            return None
-        return "secret" if _STRONG_KEY.search(stem) else kind
+    if hint == "key" and _NO_SECRET_KEY.search(stem):
+        return None
+    if hint in ("key", "salt") and _STRONG_KEY.search(stem):
+        return "secret"
     if hint in ("sig", "salt", "auth", "session", "dsn") and letter and not rest[:1].isupper():
         return None
     return kind
@@ -188,14 +214,20 @@ def _may_be_spaced(text: str, at: int, stem: str, kind: Kind, value: str, *, quo
     start = max(0, at - MAX_LINE_CHARACTERS)
     line = text[max(start, text.rfind("\n", start, at) + 1) : at]
     name = line[: len(line) - len(stem)]
+    if not stem and text[at : at + 5].lower() == "pass ":
+        return False  # a verb
     if stem.startswith("--") or (stem.startswith("-") and not name[-1:].isalnum()):
         return True
+    begins = not name.strip() or bool(_COMMAND.fullmatch(name))
     if quoted:
-        return kind == "password" and bool(re.search(r"(?i)\b(?:with|role|user|alter|create|set|encrypted|by)\b", line))
+        sql = kind == "password" and re.search(r"(?i)\b(?:with|role|user|alter|create|set|encrypted|by)\b", line)
+        return begins or name.endswith(":") or bool(sql)
+    if (name.strip() and begins) or text.startswith(_DIRECTIVES, at - len(stem)):
+        return True
     if kind == "key" or not any(letter.isdigit() for letter in value):
         return False
-    return not name.strip() or bool(
-        re.search(r"(?i)\b(?:machine|login|user(?:name)?|default|ENV|ARG|enable|set|7|5|0)\b", name)
+    return begins or bool(
+        re.search(r"(?i)\b(?:machine|login|user(?:name)?|default|ENV|ARG|enable|set|config|connect|d-i|7|5|0)\b", name)
     )
 
 
@@ -215,6 +247,8 @@ def _is_password(candidate: Value) -> bool:
         return (plain or (len(value) >= 8 and _mixes_cases(value))) and not listed and (quoted or whole)
     if len(value.split()) >= 4 and value.islower() and value.replace(" ", "").isalpha():
         return quoted and not listed and not _ABOUT.search(value)  # a passphrase of words
+    if _PASSPHRASE.fullmatch(value):
+        return (quoted or whole) and not _ABOUT.search(value)
     if _WORDS.fullmatch(value) or (_PATH.fullmatch(value) and "@" not in value and not value[-1:].isdigit()):
         return False
     if " " in value or "\t" in value:
@@ -230,6 +264,8 @@ def _is_password(candidate: Value) -> bool:
 def _is_secret(candidate: Value) -> bool:
     """Return whether the value is one that a program may have made up: digits among letters, and not too regular."""
     value, quoted, _, listed = candidate
+    if " " in value and quoted:
+        return len(value.split()) <= MAX_SECRET_WORDS and looks_random(value, 10, 20)
     if _looks_like_code(value, quoted=quoted) or len(value) < MIN_SECRET_CHARACTERS - 2 * (quoted and not listed):
         return False
     if _NUMBERED.fullmatch(value) and (len(value) < 16 or _ABOUT.search(value)):

@@ -19,6 +19,9 @@ _EXAMPLE = re.compile(
     r"(?i)(?:[$%<{[(&*].*|.*[}>]|.*\.{3}.*|x+|\*+|pass(?:word|wd)?|pwd|pw|secret|token|api[_-]?key|your.*|my.*|changeme|"
     r"user(?:name)?|.*(?:password|passwd|redacted|placeholder|x{4})|host|hostname|name|foo|bar|baz)"
 )
+_STRONG = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9!#$%^&*+?~])")
+"""Letters, and digits or signs among them."""
+_NAME = re.compile(r"[a-z]+[0-9]?|.*[/\\:].*|.*[({\[].*|[a-z_-]+\.[a-z]+|%\w|.*%[sd({].*|\W+\w+\W*")
 _LINK = r"""\\{0,3}["']?[ \t]{0,4}[:=,][ \t]{0,4}b?\\{0,3}["']?"""
 _VALUE = r"(?P<key>[A-Za-z0-9._~+/-]{8,}+=*)"
 _WORD = r"[\"']?(?P<key>[^\s\"'`<>|;]{4,200})"
@@ -28,8 +31,12 @@ _BLOCK = re.compile(
     rf"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END {_KEY_KINDS}-----"
     r"|(?:(?:[\r\n]|\\[rn])++[ \t>|\"']*+[A-Za-z0-9+/=]{16,}+[ \t\"',]*+)*+)"  # cut off before its end
 )
-_PUTTY = re.compile(r"(?i)(?<=private-lines: )[0-9]{1,4}[\r\n]+(?:[A-Za-z0-9+/=]{4,}+[\r\n]*)+")
-_SSH2 = re.compile(r"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----[^-]*+(?:---- END SSH2 ENCRYPTED PRIVATE KEY ----)?")
+_PUTTY = re.compile(
+    r"(?i)(?<=private-lines: )[0-9]{1,4}[\r\n]+(?:[A-Za-z0-9+/=]{4,}+[\r\n]++)+(?:private-(?:mac|hash): [0-9a-f]+)?"
+)
+_SSH2 = re.compile(
+    r"---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----[^-]*+(?:-(?!---)[^-]*+)*+(?:---- END SSH2.{1,30} ----)?"
+)
 
 
 class Place(NamedTuple):
@@ -41,7 +48,9 @@ class Place(NamedTuple):
 
 
 def _test(words: str) -> Test:
-    """Return the test that a row of the table names: any, no example, no community, or random with its two lengths."""
+    """Return the test that a row names: any, no example, no community, strong, or random with its two lengths."""
+    if words == "strong":
+        return lambda value: bool(_STRONG.match(value)) and not _EXAMPLE.fullmatch(value) and not _NAME.fullmatch(value)
     if words.startswith("random"):
         mixed, plain = map(int, words.split()[1:])
         return lambda value: looks_random(value, mixed, plain)
@@ -58,7 +67,8 @@ def places() -> tuple[Place, ...]:
     """
     table = files("verifyplan.secret_rules").joinpath("places.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
-    return tuple(Place(hint, re.compile(_whole(expression)), _test(test)) for hint, test, expression in rows)
+    made = ((hints, re.compile(_whole(expression)), _test(test)) for hints, test, expression in rows)
+    return tuple(Place(hint, pattern, test) for hints, pattern, test in made for hint in hints.split("|"))
 
 
 def _whole(expression: str) -> str:
@@ -90,7 +100,7 @@ def without_key_blocks(text: str, lower: str, mark: str) -> str:
 
     if "-----begin" in lower:
         text = _BLOCK.sub(marked, text)
-    for hint, pattern in (("private-lines: ", _PUTTY), ("begin ssh2 encrypted", _SSH2)):
+    for hint, pattern in (("private-lines: ", _PUTTY), ("begin ssh2 ", _SSH2)):
         if hint in lower:
             text = pattern.sub(lambda match: _LINE.sub(mark, match[0]), text)
     return text

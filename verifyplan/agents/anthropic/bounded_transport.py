@@ -23,6 +23,10 @@ class ReplyTooLargeError(AgentError, anthropic.AnthropicError):
     """A reply has more bytes than are read; of this kind, so that the SDK does not ask for it again."""
 
 
+class ReplyEncodedTwiceError(AgentError, anthropic.AnthropicError):
+    """A reply is compressed more than once: a kilobyte may then take hours to read, without a byte to count."""
+
+
 class BoundedClient(anthropic.DefaultAsyncHttpxClient):
     """Sends requests as the SDK's own client does, and reads no reply beyond its bounds.
 
@@ -57,6 +61,10 @@ async def _read(response: httpx2.Response) -> httpx2.Response:
     """Return a response whose body is read and decompressed."""
     of_batch = response.request.url.path.endswith("/results")
     name, limit = ("MAX_RESULTS_BYTES", MAX_RESULTS_BYTES) if of_batch else ("MAX_REPLY_BYTES", MAX_REPLY_BYTES)
+    codings = response.headers.get("content-encoding", "")
+    if "," in codings:
+        message = f"the endpoint's reply is compressed more than once ({codings[:60]!r}), and is not read"
+        raise ReplyEncodedTwiceError(message)
     parts, size = [], 0
     async for part in response.aiter_bytes():
         parts.append(part)
