@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,15 +14,22 @@ KILLED = 137
 
 
 def run(place: str, module: str, function: str, words: Sequence[str], folder: str, environment: Mapping[str, str],
-        files: Sequence[int] = (0, 1, 2)) -> int:  # fmt: skip
-    """Run a function of a module there, with these standard files; return its exit code."""
-    request = {"module": module, "function": function, "words": list(words), "folder": folder}
+        files: Sequence[int] = (0, 1, 2), signals: Sequence[int] = ()) -> int:  # fmt: skip
+    """Run a function of a module there, with these standard files; return its exit code.
+
+    These signals are passed on to it; where there are any, it ends with this process at the latest.
+    """
+    request = {"module": module, "function": function, "words": list(words), "folder": folder, "signals": list(signals)}
     data = json.dumps(request | {"environment": dict(environment)}).encode()
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(place)
         connection.sendall(data[socket.send_fds(connection, [data], list(files)) :])
         connection.shutdown(socket.SHUT_WR)
-        return int(connection.recv(16) or KILLED)
+        with connection.makefile() as answers:
+            process = int(answers.readline())
+            for number in signals:
+                signal.signal(number, lambda sent, _: os.kill(process, sent))
+            return int(answers.readline() or KILLED)
 
 
 if __name__ == "__main__":  # the socket, then the words of a command

@@ -12,6 +12,7 @@ import os
 import select
 import socket
 import sys
+import threading
 import traceback
 import warnings
 from contextlib import suppress
@@ -33,10 +34,19 @@ def python(code: str) -> None:
     exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
 
 
+def kernel(*words: str) -> None:
+    """Run a Jupyter kernel, as `python -m ipykernel_launcher` does."""
+    os.setsid()  # it leads its processes, as the kernel of a server does
+    # what ipywidgets does where it is imported by a kernel
+    import_module("ipykernel.kernelapp").launch_new_instance([*words, "--IPKernelApp.extensions=ipywidgets"])
+
+
 def imports(kind: str) -> list[str]:
-    """Return what a server imports: other people's libraries, or all that commands and killings need."""
+    """Return what a server imports: other people's libraries, what kernels need, too, or all that commands need."""
     if kind == "libraries":
         return list(LIBRARIES)
+    if kind == "kernels":
+        return [*LIBRARIES, "ipykernel.kernelapp", "ipywidgets"]
     listed = import_module("verifyplan.cli.app").COMMANDS.values()
     return [*LIBRARIES, *sorted({f"verifyplan.cli.{each.module}" for each in listed})]
 
@@ -70,6 +80,9 @@ def answer(connection: socket.socket) -> None:
     request: dict[str, Any] = json.loads(data)
     for number, file in enumerate(files):
         os.dup2(file, number)
+    connection.sendall(f"{os.getpid()}\n".encode())
+    if request["signals"]:
+        threading.Thread(target=end_with_client, args=[connection], daemon=True).start()
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -86,6 +99,14 @@ def answer(connection: socket.socket) -> None:
         sys.stderr.flush()
         connection.sendall(str(code).encode())
         os._exit(code)
+
+
+def end_with_client(connection: socket.socket) -> None:
+    """End this process when its client has gone."""
+    gone = select.poll()
+    gone.register(connection, 0)  # of a connection that was hung up one is always told
+    gone.poll()
+    os._exit(1)
 
 
 if __name__ == "__main__":

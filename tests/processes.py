@@ -96,9 +96,10 @@ def fork_server(kind: str) -> str:
     """Return the socket of the server of this kind, which ends with this process and is started by the first call."""
     if kind not in _SERVERS:
         restore_signals()
+        warned = [] if kind == "kernels" else ["-W", "error"]  # kernels warn, as those of users do
         place = str(Path(mkdtemp()) / "socket")  # a short path: sockets take no long ones
         process = subprocess.Popen(
-            [sys.executable, "-W", "error", "-m", "tests.fork_server", kind, place], cwd=ROOT, env=environment(),
+            [sys.executable, *warned, "-m", "tests.fork_server", kind, place], cwd=ROOT, env=environment(),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, text=True,
         )  # fmt: skip
         atexit.register(shutil.rmtree, Path(place).parent)

@@ -17,6 +17,9 @@ from typing import Self
 
 import psutil
 
+from tests.browser import forked_kernel
+from tests.processes import fork_server
+
 NOWHERE = "127.0.0.1:9"  # nobody listens there: a proxy that lets nothing out
 FOLDERS = {
     "JUPYTER_CONFIG_DIR": "config",
@@ -41,6 +44,8 @@ LAB_OPTIONS = [
     "--ServerApp.port_retries=0",
     *(["--allow-root"] if os.geteuid() == 0 else []),
 ]
+COMMAND = [sys.executable, "-IS", forked_kernel.__file__]
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "metadata": {"debugger": True}}
 
 
 class Server:
@@ -121,13 +126,19 @@ class Server:
 
 
 class Lab(Server):
-    """JupyterLab: no news, no checks for updates, nothing saved by itself."""
+    """JupyterLab: no news, no checks for updates, nothing saved by itself; its kernels are forks (forked_kernel.py)."""
 
     def prepare(self) -> None:
         for name, values in SETTINGS.items():
             file = self.own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(values))
+        kernel = self.own / "kernels" / "kernels" / "python3" / "kernel.json"
+        kernel.parent.mkdir(parents=True)
+        kernel.write_text(json.dumps(KERNEL | {"argv": [*COMMAND, fork_server("kernels"), "{connection_file}"]}))
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | {"JUPYTER_PATH": str(self.own / "kernels")}
 
     def command(self) -> list[str]:
         return [
