@@ -34,7 +34,7 @@ from verifyplan.datasets.sample import sample_repository
 from verifyplan.runs.call_use import MIN_CACHED_TOKENS
 from verifyplan.runs.estimated_use import Estimate
 
-MAX_OFF, MAX_HIGH, PLAN_RUNS = 0.3, 8, 8
+MAX_OFF, MAX_HIGH, PLAN_RUNS = 0.3, 8, 24
 DISCOVERER, THINKING = "agent-0", "gpt-5-mini"
 """Who made the claim of a debate, and the model whose tokens count its thoughts."""
 

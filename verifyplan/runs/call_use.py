@@ -28,8 +28,8 @@ ANSWER_TOKENS: Mapping[Role, int] = {
     "domain-expert": 240,  # a challenge
     "devils-advocate": 240,  # a challenge
     "synthesizer": 400,  # three resolutions of 100, a directive
-    "score": 500,  # six scores of 80, with what they rest on
-    "audit": 500,  # the same
+    "score": 350,  # six scores of 55, with what they rest on
+    "audit": 350,  # the same
 }
 """Tokens of an answer of typical length: some more than half of the entries that a role may give, a sentence or two in
 each field."""
@@ -103,9 +103,9 @@ CASES: Mapping[CaseName, Case] = {
         tools=0.0, tools_per_message=1, length=0.05, thinking=0.0,
     ),
     "expected": Case(
-        meaning="a third of the iterations (two thirds by the policy deliberate), 3 challenges in each, 45 % of the "
-        "findings voted on again, half of the workers whom a stop may spare, a fifth of the tool calls, answers of "
-        "typical length",
+        meaning="a third of the iterations (two thirds by the policy deliberate), 3 challenges in the first and fewer "
+        "later, 45 % of the findings voted on again, half of the workers whom a stop may spare, a fifth of the tool "
+        "calls, answers of typical length",
         iterations=1 / 3, challenges=3, exhaustive=False, carried=0.45, asked=0.5,
         tools=1 / 5, tools_per_message=2, length=1.0, thinking=0.5,
     ),

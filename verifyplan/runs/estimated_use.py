@@ -136,7 +136,7 @@ class Estimate:
     low: EstimatedUse
     """The use if nothing is challenged: one iteration or round, no tool calls, short answers."""
     expected: EstimatedUse
-    """The use of a middling course: a third of the iterations, 3 challenges in each, answers of typical length."""
+    """The use of a usual run: a third of the iterations, 3 challenges at first, answers of typical length."""
     high: EstimatedUse
     """The use if every limit is reached: all iterations, rounds and tool calls."""
     runs: int

@@ -46,8 +46,8 @@ CHALLENGE = "claim " * (CHALLENGE_TOKENS * CHARACTERS_PER_TOKEN // len("claim ")
 """Stands for the words of a challenge in what a panel reads."""
 
 
-RAISED: tuple[Role, ...] = ("challenger", "resolver")
-"""Who says less after iteration 1, where fewer challenges and unknowns are raised."""
+BRIEFER: tuple[Role, ...] = ("challenger", *SCALED_ROLES, "resolver", "synthesizer")
+"""Who says less after iteration 1, where fewer challenges and unknowns are raised, and fewer are open."""
 
 NEUTRAL_RULES = VotingRules()
 """Those of a plan body: its gate keeps its own (rule B10)."""
@@ -117,7 +117,8 @@ class PlanCalls:
         A BLOCKING challenge that is promoted out of overflow comes on top of the caps of its iteration.
         """
         rules = self._settings.rules
-        most = rules.max_active if case.exhaustive else min(case.challenges, rules.max_active)
+        usual = ceil(case.challenges * (self._later_share if iteration > 1 else 1))
+        most = rules.max_active if case.exhaustive else min(usual, rules.max_active)
         if iteration > 1 and rules.promote_blocking:
             return most
         expert = rules.expert_cap + rules.advocate_cap
@@ -140,7 +141,7 @@ class PlanCalls:
         request = self._role_request(role, iteration)
         body = self._backend.first_request(request)
         answer = ANSWER_TOKENS[role]
-        if iteration > 1 and role in RAISED and not case.exhaustive:
+        if iteration > 1 and role in BRIEFER and not case.exhaustive:
             answer = round(answer * self._later_share)
         return call_use(body, case, answer, record, request.tools, self._files, kept)
 
