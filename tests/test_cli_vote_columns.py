@@ -98,6 +98,22 @@ def test_what_was_broken_off_is_not_remembered(table):
     assert not sidecar_of(table).exists()
 
 
+def test_what_cannot_be_remembered_is_said_with_the_options_that_name_it_and_the_command_goes_on(table):
+    sidecar_of(table).mkdir()  # as in a folder that cannot be written, also for root
+    code, shown = typed(ANSWERS, "compare", table.name, "--resamples", 20, folder=table.parent)
+    assert code == 0, shown
+    options = (
+        "--columns item=q,worker=who,verdict=says,truth=right --verdicts yes=agree,=verification-error,no=disagree"
+    )
+    said = (
+        f"Not remembered: votes.csv.columns.json cannot be written (Is a directory). To be asked nothing: {options}\n"
+    )
+    assert said in shown
+    assert "collaborative against adversarial: 2 findings of 1 run" in shown
+    sidecar_of(table).rmdir()
+    assert typed([], "compare", table.name, "--resamples", 20, *options.split(), folder=table.parent)[0] == 0
+
+
 def test_only_words_are_asked_for_where_columns_say_themselves_what_they_are(table):
     table.write_text("claim,judge,vote,round\nc1,a,ok,1\nc1,b,agree,1\n")
     code, shown = typed([("'ok' (1 row) means", "agree")], "replay", table, folder=table.parent)
@@ -127,8 +143,46 @@ def test_every_way_to_name_columns_says_how_a_shell_names_words(cli, table):
     assert fix in cli("compare", table).err
     sidecar_of(table).unlink()
     table.write_text(TABLE.replace("who,says", "who,verdict"))
-    fix = "'verdict', 'right'; and what your words for verdicts mean: --verdicts yes=VERDICT,no=VERDICT, each VERDICT"
+    fix = "'right'; and what your words for verdicts mean: --verdicts yes=VERDICT,=verification-error,no=VERDICT"
     assert fix in cli("compare", table).err
+
+
+def test_cells_without_a_verdict_repeated_rows_and_names_with_spaces_have_fixes_for_a_shell(cli, table):
+    table.write_text("claim,the judge,verdict\nc1,a,agree\nc1,b,\n")
+    columns = "item=claim,worker=the judge,verdict=verdict"
+    done = cli("compare", table)
+    assert "--columns item=claim,worker=COLUMN,verdict=verdict, of 'claim', 'the judge', 'verdict'" in done.err
+    done = cli("compare", table, "--columns", columns)
+    assert "votes: column verdict: is empty in 1 row, the first is row 1 (b on c1)" in done.err
+    fix = "Fix: say what your words mean: --verdicts =verification-error, if every empty cell is a lost vote."
+    assert fix in done.err
+    assert "from_votes" not in done.err
+    assert cli("compare", table, "--columns", columns, "--verdicts", "=verification-error").code == 0
+    table.write_text("claim,the judge,verdict,mode\nc1,a,agree,fast\nc1,a,agree,slow\n")
+    done = cli("compare", table, "--columns", columns)
+    assert "1 row repeats the key of another" in done.err
+    assert f"--columns '{columns},round=COLUMN'; if the table holds several conditions" in done.err
+    assert "from_votes" not in done.err
+    done = cli("compare", table, "--columns", f"{columns},mode=mode")
+    assert (
+        "votes: column mode: holds 'fast', 'slow'. Fix: use collaborative or adversarial, or leave it empty" in done.err
+    )
+    assert "from_votes" not in done.err
+
+
+def test_tables_without_runs_that_are_loaded_together_are_runs_of_their_files_names(table):
+    other = table.parent / "more" / "votes.csv"
+    other.parent.mkdir()
+    other.write_text(TABLE)
+    for path in (table, other):
+        write_sidecar(path, VoteNames(NAMES, WORDS))
+    assert vp.load([table, other]).runs["run_id"].tolist() == ["votes", "more/votes"]
+    assert vp.load([other, other]).runs["run_id"].tolist() == ["votes"]
+    third = table.with_name("third.csv")
+    third.write_text("q,who,says,right,batch\nc1,a,yes,1,x\n")
+    write_sidecar(third, VoteNames(NAMES | {"run": "batch"}, WORDS))
+    runs = vp.load([table, third])
+    assert (runs.runs["run_id"].tolist(), len(runs.findings)) == (["votes", "x"], 3)
 
 
 def test_columns_that_say_themselves_what_they_are_need_no_option(cli, table):

@@ -14,6 +14,8 @@ import pytest
 
 import verifyplan as vp
 from tests.processes import forked
+from verifyplan.cli import new
+from verifyplan.files import write_text
 
 BROWSER = '#!/bin/sh\necho "$1" > "$(dirname "$0")/opened"\n'
 """A browser that writes down what it was to open."""
@@ -115,3 +117,35 @@ def test_a_study_is_written_into_a_new_or_an_empty_folder_alone(cli, tmp_path):
         assert (done.code, done.err) == (2, f"Error: {taken}: is there already, and nothing was changed in it. {fix}\n")
     assert {path: path.read_bytes() for path in (tmp_path / "empty").rglob("*")} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file"]
+
+
+def test_a_study_that_cannot_be_written_leaves_nothing(monkeypatch, tmp_path):
+    def full(path, text):
+        if path.suffix == ".ipynb":
+            raise OSError(28, "No space left on device")
+        return write_text(path, text)
+
+    monkeypatch.setattr(new, "write_text", full)
+    (tmp_path / "empty").mkdir()
+    for folder in ("empty", "not/there"):
+        with pytest.raises(OSError, match="No space left"):
+            new.write_study(tmp_path / folder)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["empty", "not"]
+
+
+def test_no_folder_takes_the_place_of_another_which_windows_refuses(monkeypatch, tmp_path):
+    rename = os.replace
+
+    def as_on_windows(source, target):
+        assert not Path(target).is_dir(), "PermissionError on Windows"
+        return rename(source, target)
+
+    for name in ("rename", "replace"):
+        monkeypatch.setattr(os, name, as_on_windows)
+    new.write_study(tmp_path)
+    assert (tmp_path / "votes.csv").read_text() == (new.TEMPLATE / "votes.csv").read_text()
+
+
+def test_the_next_command_can_be_pasted_where_the_folder_has_spaces(cli, tmp_path):
+    done = cli("new", "study", "my study", cwd=tmp_path)
+    assert "Next: cd 'my study', run `make`" in done.out

@@ -75,12 +75,17 @@ def short_repr(value: object) -> str:
 
 
 def did_you_mean(value: object, known: Iterable[object]) -> str:
-    """A question to put behind a message, if a known name is near; else nothing.
+    """A question to put behind a message, if a known name is near, in this case or another; else nothing.
 
-    >>> did_you_mean("eror-analysis", ["error-analysis", "implementation"])
-    " (did you mean 'error-analysis'?)"
+    >>> did_you_mean("eror-analysis", ["error-analysis", "implementation"]), did_you_mean("judge", [" JUDGE", "vote"])
+    (" (did you mean 'error-analysis'?)", " (did you mean ' JUDGE'?)")
     """
-    near = get_close_matches(str(value), map(str, known), n=1, cutoff=0.7)
+    texts = list(map(str, known))
+    near = get_close_matches(str(value), texts, n=1, cutoff=0.7)
+    if not near:
+        in_any_case = {text.strip().casefold(): text for text in reversed(texts)}
+        found = get_close_matches(str(value).strip().casefold(), in_any_case, n=1, cutoff=0.7)
+        near = [in_any_case[text] for text in found]
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

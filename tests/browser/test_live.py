@@ -25,6 +25,7 @@ from tests.widgets.live_runs import BLOCKED, VOTES, Gated, cross_run, plan_run
 """
 ASKS = SET_UP + 'live = plan_run(Path("log"))\nlive'
 LET_GO = "backend.go.set()"
+ANSWERS = "backend.script['2']['cy'] = VOTES[2]['ann']"
 TOGETHER = (
     SET_UP
     + """
@@ -150,6 +151,8 @@ def test_a_run_is_started_by_mouse_and_its_question_answered_by_keyboard(shown):
 
 def test_a_run_is_watched_stopped_cancelled_and_resumed(shown):
     held = shown("held")
+    again = held.button("Ask failed calls again")
+    expect(again).to_have_count(0)
     held.press(held.button("Start"), "Enter")
     until(held, "Round 1 of at most 2: waits for ann")
     expect(held.outputs.get_by_role("listitem").last).to_contain_text("r1/cy: cy is asked about")
@@ -173,8 +176,15 @@ def test_a_run_is_watched_stopped_cancelled_and_resumed(shown):
     until(held, "Ended: ")
     expect(held.outputs.get_by_role("region", name="How the run ended")).to_contain_text("3 findings, 3 workers")
     assert [bar.get_attribute(name) for name in ("value", "max")] == ["6", "6"]
+    expect(held.outputs.get_by_text("1 of 6 calls failed: 1 timeout.", exact=False)).to_be_visible()
     held.pictures("live-cross-ended-light")
     assert axe(held.page, held.selector) == []
+    held.page.execute(ANSWERS)
+    again.dblclick()  # of which the second half must not fail
+    expect(again).to_have_count(0)
+    until(held, "Ended: ")
+    expect(held.outputs.get_by_text("6 asked, 6 replied")).to_be_visible()
+    expect(again).to_have_count(0)
 
 
 def test_markup_and_long_texts_do_not_break_the_page(shown):

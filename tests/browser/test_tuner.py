@@ -175,6 +175,7 @@ def test_it_is_readable_and_has_names_in_both_themes(tuner):
         tuner.use_theme(theme)
         tuner.pictures(PICTURES / f"tuner-{theme}")
         assert axe(tuner) == []
+    tuner.use_theme("light")
     assert tuner.tab.evaluate("window.hacked") is None
     assert tuner.outside == []
     assert "The score informs and never decides a verdict." in tuner.outputs.last.inner_text()
@@ -184,3 +185,4 @@ def test_a_failure_of_ours_is_told_too(tuner):
     tuner.execute("tuner._scores.picture = lambda weights: 1 / 0")
     tuner.press(tuner.slider(RISK), "End")
     assert "ZeroDivisionError: division by zero" in tuner.outputs.get_by_role("alert").inner_text()
+    tuner.execute("del tuner._scores.picture")  # all tests here share the one tuner

@@ -94,7 +94,7 @@ def test_a_round_that_is_none_is_shown_with_its_row(bad, shown):
 
 @pytest.mark.parametrize("values", [["sure", "sure", "?"], [2, 2, 1], [0.5, 0.5, 1], [[1], [1], [0]], ["", "", ""]])
 def test_a_truth_that_is_none_is_shown(values):
-    refused("votes: column truth: holds .* Fix: use true and false, or leave it empty", right=values)
+    refused("votes: column truth: holds .* Fix: use true and false, yes and no, or 1 and 0", right=values)
 
 
 @pytest.mark.parametrize("values", [[True, False, True], [1, 0, 1], ["true", False, None]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from types import ModuleType
 from typing import Any
 
@@ -92,11 +93,12 @@ def test_what_the_sink_raises_ends_the_run_as_it_is_and_the_sink_is_left_alone(k
             raise OSError("disk full")
 
     script = {1: {"bob": "error", "cy": {"F-1": AGREE}}}
-    with pytest.raises(OSError, match=r"^disk full\nThe run goes on by: verifyplan resume .*-001\.jsonl$"):
-        run_of(script, sink=sink, log_dir=tmp_path)
+    with pytest.raises(OSError, match=r"^disk full\nThe run goes on by: verifyplan resume .*-001\.jsonl'$") as caught:
+        run_of(script, sink=sink, log_dir=tmp_path / "my runs")
     assert seen.count(kind) == 1
     assert seen[-1] == kind
     [log] = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert shlex.split(caught.value.__notes__[0])[-1] == str(log), "the command can be pasted"
     assert [record.event.type for record in read_log(log).records] == seen
 
 

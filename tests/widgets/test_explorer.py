@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,13 +16,17 @@ import pytest
 import verifyplan as vp
 from tests.runs.debate_scripts import CONVERGES, debate_of
 from tests.runs.plan import planning
+from tests.widgets.live_runs import FOUND, VOTES
+from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.errors import InputError
-from verifyplan.frames.columns import typed
+from verifyplan.frames.columns import TABLES, typed
 from verifyplan.frames.runset import concat
+from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.replay import replay_run
-from verifyplan.widgets.explorer import RunExplorer, policy
+from verifyplan.runs.resume import resume
+from verifyplan.widgets.explorer import RunExplorer, contents, policy
 from verifyplan.widgets.explorer import views as explorer_views
 from verifyplan.widgets.explorer.lists import MAX_SLICE_ROWS
 from verifyplan.widgets.html import NOT_RECORDED
@@ -154,7 +159,62 @@ def test_view_opens_a_finding_by_its_name_or_by_the_row_of_a_table(claims, plans
     assert vp.view(claims, run_id="collaborative/part-03").run_id == "collaborative/part-03"
     with pytest.raises(InputError, match=r"'F-0' is in no run.*use one of: F-0001"):
         vp.view(claims, "F-0")
-    with pytest.raises(InputError, match=r"the row names no finding\. Fix: give a row with a finding_id"):
+
+
+def test_view_opens_every_row_that_names_a_finding_a_run_a_call_or_a_round(claims, plans, models):
+    for runs in (claims, plans, models):
+        for name in TABLES:
+            table = getattr(runs, name)
+            for row in (table.iloc[i] for i in sorted({0, len(table) // 2, len(table) - 1}) if len(table)):
+                viewer = vp.view(runs, row)
+                assert (viewer.run_id, viewer.failure.value) == (row["run_id"], ""), name
+                item = row.get("finding_id", row.get("challenge_id", row.get("position")))
+                assert viewer.finding_id == (None if item is None else str(item)), name
+    row = models.calls[models.calls["call_id"].eq("i1/challenger")].iloc[0]
+    assert vp.view(models, row).step == 0
+    turn = models.turns[models.turns["call_id"].eq("i1/synthesizer")].iloc[-1]
+    title = vp.analysis.steps(models, turn["run_id"])["title"]
+    assert title[vp.view(models, turn).step] == "iteration 1, what was settled"
+    held = claims.rounds[claims.rounds["round"].eq(1)].iloc[-1]
+    assert (vp.view(claims, held).step, vp.view(claims, held).run_id) == (1, held["run_id"])
+
+
+def test_view_opens_rows_in_every_form_in_which_they_are_had(claims):
+    table = claims.findings[claims.findings["run_id"].eq("collaborative/part-03")]
+    row = table.iloc[7]
+    wanted = (row["run_id"], row["finding_id"])
+    for given in (
+        row,
+        dict(row),
+        table.iloc[[7]],
+        next(table.iloc[7:].itertuples()),
+        table.set_index("finding_id").iloc[7],
+        table.set_index(["run_id", "finding_id"]).iloc[7],
+        table.rename(columns={"finding_id": "item", "run_id": "run"}).iloc[7],
+    ):
+        viewer = vp.view(claims, given)
+        assert (viewer.run_id, viewer.finding_id) == wanted
+    changed = vp.compare(claims, resamples=20).findings
+    row = changed[changed["changed"]].iloc[3]
+    viewer = vp.view(claims, row)
+    assert viewer.finding_id == row["finding_id"]
+    votes = pd.DataFrame({"item": [1, 1, 2], "worker": ["a", "b", "a"], "verdict": "agree"})
+    runs = vp.from_votes(votes, item="item", worker="worker", verdict="verdict")
+    assert [vp.view(runs, given).finding_id for given in (2, 2.0, votes.iloc[2], pd.Series({"item": 2.0}))] == ["2"] * 4
+
+
+def test_a_row_that_cannot_be_opened_is_refused_in_words(claims):
+    worker = pd.Series({"worker": "window", "accuracy": 0.5})
+    with pytest.raises(
+        InputError, match=r"names no finding and no run, its columns are 'worker', 'accuracy'"
+    ) as caught:
+        vp.view(claims, worker)
+    assert "of a worker a row of its votes: runs.votes[runs.votes['worker'].eq('window')].iloc[0]" in str(caught.value)
+    with pytest.raises(
+        InputError, match=r"finding_id: is a table of 1,440 rows\. Fix: give one row, as table\.iloc\[0\]"
+    ):
+        vp.view(claims, claims.findings)
+    with pytest.raises(InputError, match="'part-01' is not in this set"):
         vp.view(claims, {"run_id": "part-01"})
 
 
@@ -186,6 +246,62 @@ def test_text_finds_runs_by_task_and_plan_name_as_plain_text(plans):
     for text, number in (("new STORE", 1), (".md", 1), ("[(", 0), ("", 1)):
         ask(explorer, "list", list="runs", name="search", value=text)
         assert len(names(explorer, "runs")) == number
+
+
+def test_a_click_opens_what_was_clicked_though_the_list_has_changed_meanwhile(cross, claims):
+    run, name, key = cross.run_id, names(cross)[5], cross.frame.items["keys"][5]
+    assert key == [run, name]
+    cross.run_id = claims.runs["run_id"].iloc[7]
+    ask(cross, "choose", list="items", key=key)
+    assert (cross.run_id, cross.finding_id) == (run, name)
+    clicked = cross.frame.runs["keys"][3]
+    for order, value in (("sort", "run_id"), ("descending", "yes")):
+        ask(cross, "list", list="runs", name=order, value=value)
+    ask(cross, "choose", list="runs", key=clicked)
+    assert [cross.run_id] == clicked
+
+
+def test_a_click_waits_while_a_cell_changes_what_is_shown(cross, claims, monkeypatch):
+    drawing, go_on = threading.Event(), threading.Event()
+    whole = contents.items_at
+
+    def slow(course, step):
+        drawing.set()
+        assert go_on.wait(30)
+        return whole(course, step)
+
+    monkeypatch.setattr(contents, "items_at", slow)
+    cell = threading.Thread(target=lambda: setattr(cross, "run_id", claims.runs["run_id"].iloc[7]))
+    cell.start()
+    assert drawing.wait(30)
+    click = threading.Thread(target=lambda: ask(cross, "step", step=0))
+    click.start()
+    click.join(0.05)
+    assert click.is_alive(), "it would draw a step of a run that is half there"
+    go_on.set()
+    for thread in (cell, click):
+        thread.join(30)
+    assert (cross.run_id, cross.step, cross.failure.value) == (claims.runs["run_id"].iloc[7], 0, "")
+
+
+def test_calls_that_a_reopening_superseded_are_listed_and_marked_and_count_no_more(tmp_path, monkeypatch):
+    failed = VOTES | {1: VOTES[1] | {"ann": "timeout"}}
+    given = {"log_dir": tmp_path, "repo": planning.REPO, "matcher": None}
+    run = crossverify(FOUND, ["ann", "bob", "cy"], backend=ScriptedBackend(failed, silent=True), **given)
+    resume(run, backend=ScriptedBackend(VOTES, silent=True), retry_failed=True)
+    explorer = RunExplorer(vp.load(tmp_path))
+    explorer.step = 1
+    made = explorer.course.calls(1)
+    assert made[["worker", "reopening", "superseded"]].to_numpy().tolist() == [
+        ["ann", 0, True], ["bob", 0, False], ["cy", 0, False], ["ann", 1, False],
+    ]  # fmt: skip
+    shown = seen(explorer.frame.calls)
+    assert "3 calls; none failed; 1 superseded beside them" in shown
+    assert shown.count("superseded;") == 1
+    assert "It counts no more: a reopening of the run asked it again or took another course. Its cost counts." in shown
+    assert explorer.frame.calls.count('data-call="r1/ann"') == 1
+    assert "The answer as the run read it" in sent(explorer, monkeypatch, "call", call="r1/ann")
+    assert (explorer.frame.steps[1]["calls"], explorer.frame.steps[1]["failed"]) == (3, 0)
 
 
 def test_lists_are_sorted_by_what_their_columns_mean(plan, cross):

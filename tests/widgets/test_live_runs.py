@@ -18,6 +18,7 @@ from tests.runlog.conversing import FIRST, SECOND, TalkingBackend
 from tests.runs.crossing import AGREE
 from tests.runs.plan.planning import PLAN, REPO, script
 from tests.widgets.live_runs import (
+    FOUND,
     SECONDS,
     VOTES,
     Gated,
@@ -28,15 +29,18 @@ from tests.widgets.live_runs import (
     plan_run,
     threads,
 )
+from verifyplan import agents
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, LogError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import Attempt, CallFailed, CallRequested, TurnReplied, TurnSent
+from verifyplan.runs.estimate import estimate
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.resume import read_run, resume
 from verifyplan.widgets.live import LiveRun
 from verifyplan.widgets.live.progress import MAX_SHOWN_CALLS, LiveProgress
+from verifyplan.widgets.live.retry import _largest_use, retry_offer
 from verifyplan.widgets.repaint import MIN_REPAINT_S
 
 LOGS = Path(__file__).parents[1] / "runlog" / "logs"
@@ -183,6 +187,63 @@ def test_a_reopened_run_begins_its_counts_anew_and_keeps_what_it_used(tmp_path, 
     assert again._job.in_flight == 0
     asked = 1_050 * len(set(turns_of(again.run)) - set(used)) + 1_050 * len(used)
     assert counts(again)["Tokens"].startswith(f"{asked:,} in")
+
+
+def test_failed_calls_are_asked_again_by_a_button_that_only_a_run_with_failed_calls_shows(tmp_path):
+    backend = ScriptedBackend(VOTES, silent=True)
+    live = cross_run(tmp_path / "broken runs", backend=backend)
+    assert live._view.failed.layout.display == "none"
+    with pytest.raises(
+        InputError, match=r"run: is ready and has no failed call to ask again\. Fix: wait until it ends"
+    ):
+        live.retry_failed()
+    live.start()
+    assert live.wait(SECONDS) == "ended"
+    assert (live._view.failed.layout.display, live._view.retry.disabled) == ("flex", False)
+    words = (
+        "1 of 6 calls failed: 1 timeout. Asking again costs what the agents of this run cost, which is not estimated"
+    )
+    assert words in live._view.failed.children[1].value
+    assert words in live.static()
+    answers = VOTES[2] | {"cy": {"F-1": AGREE, "F-2": AGREE}}
+    backend.script["2"] = answers
+    live._view.retry.click()
+    live._view.retry.click()  # the second half of a double click
+    assert live.wait(SECONDS) == "ended"
+    whole = cross_run(tmp_path / "whole", backend=ScriptedBackend(VOTES | {2: answers}, silent=True), start=True)
+    assert whole.wait(SECONDS) == "ended"
+    assert live.run.frames.findings["classification"].equals(whole.run.frames.findings["classification"])
+    for shown in (live, whole):
+        assert shown._view.failed.layout.display == "none"
+        assert not shown.failure.value
+
+
+@pytest.mark.parametrize(("failed", "asked"), [(1, 4), (2, 1)])
+def test_what_asking_again_costs_at_most_is_that_of_the_failed_calls_and_of_later_rounds(tmp_path, failed, asked):
+    answers = VOTES | {2: VOTES[2] | {"cy": {"F-1": AGREE, "F-2": AGREE}}}
+    answers |= {failed: answers[failed] | {"ann": "timeout"}}
+    live = cross_run(tmp_path, backend=ScriptedBackend(answers, silent=True), start=True)
+    assert live.wait(SECONDS) == "ended"
+    models = agents.Anthropic.keyless(model="claude-haiku-4-5")
+    offer = retry_offer(live.run, models)
+    assert offer.is_possible
+    assert re.search(
+        rf"Asking again costs at most \$0\.\d+ by estimate \({asked} calls?, those that follow", offer.words
+    )
+    whole = estimate(FOUND, REPO, workers=["ann", "bob", "cy"], backend=models, matcher=None, progress=False).high
+    use = _largest_use(live.run, (f"r{failed}/ann",), models)
+    assert use.cost < whole.cost
+    assert (use.calls, whole.calls) == (asked, 6)
+
+
+def test_a_used_up_limit_is_said_in_place_of_an_offer_that_would_be_refused(tmp_path):
+    told = {"max_tokens": 2_000, "backend": TalkingBackend(VOTES)}
+    live = cross_run(tmp_path, **told, start=True)
+    assert live.wait(SECONDS) == "ended"
+    assert live._view.retry.disabled
+    words = live._view.failed.children[1].value
+    assert "max_tokens: is used up" in words
+    assert "retry_failed=True, max_tokens=..." in words
 
 
 def turns_of(run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from verifyplan.analysis.steps import PANEL, PHASES, call_places, call_turns, hi
 from verifyplan.frames.run_notes import counted_calls
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event_cross import PLAN_BODY
+from verifyplan.protocol.event_run import call_of
 from verifyplan.rules.classification import CLASS_OF_RULE
 
 NEVER = -1
@@ -26,6 +28,9 @@ WAITING = "waiting"
 """The standing of a finding that has no class yet."""
 
 DIFFERENCES = ("finding_id", "iteration", "old", "new", "rule", "meaning", "censored", "filled_bases")
+
+CALL_COLUMNS = ["call_id", "reopening", "superseded", "worker", "role", "status", *TOKENS]
+CALL_COLUMNS += ["cost", "duration_ms", "n_tools", "n_opened", "reason"]
 
 OWN_RULES = Setting()
 """Each run read in its own way."""
@@ -181,19 +186,41 @@ class RunSteps:
         return self.tables.calls.assign(step=[at.get(int(number), 0) for number in rounds])
 
     def calls(self, step: int) -> pd.DataFrame:
-        """Return a step's calls: `call_id, worker, role, status`, token counts, `cost, duration_ms, n_tools, reason`.
+        """Return a step's calls, those that a reopening superseded among them.
 
-        A run that was read from an artifact has its dispatches; what those do not tell, tokens above all, is missing.
+        Columns: `call_id, reopening, superseded, worker, role, status`, token counts, `cost, duration_ms, n_tools,
+        n_opened, reason`. A run that was read from an artifact has its dispatches; what those do not tell, tokens
+        above all, is missing.
         """
-        columns = ["call_id", "worker", "role", "status", *TOKENS, "cost", "duration_ms", "n_tools", "reason"]
         if len(self.tables.calls):
-            here = self._calls["step"].eq(step) & counted_calls(self._calls)
-            return self._calls.loc[here, columns].reset_index(drop=True)
+            return self._calls.loc[self._calls["step"].eq(step), CALL_COLUMNS].reset_index(drop=True)
         iteration, phase, number = self._keys[step]
         sent = self.tables.dispatches
         here = sent["iteration"].eq(iteration) & sent["round"].eq(number) & (phase in ("round", "panel"))
-        made = sent[here.to_numpy(dtype=bool)].assign(role="worker").rename(columns={"skipped_reason": "reason"})
-        return made.reindex(columns=columns).reset_index(drop=True)
+        made = (
+            sent[here.to_numpy(dtype=bool)]
+            .assign(role="worker", reopening=0, superseded=False)
+            .rename(columns={"skipped_reason": "reason"})
+        )
+        return made.reindex(columns=CALL_COLUMNS).reset_index(drop=True)
+
+    def step_of(self, row: Mapping[str, Any]) -> int:
+        """Return the step that a row of a table belongs to, by its call or turn, else by its iteration and round.
+
+        The last step that fits; that of the run's end where the row names none.
+        """
+        named = {name: row[name] for name in ("call_id", "turn_id", "iteration", "round") if pd.notna(row.get(name))}
+        call = named.get("call_id", call_of(str(named.get("turn_id", ""))))
+        made = self._calls.loc[self._calls["call_id"].eq(call).fillna(False).to_numpy(dtype=bool), "step"]
+        if len(made):
+            return int(made.iloc[-1])
+        here = self.steps["step"].ge(0)
+        for name in ("iteration", "round"):
+            if name in named:
+                here &= self.steps[name].eq(int(named[name]))
+        if "round" in named:
+            here &= self.steps["phase"].ne("end")
+        return int(self.steps.loc[here, "step"].max()) if here.any() else len(self.steps) - 1
 
     @cached_property
     def call_counts(self) -> pd.DataFrame:

@@ -23,11 +23,11 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.vote_files import (
     NEEDED_COLUMNS,
-    VOTE_TABLE_SUFFIXES,
     VoteNames,
     column_problems,
     columns_by_own_names,
     has_sidecar,
+    is_vote_file,
     read_sidecar,
     sidecar_of,
     unread_words,
@@ -73,13 +73,13 @@ def read_runs(
 
 
 def is_vote_table(paths: list[str]) -> bool:
-    """Return whether the arguments of a command name one CSV or Parquet file."""
-    return len(paths) == 1 and Path(paths[0]).suffix in VOTE_TABLE_SUFFIXES and Path(paths[0]).is_file()
+    """Return whether the arguments of a command name one CSV, TSV or Parquet file."""
+    return len(paths) == 1 and is_vote_file(paths[0]) and Path(paths[0]).is_file()
 
 
 def _votes(paths: list[str], columns: str, words: str | None, mode: str | None) -> RunSet:
-    if len(paths) != 1 or Path(paths[0]).suffix not in VOTE_TABLE_SUFFIXES:
-        raise InputError(Problem("--columns", "goes with one CSV or Parquet of votes", "name one such file"))
+    if len(paths) != 1 or not is_vote_file(paths[0]):
+        raise InputError(Problem("--columns", "goes with one CSV, TSV or Parquet of votes", "name one such file"))
     named = read_pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")
     problems = [*column_problems(named, "--columns")]
     if mode is not None and named.get("mode", mode) != mode:
@@ -103,20 +103,31 @@ def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
     unread = unread_words(table[named["verdict"]]) if words is None and "verdict" in named else {}
     if (missing or unread) and has_terminal():
         names = ask_names(path, table, named, words_named=words is not None)
-        runs = votes_as_named(table, _with_options(names, words, mode))
-        typer.echo(f"Remembered in {visible(write_sidecar(path, names))}: delete it to be asked again.", err=True)
+        runs = _read_votes(table, _with_options(names, words, mode))
+        typer.echo(_remember(path, names), err=True)
         return runs
     if missing:
-        shown = [f"{name}={named.get(name, 'COLUMN')}" for name in NEEDED_COLUMNS]
+        shown = shlex.quote(_pairs({name: named.get(name, "COLUMN") for name in NEEDED_COLUMNS}))
         fix = (
-            f"say which column is what: --columns {','.join(shown)}, of {one_of(list(table))}; and what your words for "
-            f"verdicts mean: {_words_fix([*filter(None, unread)], {})}"
+            f"say which column is what: --columns {shown}, of {one_of(list(table))}; and what your words for "
+            f"verdicts mean: {_words_fix(unread, {})}"
         )
         message = f"is a table of votes whose columns are not named: which is the {' and the '.join(missing)}"
         raise InputError(Problem(str(path), message, fix))
-    read = ",".join(f"{name}={column}" for name, column in named.items())
+    read = shlex.quote(_pairs(named))
     typer.echo(f"{visible(path)}: columns by their own names, as --columns {visible(read)}", err=True)
     return _read_votes(table, _with_options(VoteNames(named), words, mode))
+
+
+def _remember(path: Path, names: VoteNames) -> str:
+    """Write the names of columns beside their table; return a line that says so, or how a shell gives them instead."""
+    try:
+        return f"Remembered in {visible(write_sidecar(path, names))}: delete it to be asked again."
+    except OSError as error:
+        options = ["--columns", _pairs(names.columns)]
+        options += ["--verdicts", _pairs(names.verdicts)] if names.verdicts else []
+        why = f"{sidecar_of(path)} cannot be written ({error.strerror or error})"
+        return visible(f"Not remembered: {why}. To be asked nothing: {shlex.join(options)}")
 
 
 def _read_votes(table: pd.DataFrame, names: VoteNames, sidecar: Path | None = None) -> RunSet:
@@ -125,23 +136,40 @@ def _read_votes(table: pd.DataFrame, names: VoteNames, sidecar: Path | None = No
         return votes_as_named(table, names, sidecar)
     except TableError as error:
         column, named = names.columns.get("verdict", ""), set(map(spelling, names.verdicts))
-        words = [word for word in unread_words(table[column]) if word] if column in table else []
+        words = unread_words(table[column]) if column in table else ()
         unread = [word for word in words if spelling(word) not in named]
-        fix = f"say what your words mean: {_words_fix(unread, names.verdicts)}"
-        raise TableError(
-            replace(problem, fix=fix)
-            if unread and problem.place == "votes: column verdict" and "holds" in problem.message
-            else problem
-            for problem in error.problems
-        ) from None
+        raise TableError(_for_shell(problem, names, unread) for problem in error.problems) from None
+
+
+def _for_shell(problem: Problem, names: VoteNames, unread: Collection[str]) -> Problem:
+    """Return a problem of a table of votes with the options of a command as its fix, where Python mends it else."""
+    if problem.place == "votes: column verdict" and unread:
+        return replace(problem, fix=f"say what your words mean: {_words_fix(unread, names.verdicts)}")
+    if problem.place == "votes: column mode" and names.columns.get("mode"):
+        fix = "use collaborative or adversarial, or leave it empty; if they are conditions, write a file for each"
+        return replace(problem, fix=f"{fix}, and name another column, or none, as mode=")
+    if problem.place == "votes: worker" and "the key of another" in problem.message:
+        free = [name for name in ("round", "run") if name not in names.columns]
+        option = shlex.quote(_pairs({**names.columns, free[0]: "COLUMN"})) if free else ""
+        fixes = [f"name the column of the {' or the '.join(free)}, as --columns {option}"] if free else []
+        fixes += ["if the table holds several conditions (modes, prompts), write a file for each"]
+        return replace(problem, fix="; ".join([*fixes, "only if a vote really is there twice, drop one"]))
+    return problem
 
 
 def _words_fix(unread: Collection[str], named: Mapping[str, str]) -> str:
     """Return how a shell says what words mean; what each means is left open, as a guess could turn votes round."""
     if not 0 < len(unread) <= MAX_WORDS:
         return "--verdicts yes=agree,no=disagree (your words on the left)"
-    pairs = [*(f"{word}={verdict}" for word, verdict in named.items()), *(f"{word}=VERDICT" for word in unread)]
-    return f"--verdicts {shlex.quote(','.join(pairs))}, each VERDICT {', '.join(VERDICTS[:-1])} or {VERDICTS[-1]}"
+    pairs = dict(named) | {word: "VERDICT" if word else "verification-error" for word in unread}
+    open_ones = f", each VERDICT {', '.join(VERDICTS[:-1])} or {VERDICTS[-1]}" if any(unread) else ""
+    blank = ", if every empty cell is a lost vote" if "" in unread else ""
+    return f"--verdicts {shlex.quote(_pairs(pairs))}{open_ones}{blank}"
+
+
+def _pairs(named: Mapping[str, str]) -> str:
+    """Return pairs as an option has them."""
+    return ",".join(f"{name}={value}" for name, value in named.items())
 
 
 def _with_options(names: VoteNames, words: str | None, mode: str | None) -> VoteNames:

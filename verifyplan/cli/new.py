@@ -1,16 +1,16 @@
-"""`new study`: a folder to begin with, made whole or not at all."""
+"""`new study`: a folder to begin with."""
 
 from __future__ import annotations
 
-import secrets
-import shutil
+from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import disk_error
+from verifyplan.files import write_text
 
 TEMPLATE = Path(__file__).parent / "study"
 """The files of a new study."""
@@ -39,23 +39,33 @@ def study(folder: Annotated[Path, typer.Argument(help="The folder; it must not e
     write_study(folder)
     names = ", ".join(sorted(path.name for path in folder.iterdir()))
     typer.echo(f"Written: {folder} with {names}")
-    typer.echo(f"Next: cd {folder}, run `make`, then put your votes into votes.csv and your labels into labels.csv")
+    typer.echo(
+        f"Next: cd {quote(str(folder))}, run `make`, then put your votes into votes.csv and your labels into labels.csv"
+    )
 
 
 def write_study(folder: Path) -> None:
-    """Fill a new or empty folder with the files of a study, all at once; InputError for any other."""
+    """Fill a new or empty folder with the files of a study, all or none; InputError for any other.
+
+    Files are written one by one, as no folder takes the place of another on Windows, even of an empty one.
+    """
     target = folder.absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.parent / f".tmp-{secrets.token_hex(8)}"
+    is_new = not target.exists()
+    written: list[Path] = []
     try:
-        temporary.mkdir()
+        target.mkdir(parents=True, exist_ok=True)
+        if any(target.iterdir()):
+            raise FileExistsError
         for file in TEMPLATE.iterdir():
-            shutil.copyfile(file, temporary / file.name)
-        temporary.rename(target)  # which no system does to a folder that holds something
-    except OSError as error:
-        if temporary.exists() and target.exists():
-            fix = "name a folder that does not exist, or an empty one"
-            raise InputError(Problem(str(folder), "is there already, and nothing was changed in it", fix)) from None
-        raise disk_error(error, target) from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            write_text(target / file.name, file.read_text("utf-8"))
+            written.append(target / file.name)
+    except FileExistsError:
+        fix = "name a folder that does not exist, or an empty one"
+        raise InputError(Problem(str(folder), "is there already, and nothing was changed in it", fix)) from None
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        if is_new:
+            with suppress(OSError):
+                target.rmdir()
+        raise

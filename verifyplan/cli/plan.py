@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -220,7 +221,7 @@ def _print_end(run: Run, report: Path | None, *, by_verdict: bool) -> int:
         try:
             typer.echo(f"report: {run.report(report)}")
         except OSError as error:
-            how = f"verifyplan resume {run.log_path} --report {report}"
+            how = f"verifyplan resume {quote(str(run.log_path))} --report {quote(str(report))}"
             error.add_note(f"Nothing is lost; the report is written by: {how}")
             raise
     code = exit_code_of(run, by_verdict=by_verdict)

@@ -67,7 +67,7 @@ def as_truth(values: pd.Series[Any], place: str) -> pd.Series[Any]:
     unknown = words[words.notna() & truth.isna()].drop_duplicates()
     if len(unknown):
         message = f"holds {one_of(unknown[:5])}"
-        raise TableError(Problem(place, message, "use true and false, or leave it empty"))
+        raise TableError(Problem(place, message, "use true and false, yes and no, or 1 and 0, or leave it empty"))
     return truth.astype("boolean")
 
 

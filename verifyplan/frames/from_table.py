@@ -20,6 +20,7 @@ from verifyplan.frames.label_words import spelling_problems, truth_word_problems
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
 from verifyplan.frames.scores import AgreesWhen, labels_of_scores, threshold_problems
+from verifyplan.frames.table_shape import how_to_make_long, one_column_problem
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.text import counted, did_you_mean
 
@@ -234,14 +235,19 @@ def _several(name: Any) -> list[Any]:
 
 
 def _absent(frame: pd.DataFrame, named: Mapping[str, Any]) -> Iterator[Problem]:
-    counts = Counter(frame.columns)
+    if problem := one_column_problem(frame):
+        yield problem
+        return
+    counts, used = Counter(frame.columns), [each for name in named.values() for each in _several(name)]
     pairs = ((key, each) for key, name in named.items() for each in _several(name) or [""])
     for argument, name in pairs:
         count = counts[name]
         if count != 1:
             near = did_you_mean(name, frame.columns)
             message = f"there are {count} columns {name!r}" if count else f"there is no column {name!r}{near}"
-            yield Problem(f"votes: {argument}", message, f"name one of its columns: {one_of(frame.columns[:20])}")
+            long = how_to_make_long(frame, used, "label") if argument == "worker" and not count else ""
+            fix = f"name one of its columns: {one_of(frame.columns[:20])}{long}"
+            yield Problem(f"votes: {argument}", message, fix)
 
 
 def _number_or_text(label: str) -> tuple[int, float, str]:

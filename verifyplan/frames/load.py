@@ -19,7 +19,7 @@ from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.run_files import attempt, read_files
 from verifyplan.frames.runset import RunSet, concat, no_errors
 from verifyplan.frames.saved_tables import read_tables
-from verifyplan.frames.vote_files import has_sidecar, read_remembered
+from verifyplan.frames.vote_files import has_sidecar, read_remembered, runs_of_files
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.progress import progress as progress_bar
 
@@ -80,7 +80,8 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
 
     A dataset that `verifyplan compile` wrote is opened and not read: its tables are read when they are first needed.
     A CSV or Parquet of votes is read where a file beside it, `votes.csv.columns.json`, names its columns, as
-    `verifyplan compare` writes it; `from_votes` reads any other table.
+    `verifyplan compare` writes it; `from_votes` reads any other table. Of several such files those without a column of
+    runs are runs named after the files.
 
     `paths` is a file, a folder (every log and artifact in it and below, and the tables saved in it; hidden ones and
     links to folders aside), a glob, an fsspec address such as `s3://bucket/runs`, or a list of these. A run's id is
@@ -110,7 +111,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
         return datasets[0]
     failures: list[Failure] = []
     saved = [attempt(partial(_saved_runs, folder), folder.folder, failures) for folder in folders]
-    saved += [attempt(partial(read_remembered, path), os.fspath(path), failures) for path in votes]
+    saved += [attempt(partial(read_remembered, *of), os.fspath(of[0]), failures) for of in runs_of_files(votes).items()]
     sets = [*datasets, *(runs for runs in saved if runs is not None)]
     shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
     with progress_bar("loading runs", len(files), shown) as step:

@@ -8,19 +8,26 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path, PurePath
+from typing import IO
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from verifyplan.errors import InputError, Problem, TableError
+from verifyplan.errors import InputError, Problem
 from verifyplan.frames.csv_tables import plain_table
 from verifyplan.frames.table_limits import COMPRESSED, refuse_large, refuse_repeated_texts, text_table
+from verifyplan.frames.table_shape import SEPARATORS
 
 TRUTH_COLUMNS = ["finding_id", "truth"]
 
 TRUTH_FILES = ("truth.csv", "claims.csv")
 """The files in a folder of runs that say which findings are true; the first that is there counts."""
+
+MAX_HEAD_BYTES = 65_536
+"""Bytes of the first line of a CSV that say what parts its cells."""
+_CELLS_FIX = "give each line as many cells as the first has names, and put a cell with a comma between quotes"
+_WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 Truth = Mapping[str, bool] | pd.Series | pd.DataFrame | str | os.PathLike[str]
 """Truth by finding id, a table with `finding_id` and `truth`, or the path of a CSV, Parquet or JSON file of these."""
@@ -30,8 +37,9 @@ def read_table(path: Path) -> pd.DataFrame:
     """Read a CSV, Parquet or JSON file; InputError if it is none of these, or damaged.
 
     JSON holds a list of rows, or truth by finding id. CSV, TSV and JSON may be compressed (.gz, .bz2, .xz, .zip), and
-    texts that `save_csv` and the like made safe for spreadsheets are read as they were. A table that would fill the
-    memory is refused by its size, before it is read (see `table_limits`).
+    texts that `save_csv` and the like made safe for spreadsheets are read as they were. A CSV whose first line has no
+    comma may have semicolons, tabs or bars in their place, as Excel writes it in many countries. A table that would
+    fill the memory is refused by its size, before it is read (see `table_limits`).
     """
     try:
         return table_of(path, str(path))
@@ -44,6 +52,9 @@ def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
     """Return the table in a file, or in its bytes, whose `name` says the format; InputError where it is none."""
     path = PurePath(name)
     suffix = (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
+    if suffix in _WORKBOOKS:
+        fix = "save the sheet as CSV (UTF-8), or read it by pandas.read_excel and give the table"
+        raise InputError(Problem(name, "is a workbook of a spreadsheet", fix))
     source = BytesIO(content) if isinstance(content, bytes) else content
     try:
         if suffix == ".parquet":
@@ -53,12 +64,35 @@ def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
             rows = json.loads(text.read_bytes() if isinstance(text, Path) else text.read())
             return truth_table(rows) if isinstance(rows, dict) else pd.DataFrame(rows)
         # 01 is not 1, NA is a name
-        tabs = "\t" if suffix == ".tsv" else ","
-        return plain_table(pd.read_csv(text, sep=tabs, dtype="str", keep_default_na=False, na_values=[""]))
-    except TableError:
+        mark = _separator(text, suffix)
+        table = pd.read_csv(text, sep=mark, dtype="str", keep_default_na=False, na_values=[""])
+        if not isinstance(table.index, pd.RangeIndex):  # pandas takes the first cells as names of rows
+            raise InputError(Problem(name, "has more cells in a line than names in the first", _CELLS_FIX))
+        return plain_table(table)
+    except InputError:
         raise
-    except (ValueError, TypeError, pd.errors.ParserError, pa.ArrowException) as error:
+    except pd.errors.EmptyDataError:
+        fix = "give a CSV whose first line names the columns, or a Parquet file"
+        raise InputError(Problem(name, "is empty", fix)) from None
+    except UnicodeDecodeError as error:
+        fix = "save it as UTF-8 (in Excel as `CSV UTF-8`), or read it by pandas.read_csv(path, encoding=...)"
+        raise InputError(Problem(name, f"is no text in UTF-8 ({error.reason} at byte {error.start})", fix)) from None
+    except pd.errors.ParserError as error:
+        message = f"is not a table ({str(error).partition('error: ')[2].strip() or error})"
+        raise InputError(Problem(name, message, _CELLS_FIX)) from None
+    except (ValueError, TypeError, pa.ArrowException) as error:
         raise InputError(Problem(name, f"is not a table ({error})", "give a CSV or Parquet file")) from None
+
+
+def _separator(text: Path | IO[bytes], suffix: str) -> str:
+    """Return what parts the cells: tabs in a TSV; else a comma, or what parts the first line where it has no comma."""
+    if suffix == ".tsv":
+        return "\t"
+    with text.open("rb") if isinstance(text, Path) else nullcontext(text) as stream:
+        head = stream.readline(MAX_HEAD_BYTES).decode("utf-8", "replace")
+        if not isinstance(text, Path):
+            stream.seek(0)
+    return next((mark for mark in SEPARATORS if mark in head), ",") if "," not in head else ","
 
 
 def _read_parquet(source: Path | BytesIO, name: str) -> pd.DataFrame:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ from verifyplan.frames.votes import from_votes
 from verifyplan.rules.answers import read_verdict, spelling
 from verifyplan.text import did_you_mean
 
-VOTE_TABLE_SUFFIXES = (".csv", ".parquet")
+_SUFFIXES = (".csv", ".tsv", ".parquet")
 SIDECAR_SUFFIX = ".columns.json"
 MAX_SIDECAR_BYTES = 1_000_000
+_RUN_OF_FILE = "run: that of the file"
 
 NEEDED_COLUMNS = ("item", "worker", "verdict")
 VOTE_COLUMNS = (
@@ -63,10 +64,19 @@ def sidecar_of(path: str | os.PathLike[str]) -> Path:
     return Path(path).with_name(f"{Path(path).name}{SIDECAR_SUFFIX}")
 
 
+def is_vote_file(address: str | os.PathLike[str]) -> bool:
+    """Return whether an address names a file that may hold a table of votes, by its suffix in any case.
+
+    >>> is_vote_file("study/VOTES.CSV"), is_vote_file("study/votes.json")
+    (True, False)
+    """
+    return Path(address).suffix.lower() in _SUFFIXES
+
+
 def has_sidecar(address: str | os.PathLike[str]) -> bool:
     """Return whether an address is a local file of votes with such a file beside it."""
     path = Path(address)
-    return path.suffix in VOTE_TABLE_SUFFIXES and path.is_file() and sidecar_of(path).is_file()
+    return is_vote_file(path) and path.is_file() and sidecar_of(path).is_file()
 
 
 def write_sidecar(path: Path, names: VoteNames) -> Path:
@@ -140,10 +150,34 @@ def votes_as_named(table: pd.DataFrame, names: VoteNames, sidecar: Path | None =
         raise TableError([*error.problems, Problem(str(sidecar), "names these columns and words", fix)]) from None
 
 
-def read_remembered(address: str | os.PathLike[str]) -> RunSet:
-    """Return a file of votes as runs, by the names in the file beside it; InputError as `read_sidecar`."""
+def read_remembered(address: str | os.PathLike[str], run: str | None = None) -> RunSet:
+    """Return a file of votes as runs, by the names in the file beside it; InputError as `read_sidecar`.
+
+    `run` is the id of its run where the file has no column of runs; by default that of `from_votes`.
+    """
     path = Path(address)
-    return votes_as_named(read_table(path), read_sidecar(path), sidecar_of(path))
+    table, names = read_table(path), read_sidecar(path)
+    if run is not None and "run" not in names.columns:
+        table = table.assign(**{_RUN_OF_FILE: run})
+        names = replace(names, columns={**names.columns, "run": _RUN_OF_FILE})
+    return votes_as_named(table, names, sidecar_of(path))
+
+
+def runs_of_files(addresses: Iterable[str | os.PathLike[str]]) -> dict[Path, str | None]:
+    """Return files of votes, once each, and the id of the run of each that has no column of runs.
+
+    Of several it is the path under the folder that they have in common, without suffix where that tells them apart.
+
+    >>> runs_of_files(["a/votes.csv", "b/votes.csv"]).values()
+    dict_values(['a/votes', 'b/votes'])
+    """
+    paths = {Path(address).absolute(): Path(address) for address in addresses}
+    if len(paths) < 2:
+        return dict.fromkeys(paths.values())
+    common = os.path.commonpath([path.parent for path in paths])
+    names = [path.relative_to(common).as_posix() for path in paths]
+    short = [name.removesuffix(path.suffix) for name, path in zip(names, paths, strict=True)]
+    return dict(zip(paths.values(), short if len(set(short)) == len(short) else names, strict=True))
 
 
 def columns_by_own_names(columns: Sequence[object]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
+from verifyplan.frames.table_shape import how_to_make_long, one_column_problem
 from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
 from verifyplan.frames.vote_losses import with_losses_at
@@ -113,7 +115,7 @@ def from_votes(
         message = f"is {max_rounds}, but the table has votes of round {int(highest)}"
         fix = f"give at least {int(highest)}; compare and replay take fewer"
         problems.append(Problem("votes: max_rounds", message, fix))
-    problems = problems or [*_repeated_votes(votes)]
+    problems = [_with_own_name(problem, named) for problem in problems] or [*_repeated_votes(votes)]
     if problems:
         raise TableError(problems)
     bases = votes["disagree_basis"].where(votes["verdict"].eq("disagree"), None)  # as in a live run: none elsewhere
@@ -125,7 +127,10 @@ _ARGUMENTS = {"finding_id": "item", "disagree_basis": "basis", "run_id": "run"}
 
 
 def _absent_columns(frame: pd.DataFrame, named: Mapping[str, str | None], verdict: str) -> Iterator[Problem]:
-    counts = frame.columns.value_counts()
+    if problem := one_column_problem(frame):
+        yield problem
+        return
+    counts, used = frame.columns.value_counts(), [name for name in named.values() if name is not None]
     for standard, name in named.items():
         count = 1 if name is None else counts.get(name, 0)
         if count == 1:
@@ -134,7 +139,15 @@ def _absent_columns(frame: pd.DataFrame, named: Mapping[str, str | None], verdic
         near = did_you_mean(name, [*frame.columns, *(MODES if argument == "mode" else ())])
         message = f"there are {count} columns {name!r}" if count else f"there is no column {name!r}{near}"
         modes = f"write {one_of(MODES)}, or " if argument == "mode" else ""
-        yield Problem(f"votes: {argument}", message, f"{modes}name one of its columns: {one_of(frame.columns)}")
+        long = how_to_make_long(frame, used, verdict) if argument == "worker" and not count else ""
+        yield Problem(f"votes: {argument}", message, f"{modes}name one of its columns: {one_of(frame.columns)}{long}")
+
+
+def _with_own_name(problem: Problem, named: Mapping[str, str | None]) -> Problem:
+    """Return a problem with the name that its column has in the table, where no argument has that of the problem."""
+    standard = problem.place.removeprefix("votes: column ")
+    own = named.get(standard) if standard in _ARGUMENTS else None
+    return problem if own in (None, standard) else replace(problem, message=f"{problem.message} (your column {own!r})")
 
 
 def _own_words(verdicts: Mapping[Any, str] | None) -> tuple[dict[str, Verdict], list[Problem]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple, Self
 
 from verifyplan.agents.base import Backend
@@ -147,5 +148,5 @@ def retry_words(found: Retryable, log: str | Path, *, ended: bool, retry_failed:
         return f"{log}: nothing to retry: no call failed, and no limit kept one back"
     if found.superseded_from is None:
         return f"{log} has ended: nothing is asked again, and no limit or model is changed" if ended else ""
-    how = f"`verifyplan resume {log} --retry-failed` (in Python `retry_failed=True`) asks again"
+    how = f"`verifyplan resume {quote(str(log))} --retry-failed` (in Python `retry_failed=True`) asks again"
     return f"{log} has ended: nothing is asked again; as {found.words}, {how}" if ended else ""

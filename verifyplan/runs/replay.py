@@ -121,7 +121,7 @@ def replay_run(
     problems = Problems()
     if _are_of_votes(rules):
         fix = "votes are replayed by vp.replay(runs, rules=...), those of the panel of plan runs by panel_rules="
-        received = repr(rules) if isinstance(rules, str) else f"a {type(rules).__name__}"
+        received = f"{rules!r:.100}" if isinstance(rules, str | Mapping) else f"a {type(rules).__name__}"
         problems.append(Problem("rules", f"must be those of plan runs, got {received}, rules of votes", fix))
     elif rules is not None:
         options["rules"] = problems.of(lambda: stated_rules(rules, policy=policy, max_iterations=max_iterations))
@@ -149,7 +149,9 @@ def replay_run(
 
 
 def _are_of_votes(rules: object) -> bool:
-    """Return whether rules are those of votes, or the name of a preset of them alone."""
+    """Return whether rules are those of votes, fields of theirs alone, or the name of a preset of them alone."""
+    if isinstance(rules, Mapping):
+        return bool(rules) and all(name in VotingRules.model_fields for name in rules)
     if isinstance(rules, str):
         return rules in VotingRules.PRESETS and rules not in PlanRules.PRESETS
     return isinstance(rules, VotingRules)

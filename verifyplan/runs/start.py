@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from inspect import signature
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from verifyplan.agents.base import Backend
@@ -61,7 +62,7 @@ def resume_hint(log: Path, options: str = "") -> Iterator[None]:
         yield
     except BaseException as error:
         if _has_begun(log):
-            error.add_note(f"The run goes on by: verifyplan resume {log}{options}")
+            error.add_note(f"The run goes on by: verifyplan resume {quote(str(log))}{options}")
         raise
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import traceback
 from collections.abc import Callable
 from functools import update_wrapper
@@ -70,6 +71,8 @@ class Panel(ipw.VBox):
         """Failures since which the same has not worked, in words; blank if there is none."""
         self._failed: dict[str, str] = {}
         self._failures = 0
+        self.turn = threading.RLock()
+        """Whose turn it is of methods that are decorated by `in_turn`."""
         super().__init__([])
         self.add_class("vp-panel")
 
@@ -140,4 +143,18 @@ def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W,
         return result
 
     update_wrapper(call, callback)
+    return call
+
+
+def in_turn(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R]:
+    """A method of a Panel that waits until other threads have left such methods of the same panel.
+
+    A kernel with subshells hears the page in a thread of its own, also while a cell changes the panel.
+    """
+
+    def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self.turn:
+            return method(self, *args, **kwargs)
+
+    update_wrapper(call, method)
     return call

@@ -159,6 +159,11 @@ def test_what_was_settled_otherwise_leads_to_requests_that_are_others():
             r"got 'majority', rules of votes\. Fix: votes are replayed by vp\.replay\(runs, rules=",
         ),
         ({"rules": VotingRules()}, "must be those of plan runs, got a VotingRules, rules of votes"),
+        (
+            {"rules": {"majority": "2/3"}},
+            r"got \{'majority': '2/3'\}, rules of votes\. Fix: votes are replayed by vp\.replay",
+        ),
+        ({"rules": {"majority": "2/3", "policy": "deliberate"}}, "majority: is no field of PlanRules"),
         ({"rules": "majorty"}, "'majorty' is neither rules nor the name of a preset"),
         ({"mode": "loud"}, r"panel\.mode: must be 'collaborative' or 'adversarial', got 'loud'"),
     ],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
+from shlex import quote
 from typing import TypeVar
 
 import pandas as pd
@@ -227,6 +228,6 @@ def write_artifact_of(run: RunT) -> RunT:
         else:
             write_new_texts(path, texts)
     except OSError as error:
-        error.add_note(f"Nothing is lost; the artifact is written by: verifyplan resume {run.log_path}")
+        error.add_note(f"Nothing is lost; the artifact is written by: verifyplan resume {quote(str(run.log_path))}")
         raise
     return replace(run, path=path)

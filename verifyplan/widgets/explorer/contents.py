@@ -53,6 +53,7 @@ RUNS = Kind(
         "about": "task_key",
     },
     cells=_run_cells,
+    key=lambda row: [str(row["run_id"])],
 )
 
 
@@ -66,10 +67,16 @@ _FILTERS = {"Class": "standing", "Severity": "severity"}
 _SORTS = {"number": "item", "class": "standing", "severity": "severity", "claim": "summary"}
 
 
-def items_kind(noun: str, *, every_run: bool = False) -> Kind:
-    """Return how items are listed: those of one run, or of all runs, which have runs to sort by."""
-    sorts = _SORTS | ({"run": "run_id"} if every_run else {})
-    return Kind(noun=noun, searched=("item", "summary"), filters=_FILTERS, sorts=sorts, cells=_item_cells)
+def items_kind(noun: str, run_id: str | None = None) -> Kind:
+    """Return how items are listed: those of one run, or, without one, of all runs, which have runs to sort by."""
+    return Kind(
+        noun=noun,
+        searched=("item", "summary"),
+        filters=_FILTERS,
+        sorts=_SORTS | ({"run": "run_id"} if run_id is None else {}),
+        cells=_item_cells,
+        key=lambda row: [str(row["run_id"] if run_id is None else run_id), str(row["item"])],
+    )
 
 
 def items_at(course: RunSteps, step: int) -> pd.DataFrame:

@@ -39,6 +39,8 @@ class Kind:
     sorts: Mapping[str, str]
     """Columns by the titles of their orders; the first order is that of the table."""
     cells: Callable[[Row], Cells]
+    key: Callable[[Row], list[str]]
+    """A row's run, and of an item its name: what a click on it names, whatever has become of the list meanwhile."""
 
 
 @dataclass
@@ -111,7 +113,7 @@ class RowList:
             "total": len(passing),
             "first": start,
             "chosen": rank,
-            "keys": rows.tolist(),
+            "keys": [self.kind.key(row) for row in records],
             "rows": [[_cell(value) for value in self.kind.cells(row)] for row in records],
             "search": self.settings.search,
             "controls": self._controls(),

@@ -1,4 +1,4 @@
-"""Open any finding of any runs in the viewer (`vp.view`)."""
+"""Open any finding, run or row of a table in the viewer (`vp.view`)."""
 
 from __future__ import annotations
 
@@ -7,43 +7,94 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
-from verifyplan.text import did_you_mean
+from verifyplan.text import counted, did_you_mean
 from verifyplan.widgets.explorer.run_explorer import RunExplorer
 
-_NAMES = ("finding_id", "challenge_id")
+_FINDING_NAMES = ("finding_id", "challenge_id", "item")
+_RUN_NAMES = ("run_id", "run")
+_NO_RUN = "all"
+"""The run of a table of votes that has no column of runs."""
 
 
 def view(
-    runs: Runs, finding_id: str | Mapping[str, Any] | pd.Series[Any] | None = None, run_id: str | None = None
+    runs: Runs,
+    finding_id: str | Mapping[str, Any] | pd.Series[Any] | pd.DataFrame | None = None,
+    run_id: str | None = None,
 ) -> RunExplorer:
     """Return the run viewer with a finding or a challenge chosen.
 
     Args:
         runs: a RunSet, a run, a path, or the name of a bundled set.
-        finding_id: a finding or challenge; or the row of a table that has a `finding_id` or `challenge_id`, and perhaps
-            a `run_id`, such as `table.iloc[0]`. None opens the first run.
+        finding_id: a finding or challenge; or a row of a table, such as `table.iloc[0]`, a table of one row, or a tuple
+            of `itertuples`. A row opens its finding, challenge or message; one that names none, such as that of a call
+            or a round, opens its run at the step that it belongs to. None opens the first run.
         run_id: its run; the first that has it, where none is named.
 
-    Raises InputError for a finding or run that is not there.
+    Raises InputError for a finding or run that is not there, and for a row that names neither.
 
     >>> viewer = view("stdlib-claims", "F-0145")
     >>> viewer.run_id, viewer.selected["summary"].iloc[0][:24]
     ('adversarial/part-01', '`SimpleXMLRPCServer` is ')
     """
-    if isinstance(finding_id, Mapping | pd.Series):
-        row: Mapping[str, Any] = finding_id if isinstance(finding_id, Mapping) else dict(finding_id)
-        name = next((str(row[key]) for key in _NAMES if key in row and pd.notna(row[key])), None)
-        if name is None:
-            raise InputError(Problem("finding_id", "the row names no finding", "give a row with a finding_id"))
-        finding_id, run_id = name, run_id or (str(row["run_id"]) if pd.notna(row.get("run_id")) else None)
     tables = as_runs(runs)
-    viewer = RunExplorer(tables, _run_of(tables, finding_id) if run_id is None and finding_id is not None else run_id)
-    if finding_id is not None:
-        viewer.finding_id = finding_id
+    row = _row_of(finding_id, tables)
+    if row is not None:
+        finding_id, run_id = _named(row, _FINDING_NAMES), run_id or _named(row, _RUN_NAMES)
+        run_id = None if run_id == _NO_RUN and not tables.runs["run_id"].eq(_NO_RUN).any() else run_id
+        if finding_id is None and run_id is not None:
+            finding_id = _named(row, ("position",))  # of a message
+        if finding_id is None and run_id is None:
+            raise InputError(_nothing_named(row))
+    name = _named({"finding_id": finding_id}, _FINDING_NAMES)
+    viewer = RunExplorer(tables, _run_of(tables, name) if run_id is None and name is not None else run_id)
+    if name is not None:
+        viewer.finding_id = name
+    elif row is not None and viewer.course is not None:
+        viewer.step = viewer.course.step_of(row)
     return viewer
+
+
+def _row_of(value: Any, runs: RunSet) -> Mapping[str, Any] | None:
+    """Return a row as names and values, those of its index among them; None for what is no row."""
+    if isinstance(value, pd.DataFrame):
+        if len(value) != 1:
+            fix = "give one row, as table.iloc[0]"
+            raise InputError(Problem("finding_id", f"is a table of {counted(len(value), 'row')}", fix))
+        value = value.iloc[0]
+    if isinstance(value, pd.Series):
+        return _of_index(value.name, runs) | {str(key): each for key, each in value.items()}
+    if hasattr(value, "_asdict"):
+        named: Mapping[str, Any] = value._asdict()
+        return named
+    return value if isinstance(value, Mapping) else None
+
+
+def _of_index(label: Any, runs: RunSet) -> dict[str, Any]:
+    """Return the finding and the run that the label of a row names, where a table was indexed by them."""
+    labels = [each for each in (label if isinstance(label, tuple) else (label,)) if isinstance(each, str)]
+    known = {"run_id": runs.runs, "finding_id": runs.findings, "challenge_id": runs.challenges}
+    return {name: each for each in labels for name, table in known.items() if table[name].eq(each).fillna(False).any()}
+
+
+def _named(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    """Return the first of these values that a row has, as text; None where it has none."""
+    values = (row[name] for name in names if name in row and pd.api.types.is_scalar(row[name]))
+    value = next((value for value in values if pd.notna(value) and str(value)), None)
+    whole = isinstance(value, float) and value.is_integer()
+    return None if value is None else str(int(value) if whole else value)
+
+
+def _nothing_named(row: Mapping[str, Any]) -> Problem:
+    """Return the problem of a row that names neither a finding nor a run, with how to get one that does."""
+    fix = "give a row with a finding_id, challenge_id or run_id, such as runs.findings.iloc[0]"
+    worker = _named(row, ("worker", "worker_a"))
+    if worker is not None:
+        fix += f"; of a worker a row of its votes: runs.votes[runs.votes['worker'].eq({worker!r})].iloc[0]"
+    message = f"the row names no finding and no run, its columns are {one_of(list(row)[:12])}"
+    return Problem("finding_id", message, fix)
 
 
 def _run_of(runs: RunSet, finding_id: str) -> str:

@@ -24,7 +24,7 @@ from verifyplan.widgets.explorer.replay_form import ReplayForm
 from verifyplan.widgets.explorer.timeline import timeline
 from verifyplan.widgets.explorer.transcript import RunLog
 from verifyplan.widgets.html import DASH, block, heading, paragraph, table, text
-from verifyplan.widgets.panel import Panel, guarded
+from verifyplan.widgets.panel import Panel, guarded, in_turn
 
 MAX_STATIC_ITEMS = 100
 """Items that a page without a kernel lists."""
@@ -73,6 +73,7 @@ class RunExplorer(Panel):
         return None if self.course is None else str(self.course.tables.runs["run_id"].iloc[0])
 
     @run_id.setter
+    @in_turn
     def run_id(self, run_id: str) -> None:
         self._open(run_id)
 
@@ -82,6 +83,7 @@ class RunExplorer(Panel):
         return self._step
 
     @step.setter
+    @in_turn
     def step(self, step: int) -> None:
         if isinstance(step, bool) or step not in range(self._last + 1):
             fix = f"use a whole number from 0 to {self._last}"
@@ -95,6 +97,7 @@ class RunExplorer(Panel):
         return self._item or None
 
     @finding_id.setter
+    @in_turn
     def finding_id(self, finding_id: str | None) -> None:
         known = list(self._own_items[self._item_key].astype("str"))
         if finding_id is not None and finding_id not in known:
@@ -134,9 +137,7 @@ class RunExplorer(Panel):
         course = RunSteps(self._by_run.run(run_id))
         if self.frame.scope == "run":
             self._settings["items"].search = ""
-            if (
-                self.course is None or self.course.kind != course.kind
-            ):  # of another kind, whose items have other classes
+            if self.course is None or self.course.kind != course.kind:  # whose items have other classes
                 self._settings["items"].filters.clear()
         self.course, self._item, self._transcripts = course, item, {}
         self._others = OtherRules(course.tables)
@@ -150,6 +151,7 @@ class RunExplorer(Panel):
 
     # what the page asks for
 
+    @in_turn
     def receive(self, message: Mapping[str, Any]) -> None:
         """Do what the page asks for by a message `{do, ...}`; what fails is shown."""
         actions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
@@ -174,14 +176,13 @@ class RunExplorer(Panel):
 
     @guarded
     def _choose(self, message: Mapping[str, Any]) -> None:
-        name, position = str(message["list"]), int(message["key"])
-        row = self._lists[name].table.iloc[position]
-        if name == "runs":
-            self._open(str(row["run_id"]))
-        elif self.frame.scope == "all" and row["run_id"] != self.run_id:
-            self._open(str(row["run_id"]), str(row["item"]))
+        run_id, *names = map(str, message["key"])
+        if not names:
+            self._open(run_id)
+        elif run_id != self.run_id:
+            self._open(run_id, names[0])
         else:
-            self.finding_id = None if str(row["item"]) == self._item else str(row["item"])
+            self.finding_id = None if names[0] == self._item else names[0]
 
     @guarded
     def _set_list(self, message: Mapping[str, Any]) -> None:
@@ -307,11 +308,11 @@ class RunExplorer(Panel):
             return
         if self.frame.scope == "all":
             if self._every is None:
-                kind = contents.items_kind("item", every_run=True)
+                kind = contents.items_kind("item")
                 self._every = RowList(contents.items_of_all(self.runs), kind, self._settings["items"])
             self._lists["items"] = self._every
         else:
-            kind = contents.items_kind(views.noun(self.course))
+            kind = contents.items_kind(views.noun(self.course), str(self.run_id))
             table = contents.ordered_standings(self._items)
             self._lists["items"] = RowList(table, kind, self._settings["items"])
         self._show_list("items", self._chosen_in("items"))

@@ -13,6 +13,7 @@ from verifyplan.analysis.explain import RULE_MEANINGS
 from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.charts.labels import plain
+from verifyplan.frames.run_notes import counted_calls
 from verifyplan.text import counted
 from verifyplan.widgets.explorer.contents import ITEM_NOUNS
 from verifyplan.widgets.explorer.recorded_lines import Lines, opened
@@ -205,6 +206,8 @@ def _call(row: dict[Any, Any], tokens_in: float, transcripts: Mapping[str, str])
     known = [("status", _status(row["status"]))]
     known += [("tokens in", _number(tokens_in)), ("tokens out", _number(row["output_tokens"]))]
     known += [("time", _number(row["duration_ms"], " ms")), ("tool calls", _number(row["n_tools"]))]
+    if pd.notna(row["n_opened"]) and row["n_opened"]:
+        known.append(("excerpts opened beforehand", _number(row["n_opened"])))
     if pd.notna(row["cost"]):
         known.append(("cost", f"${row['cost']:,.4f}"))
     if pd.notna(row["reason"]):
@@ -213,6 +216,13 @@ def _call(row: dict[Any, Any], tokens_in: float, transcripts: Mapping[str, str])
     who = f"<b>{text(row['worker'])}</b> {text(row['role']) if row['role'] != row['worker'] else ''} {wrong}"
     sizes = f"{_number(tokens_in)} tokens in, {_number(row['output_tokens'])} out" if pd.notna(tokens_in) else NO_TOKENS
     call_id = escape(plain(row["call_id"])) if pd.notna(row["call_id"]) else ""
+    if _yes(row["superseded"]):  # what the log replays by this id is the call that counts
+        fold = f"{call_id} as it was asked in reopening {row['reopening']}"
+        marked = f'{who} <span class="vp-small">superseded; {sizes}</span>'
+        words = paragraph(
+            "It counts no more: a reopening of the run asked it again or took another course. Its cost counts."
+        )
+        return f'<details class="vp-call" data-fold="{fold}"><summary>{marked}</summary>{facts(known)}{words}</details>'
     transcript = f'<div data-slot="{call_id}">{transcripts.get(str(row["call_id"]), "")}</div>' if call_id else ""
     return (
         f'<details class="vp-call" data-call="{call_id}"><summary>{who} <span class="vp-small">{sizes}</span></summary>'
@@ -235,9 +245,12 @@ def _number(value: Any, unit: str = "") -> str:
     return NOT_RECORDED if pd.isna(value) else f"{value:,.0f}{unit}"
 
 
-def _sums(made: pd.DataFrame) -> str:
-    wrong = int(failed(made).sum())
+def _sums(listed: pd.DataFrame) -> str:
+    """Return the calls that count, added up, and how many beside them are listed that do not."""
+    made = listed[counted_calls(listed)]
+    wrong, superseded = int(failed(made).sum()), len(listed) - len(made)
     parts = [counted(len(made), "call"), f"{wrong} failed" if wrong else "none failed"]
+    parts += [f"{superseded} superseded beside them"] if superseded else []
     tokens = _sum_of(made, TOKENS).dropna()
     parts.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else NO_TOKENS)
     time = made["duration_ms"].dropna()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 import threading
 import time
 from collections.abc import Callable
@@ -218,9 +219,9 @@ def log_of_error(error: BaseException) -> Path | None:
     """The log that an error says the run goes on from; None if no log was begun.
 
     >>> error = ValueError("disk full")
-    >>> error.add_note("The run goes on by: verifyplan resume runs/plan-001.jsonl")
+    >>> error.add_note("The run goes on by: verifyplan resume 'my runs/plan-001.jsonl' --retry-failed")
     >>> log_of_error(error).name, log_of_error(ValueError())
     ('plan-001.jsonl', None)
     """
     matches = [match for note in getattr(error, "__notes__", ()) if (match := _GOES_ON.fullmatch(note))]
-    return Path(matches[-1][1]) if matches else None
+    return Path(shlex.split(matches[-1][1])[0]) if matches else None

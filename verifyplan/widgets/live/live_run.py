@@ -18,6 +18,7 @@ from verifyplan.runs.run import Run
 from verifyplan.widgets.live.background_run import BackgroundRun, RunFunction, State
 from verifyplan.widgets.live.counted_events import CountedEvents
 from verifyplan.widgets.live.progress import LiveProgress
+from verifyplan.widgets.live.retry import calls_to_retry
 from verifyplan.widgets.live.tasks import (
     LiveTask,
     cross_task,
@@ -34,8 +35,9 @@ class LiveRun(Panel):
 
     `LiveRun(plan, repo, **options of verify)` verifies a plan; `LiveRun.cross` lets workers vote on findings,
     `LiveRun.resume` goes on with a log. The buttons do what the methods do: `start`, `cancel`, `answer`, `leave`,
-    `go_on`. The run asks here where it is blocked, unless `on_blocked` says otherwise. Whatever happens, every reply
-    that arrived is in the log: a run that was cancelled, left, or ended with its kernel goes on from there.
+    `go_on`, `retry_failed`. The run asks here where it is blocked, unless `on_blocked` says otherwise. Whatever
+    happens, every reply that arrived is in the log: a run that was cancelled, left, or ended with its kernel goes on
+    from there.
 
     TypeError for an option that the function behind it has not, InputError for a `start` that is no boolean; all other
     arguments are checked when it starts, and what is wrong with them is shown.
@@ -52,12 +54,12 @@ class LiveRun(Panel):
         self.label = f"Live run: {self._task.title}"
         self._progress = LiveProgress()
         self._lock = threading.RLock()  # of the progress and of what is shown; events come from another thread
-        clicks = (self._on_start, self._on_cancel, self._on_now, self._on_resume)
+        clicks = (self._on_start, self._on_cancel, self._on_now, self._on_resume, self._on_retry)
         self.form = PauseForm(self._on_answer, self._on_leave, self._on_choice)
         self._view = view = LiveView(self._task, self.form, clicks)
         self.header.show(self._task.title)
         self.header.act(*view.buttons, view.clock)
-        self.fill(view.about, view.status, self.form, view.calls, view.end, view.steps)
+        self.fill(view.about, view.status, view.failed, self.form, view.calls, view.end, view.steps)
         self._paint()
         if start:
             self.start()
@@ -109,6 +111,19 @@ class LiveRun(Panel):
             raise InputError(Problem("run", f"is {self.state}{'' if self.log_path else ' and has no log'}", fix))
         path = job.log_path
         self._begin(lambda sink, ask: self._task.go_on(path, sink, ask), path, job.seconds)
+        return self
+
+    def retry_failed(self) -> Self:
+        """Ask the failed calls of a run that ended again: what followed from them is decided anew, the log holds both.
+
+        InputError where none failed.
+        """
+        job = self._job
+        path = job.log_path if job else None
+        if job is None or path is None or job.run is None or not calls_to_retry(job.run):
+            fix = "wait until it ends; only a run with a log of which calls failed asks them again"
+            raise InputError(Problem("run", f"is {self.state} and has no failed call to ask again", fix))
+        self._begin(lambda sink, ask: self._task.retry(path, sink, ask), path, job.seconds)
         return self
 
     def answer(self, given: Answer | str, note: str = "") -> None:
@@ -219,6 +234,11 @@ class LiveRun(Panel):
         if self._job is None or not self._job.over:
             return  # a second click
         self.go_on()
+
+    @guarded
+    def _on_retry(self, _: object) -> None:
+        if self._job is not None and self._job.over:  # else it is a second click
+            self.retry_failed()
 
     def _on_answer(self, _: object) -> None:
         self._decide(lambda job, to: job.answer(self.form.answer(), to=to))

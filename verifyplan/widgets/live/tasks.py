@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,10 @@ class LiveTask:
     """Name and value of each input."""
     begin: Callable[[Sink, PauseHandler], Run]
     go_on: Callable[[Path, Sink, PauseHandler], Run]
+    retry: Callable[[Path, Sink, PauseHandler], Run]
+    """Goes on with a run that ended, and asks its failed calls again."""
+    backend: object = None
+    """The agents, where they are named; else those of the log."""
     log: Path | None = None
     """The log of a run that is taken up; None for a new one."""
 
@@ -50,7 +55,7 @@ def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, A
         arguments = {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
         return verify(plan, repo, **arguments)
 
-    return LiveTask("Plan run", _about(options, plan=name, repo=repo), begin, _resumption(options))
+    return LiveTask("Plan run", _about(options, plan=name, repo=repo), begin, **_resumptions(options))
 
 
 def cross_task(findings: RowSource, workers: Workers, options: Mapping[str, Any]) -> LiveTask:
@@ -65,7 +70,7 @@ def cross_task(findings: RowSource, workers: Workers, options: Mapping[str, Any]
         )
 
     return LiveTask(
-        "Cross run", _about(options, findings=brought, workers=_listed(workers)), begin, _resumption(options)
+        "Cross run", _about(options, findings=brought, workers=_listed(workers)), begin, **_resumptions(options)
     )
 
 
@@ -74,22 +79,33 @@ def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> LiveTask:
     inspect.signature(resume).bind(log_path, **options)
     path, first = Path(log_path), dict(options)
 
-    def go_on(path: Path, sink: Sink, ask: PauseHandler) -> Run:
+    def go_on(path: Path, sink: Sink, ask: PauseHandler, **more: Any) -> Run:
         arguments, later = dict(first), {key: value for key, value in first.items() if key not in ("answer", "note")}
         first.clear()
         first.update(later)  # the answer was to the question that the log waited with, not to a later one
-        return resume(path, **_asked(arguments, sink, ask))
+        return resume(path, **_asked(arguments, sink, ask) | more)
 
     return LiveTask(
-        "Run from its log", _about(options, log=path), lambda sink, ask: go_on(path, sink, ask), go_on, path
+        "Run from its log",
+        _about(options, log=path),
+        lambda sink, ask: go_on(path, sink, ask),
+        go_on,
+        partial(go_on, retry_failed=True),
+        options.get("backend"),
+        path,
     )
 
 
-def _resumption(options: Mapping[str, Any]) -> Callable[[Path, Sink, PauseHandler], Run]:
+def _resumptions(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a new run with these options goes on, and the agents that it goes on with."""
     kept = {key: options[key] for key in (*_ON_RESUME, "sink") if key in options}
     if callable(options.get("on_blocked")):
         kept["on_blocked"] = options["on_blocked"]
-    return lambda path, sink, ask: resume(path, **_asked(kept, sink, ask))
+
+    def go_on(path: Path, sink: Sink, ask: PauseHandler, **more: Any) -> Run:
+        return resume(path, **_asked(kept, sink, ask) | more)
+
+    return {"go_on": go_on, "retry": partial(go_on, retry_failed=True), "backend": options.get("backend")}
 
 
 def _asked(options: Mapping[str, Any], sink: Sink, ask: PauseHandler) -> dict[str, Any]:

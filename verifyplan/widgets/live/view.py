@@ -17,9 +17,10 @@ from verifyplan.runs.plan.pauses import ABOUT_A_CHALLENGE, Answer, Pause
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 from verifyplan.text import counted
-from verifyplan.widgets.html import box, facts, table
+from verifyplan.widgets.html import box, facts, paragraph, table
 from verifyplan.widgets.live.background_run import BackgroundRun
 from verifyplan.widgets.live.progress import LiveProgress
+from verifyplan.widgets.live.retry import RetryOffer, retry_offer
 from verifyplan.widgets.live.tasks import LiveTask
 from verifyplan.widgets.panel import failure_html, group
 from verifyplan.widgets.repaint import StatusLine
@@ -36,8 +37,12 @@ class LiveView:
         self.now = ipw.Button(description="Stop now", tooltip="Drop the calls under way; a resumed run asks them again")
         self.resume = ipw.Button(description="Resume", tooltip="Go on from the log")
         self.buttons = (self.start, self.cancel, self.now, self.resume)
-        for button, clicked in zip(self.buttons, clicks, strict=True):
+        self.retry = ipw.Button(description="Ask failed calls again", layout=ipw.Layout(width="auto"))
+        for button, clicked in zip((*self.buttons, self.retry), clicks, strict=True):
             button.on_click(clicked)
+        self._failed_words = ipw.HTML()
+        self.failed = group("vp-row", self.retry, self._failed_words)
+        self._offer(None)
         self.status, self.clock = StatusLine(), ipw.HTML()
         self.calls, self.steps, self.end = ipw.HTML(), ipw.HTML(), ipw.HTML()
         self._ended: BackgroundRun | None = None
@@ -66,10 +71,18 @@ class LiveView:
         if job is None or job is self._ended:
             return  # the end is long: it is made once
         self.end.value = ""
+        self._offer(None)
         if job.state == "ended" and job.run is not None:
             self._ended, self.end.value = job, outcome_html(job.run)
+            self._offer(retry_offer(job.run, self._task.backend))
         elif job.state == "failed" and job.error is not None:
             self._ended, self.end.value = job, failure_html(job.error)
+
+    def _offer(self, offer: RetryOffer | None) -> None:
+        """Show what failed calls would cost to be asked again; nothing where none failed."""
+        self.failed.layout.display = "none" if offer is None else "flex"
+        self.retry.disabled = offer is None or not offer.is_possible
+        self._failed_words.value = "" if offer is None else paragraph(offer.words)
 
     def static(self, job: BackgroundRun | None, progress: LiveProgress) -> str:
         """Return all that is shown, for a page without a kernel."""
@@ -77,7 +90,8 @@ class LiveView:
         question = question_html(pause, progress.evidence) if pause else ""
         status = f'<p class="vp-status">{escape(status_line(job, progress))}</p>'
         calls = self._calls_html(job, progress)
-        return f"{self.about.value}{status}{question}{calls}{self.end.value}{progress.html()}"
+        failed = self._failed_words.value
+        return f"{self.about.value}{status}{failed}{question}{calls}{self.end.value}{progress.html()}"
 
 
 def status_line(job: BackgroundRun | None, progress: LiveProgress) -> str:
