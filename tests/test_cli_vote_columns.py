@@ -170,6 +170,20 @@ def test_cells_without_a_verdict_repeated_rows_and_names_with_spaces_have_fixes_
     assert "from_votes" not in done.err
 
 
+def test_other_forms_of_tables_say_what_a_shell_does_with_them(cli, table):
+    table.write_text("claim,gpt,claude\nc1,agree,agree\nc2,agree,disagree\n")
+    assert (
+        "; if 'gpt', 'claude' are workers, write a row for each vote (item, worker, verdict)."
+        in cli("compare", table).err
+    )
+    table.with_suffix(".xlsx").write_bytes(b"PK")
+    assert "in a shell save the sheet as CSV (UTF-8), and name that" in cli("compare", table.with_suffix(".xlsx")).err
+    done = cli("compare", table, table)
+    assert "name one table of votes alone, or give each a file votes.csv.columns.json" in done.err
+    table.with_suffix(".TSV").write_text("claim\tjudge\tvote\nc1\ta\tagree\nc1\tb\tagree\n")
+    assert cli("replay", table.with_suffix(".TSV")).code == 0
+
+
 def test_tables_without_runs_that_are_loaded_together_are_runs_of_their_files_names(table):
     other = table.parent / "more" / "votes.csv"
     other.parent.mkdir()

@@ -21,6 +21,7 @@ from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.load import as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
+from verifyplan.frames.table_shape import worker_columns
 from verifyplan.frames.vote_files import (
     NEEDED_COLUMNS,
     VoteNames,
@@ -110,13 +111,20 @@ def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
         shown = shlex.quote(_pairs({name: named.get(name, "COLUMN") for name in NEEDED_COLUMNS}))
         fix = (
             f"say which column is what: --columns {shown}, of {one_of(list(table))}; and what your words for "
-            f"verdicts mean: {_words_fix(unread, {})}"
+            f"verdicts mean: {_words_fix(unread, {})}{_shape_fix(table, named)}"
         )
         message = f"is a table of votes whose columns are not named: which is the {' and the '.join(missing)}"
         raise InputError(Problem(str(path), message, fix))
     read = shlex.quote(_pairs(named))
     typer.echo(f"{visible(path)}: columns by their own names, as --columns {visible(read)}", err=True)
     return _read_votes(table, _with_options(VoteNames(named), words, mode))
+
+
+def _shape_fix(table: pd.DataFrame, named: Mapping[str, str]) -> str:
+    """Return what else may be wrong with a table whose columns are not named: a column a worker."""
+    workers = [] if "worker" in named else worker_columns(table, named.values())
+    shown = one_of(workers[:4])
+    return f"; if {shown} are workers, write a row for each vote (item, worker, verdict)" if workers else ""
 
 
 def _remember(path: Path, names: VoteNames) -> str:

@@ -18,6 +18,8 @@ from verifyplan.frames.artifact_tables import Tables
 from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.run_tables import log_rows
 from verifyplan.frames.runset import Rows, RunSet, assemble
+from verifyplan.frames.table_files import WORKBOOKS
+from verifyplan.frames.vote_files import is_vote_file, sidecar_of
 from verifyplan.garbage import no_garbage_collection
 from verifyplan.runlog.table_records import table_records
 
@@ -154,7 +156,7 @@ def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:
         fix = (
             "load a .json artifact or a .jsonl run log, or a folder of saved tables; "
             "read votes in CSV or Parquet by pandas, and give the table to from_table (any labels) "
-            "or from_votes (verdicts)"
+            f"or from_votes (verdicts){_shell_fix(file.path)}"
         )
         raise InputError(Problem(file.path, f"a {kind} is no run", fix))
     data = _bytes(file)
@@ -164,6 +166,14 @@ def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:
     fix = "nothing, if it is of another program; else name the file itself to see what is wrong with it"
     foreign.append((file.path, InputError(Problem(file.path, f"is no run, as it has no {lacks}: passed over", fix))))
     return None
+
+
+def _shell_fix(path: str) -> str:
+    """Return what a shell does with a file that may hold votes, which a command takes alone, and not as a workbook."""
+    if Path(path).suffix.lower() in WORKBOOKS:
+        return "; in a shell save the sheet as CSV (UTF-8), and name that"
+    shell = f"; in a shell name one table of votes alone, or give each a file {sidecar_of(Path(path).name)}"
+    return shell if is_vote_file(path) else ""
 
 
 def _bytes(file: RunFile) -> bytes:

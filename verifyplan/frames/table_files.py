@@ -27,7 +27,7 @@ TRUTH_FILES = ("truth.csv", "claims.csv")
 MAX_HEAD_BYTES = 65_536
 """Bytes of the first line of a CSV that say what parts its cells."""
 _CELLS_FIX = "give each line as many cells as the first has names, and put a cell with a comma between quotes"
-_WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 Truth = Mapping[str, bool] | pd.Series | pd.DataFrame | str | os.PathLike[str]
 """Truth by finding id, a table with `finding_id` and `truth`, or the path of a CSV, Parquet or JSON file of these."""
@@ -52,7 +52,7 @@ def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
     """Return the table in a file, or in its bytes, whose `name` says the format; InputError where it is none."""
     path = PurePath(name)
     suffix = (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
-    if suffix in _WORKBOOKS:
+    if suffix in WORKBOOKS:
         fix = "save the sheet as CSV (UTF-8), or read it by pandas.read_excel and give the table"
         raise InputError(Problem(name, "is a workbook of a spreadsheet", fix))
     source = BytesIO(content) if isinstance(content, bytes) else content
