@@ -16,7 +16,7 @@ SECONDS_BETWEEN_UPDATES = 0.1
 
 
 @dataclass(frozen=True)
-class Step:
+class ProgressBar:
     """What moves a bar: call it once for each step done; `say` writes a line above the bar."""
 
     advance: Callable[[], None]
@@ -28,7 +28,7 @@ class Step:
 
 
 @contextmanager
-def progress(title: str, total: int | None, shown: bool | None = None) -> Iterator[Step]:
+def progress(title: str, total: int | None, shown: bool | None = None) -> Iterator[ProgressBar]:
     """Show a bar with `title`; call what this yields once for each of `total` steps done (None: unknown).
 
     `shown=None` shows it in a terminal or notebook and not in a pipe or log; it goes to standard error. It is gone
@@ -37,16 +37,16 @@ def progress(title: str, total: int | None, shown: bool | None = None) -> Iterat
     console = Console(stderr=True, force_terminal=shown or None)
     hidden = not (shown if shown is not None else console.is_terminal or console.is_jupyter)
     if hidden:
-        yield Step(lambda: None, lambda _: None)
+        yield ProgressBar(lambda: None, lambda _: None)
         return
     if console.is_jupyter:
         with _notebook_bar(title, total) as step:
-            yield Step(step, lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
+            yield ProgressBar(step, lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True))
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total)
-        yield Step(
+        yield ProgressBar(
             lambda: bar.advance(task),
             lambda text: bar.console.print(text, markup=False, highlight=False, soft_wrap=True),
         )

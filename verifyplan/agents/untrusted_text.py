@@ -92,10 +92,10 @@ def short_line(line: str) -> str:
     return truncate(line, MAX_LINE_CHARACTERS, f"... (cut: {len(line):,} characters)")
 
 
-def lines_that_fit(lines: Iterable[str], limit: int = MAX_ANSWER_CHARACTERS) -> list[str]:
+def lines_that_fit(lines: Iterable[str]) -> list[str]:
     """Return as many of the lines as fit into one answer below its heading."""
     kept: list[str] = []
-    left = limit - _HEADING_CHARACTERS
+    left = MAX_ANSWER_CHARACTERS - _HEADING_CHARACTERS
     for line in lines:
         left -= len(line) + 1
         if left < 0:

@@ -38,7 +38,7 @@ class Interval(NamedTuple):
     """The denominator; of a difference the rows that both shares are taken of."""
 
 
-class _Share(NamedTuple):
+class _ClusterShare(NamedTuple):
     """A share sum(part) / sum(whole) of rows."""
 
     part: Array
@@ -53,7 +53,7 @@ class _Share(NamedTuple):
         parts, wholes = (clusters.sums(term, values) for values in (self.part, self.whole))
         return np.asarray((parts - self.value * wholes) / self.total)
 
-    def covariance(self, other: _Share) -> float:
+    def covariance(self, other: _ClusterShare) -> float:
         """Return the covariance of two shares, or the variance of one with itself, if rows were independent.
 
         The sums are of products, so that it is exact for counts, and 0 where there is none.
@@ -98,7 +98,7 @@ def share_interval(part: Array, whole: Array, clusters: AnyClusters, *, level: f
     return _wilson(share, design, level)
 
 
-def _wilson(share: _Share, design: tuple[float, float], level: float) -> Interval:
+def _wilson(share: _ClusterShare, design: tuple[float, float], level: float) -> Interval:
     """Return Wilson's interval of a share, for a design effect and its degrees of freedom."""
     effect, freedom = design
     independent = share.covariance(share)
@@ -161,7 +161,7 @@ def clustered_variance(residuals: Array, clusters: AnyClusters) -> tuple[float, 
     return independent * effect, freedom
 
 
-def _shares_of(clusters: AnyClusters, *pairs: tuple[Array, Array]) -> tuple[Array, list[_Share]]:
+def _shares_of(clusters: AnyClusters, *pairs: tuple[Array, Array]) -> tuple[Array, list[_ClusterShare]]:
     """Return which entries count for any of some shares, and the shares over these."""
     weight = clusters.weight
     columns = [(np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)) for part, whole in pairs]
@@ -171,7 +171,7 @@ def _shares_of(clusters: AnyClusters, *pairs: tuple[Array, Array]) -> tuple[Arra
         total, value = float(np.sum(weight * whole)), float(np.sum(weight * part))
         if not counted.all():
             part, whole = part * counted, whole * counted
-        shares.append(_Share(part, whole, total, value / total if total else np.nan, weight))
+        shares.append(_ClusterShare(part, whole, total, value / total if total else np.nan, weight))
     return counted, shares
 
 

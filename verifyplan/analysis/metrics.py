@@ -30,6 +30,12 @@ class Metric(NamedTuple):
     n: int
     """The denominator; for F1, which is a share of nothing, the number of findings whose truth is known."""
 
+    @property
+    def value(self) -> float:
+        """The share or ratio; NaN where the denominator is 0."""
+        whole = float(np.sum(self.whole))
+        return float(np.sum(self.part)) / whole if whole else np.nan
+
 
 class FindingKinds(NamedTuple):
     """Findings of a few kinds: those of one kind have the same classes under all conditions, and the same truth."""

@@ -47,7 +47,7 @@ class Scratch:
 
 
 @dataclass(frozen=True, eq=False)
-class Codes:
+class ColumnCodes:
     """A column as integers from `low` on; a missing value is -1, below it."""
 
     codes: Array
@@ -69,13 +69,13 @@ class Codes:
 class VoteCodes(NamedTuple):
     """A table of votes as codes; arrays have one entry a vote. Nothing is missing but bases."""
 
-    key: tuple[Codes, ...]
+    key: tuple[ColumnCodes, ...]
     """The columns that name a finding."""
     rounds: Array
     """The round of each vote, from 1."""
     n_rounds: int
     """The highest round."""
-    worker: Codes
+    worker: ColumnCodes
     """Who votes."""
     verdict: Array
     """The place of each verdict in `verdicts`."""
@@ -158,7 +158,7 @@ def vote_codes(votes: pd.DataFrame) -> VoteCodes | None:
     )
 
 
-def _words(column: Codes) -> tuple[Any, ...] | None:
+def _words(column: ColumnCodes) -> tuple[Any, ...] | None:
     """Return the few values of a column; None where there are too many, or none that could be words."""
     if column.names is None or column.span > MAX_WORDS:
         return None
@@ -193,7 +193,7 @@ _BLOCK = 2**16
 """Values are looked at so many at a time, which stay in the cache."""
 
 
-def _read(columns: Iterable[pd.Series[Any]]) -> list[Codes]:
+def _read(columns: Iterable[pd.Series[Any]]) -> list[ColumnCodes]:
     """Return columns as codes; many texts by several threads, since Arrow lets others run."""
     several = list(columns)
     if len(several[0]) < MIN_THREADED_VOTES or not any(isinstance(each.dtype, pd.StringDtype) for each in several):
@@ -202,7 +202,7 @@ def _read(columns: Iterable[pd.Series[Any]]) -> list[Codes]:
         return list(threads.map(codes_of, several))
 
 
-def codes_of(values: pd.Series[Any]) -> Codes:
+def codes_of(values: pd.Series[Any]) -> ColumnCodes:
     """Return a column as codes: of categories and integers their own, else numbered in order of appearance.
 
     >>> codes_of(pd.Series(["b", "a", None, "b"], dtype="category")).codes.tolist()
@@ -213,12 +213,12 @@ def codes_of(values: pd.Series[Any]) -> Codes:
     """
     array = values.array
     if isinstance(array, pd.Categorical):
-        return Codes(array.codes, array.categories)
+        return ColumnCodes(array.codes, array.categories)
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
         integers = values.to_numpy()
         if values.dtype.kind == "i" or int(integers.max()) < 2**63:
-            return Codes(integers)
+            return ColumnCodes(integers)
     if isinstance(values.dtype, pd.StringDtype):
-        return Codes(*text_codes(pa.array(values)))
+        return ColumnCodes(*text_codes(pa.array(values)))
     codes, names = pd.factorize(values)
-    return Codes(codes, names)
+    return ColumnCodes(codes, names)

@@ -87,7 +87,7 @@ def packed_classes(
 _COUNTER, _BURDEN = "counter-evidence", "burden-not-met"
 
 
-class _Judged(NamedTuple):
+class _JudgedVotes(NamedTuple):
     """Findings of one part of the votes; arrays have one entry a finding."""
 
     first: Array
@@ -100,16 +100,16 @@ class _Judged(NamedTuple):
     """The words of censored findings, of shape (rounds, findings)."""
 
 
-def _judged(judge: PackedJudge, counted: Counted, decisions: Array | None = None) -> _Judged:
+def _judged(judge: PackedJudge, counted: Counted, decisions: Array | None = None) -> _JudgedVotes:
     decisions = judge.decide(counted.words) if decisions is None else decisions
     filled = None
     if counted.missing is not None:
         executed = np.arange(1, len(counted.missing) + 1)[:, None] <= decisions["round"]
         filled = np.asarray(np.sum(counted.missing, axis=0, where=executed, dtype=np.int32))
-    return _Judged(counted.first, decisions, filled, counted.words[:, decisions["censored"]])
+    return _JudgedVotes(counted.first, decisions, filled, counted.words[:, decisions["censored"]])
 
 
-def _put_together(parts: list[_Judged]) -> PackedClasses:
+def _put_together(parts: list[_JudgedVotes]) -> PackedClasses:
     """Return what was judged part by part, which is taken from the list: so it is not twice in memory."""
     n = sum(len(part.first) for part in parts)
     packed = PackedClasses(

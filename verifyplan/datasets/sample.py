@@ -33,7 +33,7 @@ class _SampleCommit(Model):
     removed: tuple[StrictStr, ...]
 
 
-class _History(Model):
+class _GitHistory(Model):
     author: Text
     branch: Text
     commits: tuple[_SampleCommit, ...]
@@ -55,7 +55,7 @@ def sample_repository(folder: str | Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".tmp-sample-", dir=target.parent) as temporary:
         made = Path(temporary) / "repository"
-        history = read_data(_History, plans_folder() / "history.json")
+        history = read_data(_GitHistory, plans_folder() / "history.json")
         _git(made.parent, "init", "--quiet", "--template=", f"--initial-branch={history.branch}", made.name)
         _git(made, "fast-import", "--quiet", stdin=b"".join(_stream(history)))
         _git(made, "reset", "--quiet", "--hard")
@@ -95,7 +95,7 @@ def _expect_same(made: Path, target: Path, folder: str | Path) -> None:
     raise InputError(Problem(str(folder), "is neither empty nor the sample repository, unchanged", fix))
 
 
-def _stream(history: _History) -> Iterator[bytes]:
+def _stream(history: _GitHistory) -> Iterator[bytes]:
     """Yield the history in the format of git fast-import, which needs no working tree and no settings of the user."""
     for commit in history.commits:
         who = f"{history.author} {int(commit.at.timestamp())} {commit.at:%z}".encode()

@@ -11,7 +11,7 @@ from verifyplan.frames.vote_losses import Bools, quorum_of
 from verifyplan.text import counted, listed
 
 
-def notes_on_few_votes(runs: pd.DataFrame, findings: pd.DataFrame, where: str = "") -> Iterator[str]:
+def notes_on_few_votes(runs: pd.DataFrame, findings: pd.DataFrame) -> Iterator[str]:
     """Yield how many classes rest on too few valid votes, and which: one note for those below a quorum, one for others.
 
     Too few are fewer than the quorum of the run's rules and, where these name none, half or fewer of the votes that the
@@ -24,9 +24,9 @@ def notes_on_few_votes(runs: pd.DataFrame, findings: pd.DataFrame, where: str = 
     ['The class of 1 finding rests on half or fewer of the votes asked for (1 of 3): F-1.']
     """
     below = findings["below_quorum"].fillna(False).to_numpy(dtype=bool)
-    yield from _note(findings[below], "fewer valid votes than the quorum", " votes asked for", where)
+    yield from _note(findings[below], "fewer valid votes than the quorum", " votes asked for")
     few = _half_or_fewer(findings) & ~below & ~_have_quorum(runs, findings)
-    yield from _note(findings[few], "half or fewer of the votes asked for", "", where)
+    yield from _note(findings[few], "half or fewer of the votes asked for", "")
 
 
 def _half_or_fewer(findings: pd.DataFrame) -> Bools:
@@ -42,10 +42,10 @@ def _have_quorum(runs: pd.DataFrame, findings: pd.DataFrame) -> Bools:
     return findings["run_id"].isin(runs.loc[runs["rules"].isin(texts), "run_id"]).to_numpy(dtype=bool)
 
 
-def _note(few: pd.DataFrame, than: str, noun: str, where: str) -> Iterator[str]:
+def _note(few: pd.DataFrame, than: str, noun: str) -> Iterator[str]:
     if few.empty:
         return
     classes, rest = ("class", "rests") if len(few) == 1 else ("classes", "rest")
     votes = f"{int(few['votes_valid'].sum()):,} of {int(few['votes_asked'].sum()):,}{noun}"
-    those = f"{counted(len(few), 'finding')}{where}"
+    those = f"{counted(len(few), 'finding')}"
     yield f"The {classes} of {those} {rest} on {than} ({votes}): {listed(few['finding_id'])}."

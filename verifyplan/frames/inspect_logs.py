@@ -34,14 +34,14 @@ class _Score(TypedDict, total=False):
     metadata: Any
 
 
-class _Scored(TypedDict, total=False):
+class _SampleScores(TypedDict, total=False):
     id: Any
     epoch: Any
     target: Any
     scores: dict[str, _Score] | None
 
 
-_SCORED = msgspec.json.Decoder(list[_Scored])
+_SCORED = msgspec.json.Decoder(list[_SampleScores])
 _ANY = msgspec.json.Decoder()
 
 

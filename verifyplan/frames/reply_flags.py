@@ -21,9 +21,6 @@ often alike by themselves; text in quotes or backticks, which several may cite, 
 MIN_COPIED_ANSWER_WORDS = 24
 """A whole answer counts as copied where all its votes are those of another, and its explanations have so many words."""
 
-WITHIN_RUN = ["id_repeated", "words_repeated", "other_model"]
-"""The flags that follow from the log of a run alone."""
-
 CALL = ["run_id", "call_id", "reopening"]
 """The columns by which a turn finds its call."""
 Bools = npt.NDArray[np.bool_]

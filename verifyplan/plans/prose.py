@@ -68,7 +68,7 @@ def _blank(prose: list[str], part: CodeBlock | XmlElement) -> None:
     prose[part.first - 1 : part.last] = [""] * (part.last - part.first + 1)
 
 
-class PlainLoader(yaml.SafeLoader):
+class AliasFreeLoader(yaml.SafeLoader):
     """A YAML loader without aliases, by which a few lines could expand to gigabytes."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -110,7 +110,7 @@ def _yaml_values(text: str) -> tuple[dict[str, Any], str]:
     if len(text) > MAX_FRONTMATTER_CHARACTERS:
         return {}, f"it is longer than {MAX_FRONTMATTER_CHARACTERS:,} characters"
     try:
-        values = yaml.load(text, Loader=PlainLoader)  # noqa: S506  (a SafeLoader, made stricter)
+        values = yaml.load(text, Loader=AliasFreeLoader)  # noqa: S506  (a SafeLoader, made stricter)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         return {}, f"it is not YAML at line {line} ({error.problem})"

@@ -18,7 +18,7 @@ MAX_CELL_CHARACTERS = 160
 """Longest text in a table's cell; the full text is elsewhere on the page."""
 
 
-class _Kind:
+class _BlockKind:
     @property
     def kind(self) -> str:
         """The name of the class, by which templates know it."""
@@ -26,7 +26,7 @@ class _Kind:
 
 
 @dataclass(frozen=True)
-class _Span(_Kind):
+class _Span(_BlockKind):
     text: str
 
 
@@ -51,21 +51,21 @@ Words = tuple[Inline, ...]
 
 
 @dataclass(frozen=True)
-class Paragraph(_Kind):
+class Paragraph(_BlockKind):
     """A paragraph."""
 
     words: Words
 
 
 @dataclass(frozen=True)
-class Bullets(_Kind):
+class Bullets(_BlockKind):
     """A list without numbers."""
 
     items: tuple[Words, ...]
 
 
 @dataclass(frozen=True)
-class TableBlock(_Kind):
+class TableBlock(_BlockKind):
     """A table; each row has a cell for every column. The label says what it holds, for those who cannot see it."""
 
     head: tuple[str, ...]
@@ -74,14 +74,14 @@ class TableBlock(_Kind):
 
 
 @dataclass(frozen=True)
-class Fields(_Kind):
+class Fields(_BlockKind):
     """Pairs of a name of ours and a text, which may be long."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Quotation(_Kind):
+class Quotation(_BlockKind):
     """A text whose lines are kept, under a name of ours."""
 
     label: str
@@ -89,7 +89,7 @@ class Quotation(_Kind):
 
 
 @dataclass(frozen=True)
-class Subsection(_Kind):
+class Subsection(_BlockKind):
     """A part of a section, with a heading of its own; links lead to its `name`."""
 
     name: str

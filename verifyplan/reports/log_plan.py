@@ -45,14 +45,14 @@ def quoted(text: object, limit: int = MAX_CHARACTERS) -> str:
     return one_line("" if text is None else text, limit) or "-"
 
 
-class _Sentence(Formatter):
+class _SentenceFormatter(Formatter):
     def convert_field(self, value: Any, conversion: str | None) -> Any:
         return quoted(value) if conversion == "q" else super().convert_field(value, conversion)
 
 
 def sentence_of(event: Event) -> str:
     """Return an event by its sentence in the table; empty for others."""
-    return _Sentence().format(_SENTENCES.get(type(event), ""), event)
+    return _SentenceFormatter().format(_SENTENCES.get(type(event), ""), event)
 
 
 def loop_event(event: Event) -> str:

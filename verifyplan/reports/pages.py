@@ -149,10 +149,10 @@ def page_html(page: Page) -> str:
     return render("page.html.j2", page=page, summary=SUMMARY_CHARACTERS)
 
 
-def page_frame(page: Page, height: int = 640) -> str:
-    """Return the page in a frame of so many pixels, to be put into another page."""
+def page_frame(page: Page) -> str:
+    """Return the page in a frame, to be put into another page."""
     source, title = escape(page_html(page)), escape(one_line(page.title, 120))
-    style = f"width: 100%; height: {height}px; border: 1px solid #8888"
+    style = "width: 100%; height: 640px; border: 1px solid #8888"
     return f'<iframe sandbox title="{title}" style="{style}" srcdoc="{source}"></iframe>'
 
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from verifyplan.protocol.vote import CLASSIFICATIONS, Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -150,9 +149,3 @@ def judge_codes(
     """
     counted = counted_codes(codes, rules, mode, workers)
     return decide_rounds(rules_of_rounds(counted, rules, mode, workers), executed, rules), counted
-
-
-def one_decision(codes: npt.NDArray[np.int8], rules: VotingRules, mode: Mode, workers: Sequence[str]) -> Decision:
-    """Return how one finding is decided by its votes so far, of shape (rounds, workers)."""
-    decision, _ = judge_codes(codes[:, :, None], np.array([len(codes)]), rules, mode, workers)
-    return decision

@@ -39,7 +39,7 @@ _SSH2 = re.compile(
 )
 
 
-class Place(NamedTuple):
+class SecretPlace(NamedTuple):
     """A place: a literal in small letters on the line, where the group `key` is, and which of these are secrets."""
 
     hint: str
@@ -59,7 +59,7 @@ def _test(words: str) -> Test:
 
 
 @cache
-def places() -> tuple[Place, ...]:
+def places() -> tuple[SecretPlace, ...]:
     """Return all places of the table.
 
     >>> places()[0].hint
@@ -68,7 +68,7 @@ def places() -> tuple[Place, ...]:
     table = files("verifyplan.secret_rules").joinpath("places.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
     made = ((hints, re.compile(_whole(expression)), _test(test)) for hints, test, expression in rows)
-    return tuple(Place(hint, pattern, test) for hints, pattern, test in made for hint in hints.split("|"))
+    return tuple(SecretPlace(hint, pattern, test) for hints, pattern, test in made for hint in hints.split("|"))
 
 
 def _whole(expression: str) -> str:

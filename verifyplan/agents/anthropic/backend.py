@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from verifyplan.agents.anthropic.answer_schemas import Structured, answer_schema
-from verifyplan.agents.anthropic.conversation import Conversation, Endpoint
+from verifyplan.agents.anthropic.conversation import Conversation, EndpointCalls
 from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
 from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, address_of, check_model, hide_key, misplaced_keys
 from verifyplan.agents.anthropic.metadata import request_metadata
@@ -330,7 +330,7 @@ class Anthropic:
         return Conversation(
             request=request,
             turns=turns,
-            endpoint=Endpoint(partial(self._post, config), partial(self._estimate, config.model)),
+            endpoint=EndpointCalls(partial(self._post, config), partial(self._estimate, config.model)),
             head=head,
             opening=[*({**block, **({} if is_worker else cached)} for block in lasting), last],
             schema=answer_schema(request, structured),

@@ -56,7 +56,7 @@ class _Batch(BaseModel):
         return BatchStatus(self.id, requests, done, self.processing_status == "ended", self.expires_at)
 
 
-class _Page(BaseModel):
+class _BatchPage(BaseModel):
     data: list[_Batch]
     has_more: bool = False
 
@@ -111,10 +111,10 @@ class AnthropicBatches:
             )
             return [_result(from_json(line)) for line in response.content.splitlines() if line.strip()]
 
-    async def _page(self, **query: Any) -> _Page:
+    async def _page(self, **query: Any) -> _BatchPage:
         with _translated_errors():
             raw = await self._sdk.messages.batches.with_raw_response.list(**query)
-            return _Page.model_validate_json(raw.http_response.content)
+            return _BatchPage.model_validate_json(raw.http_response.content)
 
 
 @contextmanager

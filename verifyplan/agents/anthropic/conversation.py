@@ -43,7 +43,7 @@ _WEB_REQUESTS: dict[WebTool, str] = {
 Block = dict[str, Any]
 
 
-class Endpoint(NamedTuple):
+class EndpointCalls(NamedTuple):
     """What a call asks of an endpoint."""
 
     post: Callable[[str, dict[str, Any], Sending], Awaitable[ModelReply]]
@@ -68,7 +68,7 @@ class Conversation:
 
     request: Request
     turns: Turns
-    endpoint: Endpoint
+    endpoint: EndpointCalls
     head: dict[str, Any]
     """The part that every request of the call has: model, limits, system, tools."""
     opening: list[Block]
@@ -308,7 +308,9 @@ class WebLookup(NamedTuple):
     usage: Usage
 
 
-async def look_up(call: WebCall, turn: str, head: Mapping[str, Any], turns: Turns, endpoint: Endpoint) -> WebLookup:
+async def look_up(
+    call: WebCall, turn: str, head: Mapping[str, Any], turns: Turns, endpoint: EndpointCalls
+) -> WebLookup:
     """Make one web call by the endpoint's own tool, as an exchange of its own, with model and metadata of its call.
 
     An endpoint that has no such tool, or refuses, is reported as a refusal.

@@ -45,7 +45,7 @@ Checker = Callable[[ClaimCase], Observation]
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ClaimJudgement:
     """Whether the claim holds, holds with a caveat, is refuted, or stays undecided; and why."""
 
     kind: Literal["holds", "caveat", "refuted", "undecided"]
@@ -54,7 +54,7 @@ class Judgement:
     """Whether anything was looked at; only an undecided judgement may be without a look."""
 
 
-def look(check: Checker, item: Item, sources: SourceFiles | None) -> Judgement:
+def look(check: Checker, item: Item, sources: SourceFiles | None) -> ClaimJudgement:
     """Return the judgement on one finding by one checker: undecided, with the reason, where it cannot tell.
 
     Without `sources` only the quoted text is looked at (lightweight), else the files that the evidence
@@ -62,7 +62,7 @@ def look(check: Checker, item: Item, sources: SourceFiles | None) -> Judgement:
     """
     claim, evidence = read_claim(item.summary), read_evidence(item.evidence)
     if claim is None:
-        return Judgement("undecided", "The claim is not one that this checker can read.", looked=False)
+        return ClaimJudgement("undecided", "The claim is not one that this checker can read.", looked=False)
     if sources is None:
         seen = _look_at_quotes(check, claim, evidence)
         nothing = "No file is opened, and the evidence quotes no text to look at."
@@ -70,7 +70,7 @@ def look(check: Checker, item: Item, sources: SourceFiles | None) -> Judgement:
         places = [place for place in evidence.places if claim.kind != "file" or place.path == claim.subject]
         seen = (_look_at_place(check, claim, item.summary, place, evidence, sources) for place in places)
         nothing = f"The evidence cites no place {'in that file' if claim.kind == 'file' else 'to look at'}."
-    judgement = Judgement("undecided", nothing, looked=False)
+    judgement = ClaimJudgement("undecided", nothing, looked=False)
     for observation in seen:
         after = judge(claim, observation)
         if after.looked or not judgement.looked:  # a place that is not there hides no look
@@ -109,7 +109,7 @@ def _look_at_place(
     return check(ClaimCase(claim, source, place.line, place.last, evidence.quotes))
 
 
-def judge(claim: CodeClaim, seen: Observation) -> Judgement:
+def judge(claim: CodeClaim, seen: Observation) -> ClaimJudgement:
     """Return the judgement on the claim, from an observation of its plain form.
 
     A negated claim holds where the fact does not. What holds in part, or with a note, or leaves a part of the
@@ -119,26 +119,28 @@ def judge(claim: CodeClaim, seen: Observation) -> Judgement:
     'refuted'
     """
     if seen.says == "unknown":
-        return Judgement("undecided", seen.why, seen.looked)
+        return ClaimJudgement("undecided", seen.why, seen.looked)
     if seen.says == "partly":
-        return Judgement("caveat", seen.why)
+        return ClaimJudgement("caveat", seen.why)
     unread = f"What {claim.unread!r} adds to the claim was not checked." if claim.unread else ""
     if seen.says == "misquoted" or (seen.says == "yes") == claim.negated:
         conditional = claim.negated and unread and seen.says == "yes"
-        return Judgement("undecided", f"{seen.why} {unread}") if conditional else Judgement("refuted", seen.why)
+        return (
+            ClaimJudgement("undecided", f"{seen.why} {unread}") if conditional else ClaimJudgement("refuted", seen.why)
+        )
     note = seen.note or unread
-    return Judgement("caveat", f"{seen.why} {note}") if note else Judgement("holds", seen.why)
+    return ClaimJudgement("caveat", f"{seen.why} {note}") if note else ClaimJudgement("holds", seen.why)
 
 
-def vote(judgement: Judgement, mode: Mode) -> dict[str, str | None]:
+def vote(judgement: ClaimJudgement, mode: Mode) -> dict[str, str | None]:
     """Return the judgement as an answer on one finding; undecided is a doubt in one mode and consent in the other.
 
     Only an adversarial disagreement has a basis: counter-evidence where the claim is refuted, burden-not-met
     where nothing was decided. A vote without a look says so first, and why it is this vote. Source: rules B4, G2.
 
-    >>> vote(Judgement("undecided", "No text is quoted.", looked=False), "adversarial")["disagree_basis"]
+    >>> vote(ClaimJudgement("undecided", "No text is quoted.", looked=False), "adversarial")["disagree_basis"]
     'burden-not-met'
-    >>> vote(Judgement("undecided", "No text is quoted.", looked=False), "collaborative")["explanation"]
+    >>> vote(ClaimJudgement("undecided", "No text is quoted.", looked=False), "collaborative")["explanation"]
     'nothing looked at, so nothing speaks against the claim: No text is quoted.'
     """
     adversarial = mode == "adversarial"

@@ -37,7 +37,7 @@ METHODS = get_args(Method)
 
 
 @dataclass(frozen=True, eq=False)
-class _Estimate:
+class _LabelEstimate:
     """What a method says of the units, and of the workers."""
 
     posteriors: Floats
@@ -148,18 +148,18 @@ def _check(method: str, ties: str, iterations: int, tolerance: float) -> None:
 
 def _estimate(
     method: Method, votes: PanelVotes, counts: VoteCounts, ties: Ties, iterations: int, tolerance: float
-) -> _Estimate:
+) -> _LabelEstimate:
     if method in ("dawid-skene", "one-coin"):
         model = fit(counts, iterations, tolerance, one_coin=method == "one-coin")
-        return _Estimate(model.posteriors, np.full(counts.n_workers, np.nan), model)
+        return _LabelEstimate(model.posteriors, np.full(counts.n_workers, np.nan), model)
     if method in ("glad", "mace", "m-msr"):
         shape = (len(votes.units), counts.n_workers, counts.n_labels)
-        return _Estimate(*by_crowd_kit(method, votes.unit, votes.worker, votes.label, shape))
+        return _LabelEstimate(*by_crowd_kit(method, votes.unit, votes.worker, votes.label, shape))
     if method == "majority":
         shares, skill = weighted_shares(counts, np.ones(counts.n_workers)), np.full(counts.n_workers, np.nan)
     else:
         shares, skill = (wawa if method == "wawa" else zero_based_skill)(counts, ties)
-    return _Estimate(counts.of_units(shares), skill)
+    return _LabelEstimate(counts.of_units(shares), skill)
 
 
 def _labels(votes: PanelVotes, posteriors: Floats, ties: Ties) -> pd.DataFrame:
@@ -179,7 +179,7 @@ def _labels(votes: PanelVotes, posteriors: Floats, ties: Ties) -> pd.DataFrame:
     return fitted(RESULT_TABLES["aggregate.labels"], pd.DataFrame(table), "labels")
 
 
-def _workers(votes: PanelVotes, counts: VoteCounts, estimate: _Estimate, ties: Ties) -> pd.DataFrame:
+def _workers(votes: PanelVotes, counts: VoteCounts, estimate: _LabelEstimate, ties: Ties) -> pd.DataFrame:
     shares = highest(estimate.posteriors, ties) if estimate.model is None else estimate.posteriors
     patterns = np.zeros((len(counts.units), counts.n_labels))
     voted = counts.pattern >= 0

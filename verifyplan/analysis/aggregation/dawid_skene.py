@@ -92,7 +92,7 @@ def fit(
         sizes = f"{counts.n_workers:,} workers with {counts.n_labels:,} labels"
         message = f"{sizes} have confusion matrices of {cells:,} cells, more than {MAX_CONFUSION_CELLS:,}"
         raise SettingsError(Problem("method", message, "use 'majority' or 'wawa', or join labels"))
-    model = _Model(counts, one_coin)
+    model = _ErrorModel(counts, one_coin)
     posteriors = counts.by_label
     posteriors /= np.maximum(posteriors.sum(axis=1, keepdims=True), 1)
     done, change = 0, np.inf if len(posteriors) else 0.0
@@ -106,7 +106,7 @@ def fit(
     return DawidSkene(counts.of_units(posteriors), confusion, prior, done, change)
 
 
-class _Model:
+class _ErrorModel:
     """The two steps of expectation-maximisation."""
 
     def __init__(self, counts: VoteCounts, one_coin: bool) -> None:

@@ -106,7 +106,7 @@ def _part_without(runs: RunSet, setting: Setting) -> ClassesWithout:
     return ClassesWithout(table, workers, classes, without, censored, voted)
 
 
-class _Pairs(NamedTuple):
+class _ClassWithout(NamedTuple):
     """The class of a finding without a worker who voted on it; one entry a finding and worker."""
 
     finding: Ints
@@ -115,7 +115,7 @@ class _Pairs(NamedTuple):
     censored: Bools
 
 
-def _without_by_counts(part: ReplayPart, cast: CodedVotes, worker: Ints) -> _Pairs:
+def _without_by_counts(part: ReplayPart, cast: CodedVotes, worker: Ints) -> _ClassWithout:
     """Return the classes without each worker by tallies from which its own votes are subtracted.
 
     One entry for each finding and worker who voted on it: the time grows with the votes, not with votes x workers.
@@ -134,10 +134,10 @@ def _without_by_counts(part: ReplayPart, cast: CodedVotes, worker: Ints) -> _Pai
     rules = rules_of_tally(left, rule_set(part.rules, part.mode), part.rules.majority)
     decision = decide_rounds(rules, executed, part.rules)
     censored = rounds_held(decision, allowed, part.rules) > last_round
-    return _Pairs(finding, distinct % width, decision.classification, censored)
+    return _ClassWithout(finding, distinct % width, decision.classification, censored)
 
 
-class Changes(NamedTuple):
+class DecisionChanges(NamedTuple):
     """How far each decision that a worker voted on is another without that worker; one entry a decision and worker."""
 
     change: Floats
@@ -150,14 +150,14 @@ class Changes(NamedTuple):
     """One entry a decision."""
 
 
-def class_changes(classes: ClassesWithout) -> Changes:
+def class_changes(classes: ClassesWithout) -> DecisionChanges:
     """Return which classes of findings change without each worker: 1 or 0."""
     decision, worker = np.nonzero(classes.voted)
     changed = (classes.without != classes.classes[:, None])[decision, worker]
-    return Changes(changed.astype(np.float64), decision, worker, clusters_of_findings(classes.findings))
+    return DecisionChanges(changed.astype(np.float64), decision, worker, clusters_of_findings(classes.findings))
 
 
-def majority_changes(votes: LeaveOneOut) -> Changes:
+def majority_changes(votes: LeaveOneOut) -> DecisionChanges:
     """Return how far the majority on each unit with a vote changes without each worker.
 
     A tie is half of each of two labels, so a majority that becomes a tie has changed by a half. A unit that a worker
@@ -167,7 +167,7 @@ def majority_changes(votes: LeaveOneOut) -> Changes:
     place = np.cumsum(decided) - 1
     clusters = clusters_of_units(votes.votes).take(decided)
     both = votes.others > 0
-    return Changes(votes.change[both], place[votes.votes.unit[both]], votes.votes.worker[both], clusters)
+    return DecisionChanges(votes.change[both], place[votes.votes.unit[both]], votes.votes.worker[both], clusters)
 
 
 def whole_runs(votes: PanelVotes) -> RunSet | None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.classify import CLASS_TYPE
 from verifyplan.analysis.cluster_intervals import difference_interval, share_interval
-from verifyplan.analysis.metrics import IS_HELD
+from verifyplan.analysis.metrics import IS_HELD, Metric, metrics_of_held, truth_codes
 from verifyplan.analysis.panels.decisions import (
-    Changes,
     ClassesWithout,
+    DecisionChanges,
     class_changes,
     classes_without,
     majority_changes,
@@ -86,18 +86,11 @@ def influence(
     return _of_table(leave_one_out(votes.at(at)), code)
 
 
-class Metric(NamedTuple):
-    """A share of decisions: what counts for it, and what it is taken of; one entry a decision."""
-
-    part: Floats
-    whole: Floats
-
-
 def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
     classes = classes_without(runs, setting)
-    truth = np.asarray(classes.findings["truth"].astype("float64"), dtype=np.float64)
-    with_all = _class_metrics(classes.classes, truth)
-    sides = ((with_all, _class_metrics(without, truth)) for without in classes.without.T)
+    truth = truth_codes(classes.findings)
+    with_all = metrics_of_held(IS_HELD[classes.classes], truth)
+    sides = ((with_all, metrics_of_held(IS_HELD[without], truth)) for without in classes.without.T)
     rows = _rows(classes.workers, class_changes(classes), sides)
     findings = _changed_classes(classes)
     notes = ["Later votes of the others stay as they were: without a worker they might have been cast differently."]
@@ -134,7 +127,7 @@ def _majority_sides(votes: LeaveOneOut, positive: int | None) -> Iterator[Sides]
         yield first, second
 
 
-def _rows(workers: Sequence[str], changes: Changes, sides: Iterable[Sides]) -> pd.DataFrame:
+def _rows(workers: Sequence[str], changes: DecisionChanges, sides: Iterable[Sides]) -> pd.DataFrame:
     clusters = changes.clusters
     rows: list[tuple[object, ...]] = []
     rows_of = rows_of_workers(changes.worker, len(workers))
@@ -143,31 +136,10 @@ def _rows(workers: Sequence[str], changes: Changes, sides: Iterable[Sides]) -> p
         rows.append((name, "changed", 0.0, change.value, *change))
         for metric, second in left.items():
             first = with_all[metric]
-            difference = difference_interval(*first, *second, clusters)
-            rows.append((name, metric, _share(first), _share(second), *difference))
+            difference = difference_interval(*first[:2], *second[:2], clusters)
+            rows.append((name, metric, first.value, second.value, *difference))
     names = ["worker", "metric", "with_all", "without", "difference", "difference_low", "difference_high", "n"]
     return pd.DataFrame(rows, columns=names)
-
-
-def _share(metric: Metric) -> float:
-    n = float(metric.whole.sum())
-    return float(metric.part.sum()) / n if n else np.nan
-
-
-def _class_metrics(classes: Any, truth: Floats) -> dict[str, Metric]:
-    """Return the metrics of classes, as `compare` has them, each with the findings that it is taken of."""
-    held = IS_HELD[classes].astype(np.float64)
-    metrics = {"held": Metric(held, np.ones(len(held)))}
-    if not np.isfinite(truth).any():
-        return metrics
-    true, false = (truth == 1).astype(np.float64), (truth == 0).astype(np.float64)
-    return metrics | {
-        "precision": Metric(held * true, held * (true + false)),
-        "recall": Metric(held * true, true),
-        "f1": Metric(2 * held * true, held * (true + false) + true),
-        "false-consensus-rate": Metric(held * false, false),
-        "false-demotion-rate": Metric((1 - held) * true, true),
-    }
 
 
 def _majority_metrics(right: Floats, known: Any, truth: Any, positive: int | None) -> dict[str, Metric]:
@@ -176,7 +148,7 @@ def _majority_metrics(right: Floats, known: Any, truth: Any, positive: int | Non
     kinds = {"accuracy": known}
     if positive is not None:
         kinds |= {"sensitivity": known & (truth == positive), "specificity": known & (truth != positive)}
-    return {name: Metric(np.where(kind, right, 0.0), kind.astype(np.float64)) for name, kind in kinds.items()}
+    return {name: Metric(np.where(kind, right, 0.0), kind, int(kind.sum())) for name, kind in kinds.items()}
 
 
 def _changed_classes(classes: ClassesWithout) -> pd.DataFrame:

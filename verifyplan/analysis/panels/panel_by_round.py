@@ -14,7 +14,7 @@ from verifyplan.analysis.panels.error_correlation import effective_votes_interva
 from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.analysis.panels.panel_answers import panel_answers
 from verifyplan.analysis.panels.round_answers import Majority, RoundAnswers
-from verifyplan.analysis.panels.round_changes import Share, Step, ends_of_step
+from verifyplan.analysis.panels.round_changes import RoundStep, Share, ends_of_step
 from verifyplan.frames.panel_votes import PanelVotes
 
 MEASURES = ("vote-accuracy", "majority-accuracy", "agreement")
@@ -58,7 +58,7 @@ def _effective_votes(votes: PanelVotes, answers: RoundAnswers) -> Iterator[dict[
                 yield {"measure": measure, "round": int(number), **figure._asdict()}
 
 
-def panel_change(answers: RoundAnswers, panel: Majority, whole: Step) -> dict[str, tuple[Share, Share]]:
+def panel_change(answers: RoundAnswers, panel: Majority, whole: RoundStep) -> dict[str, tuple[Share, Share]]:
     """Return each measure of the panel in the units' first round and in their last, on equal units."""
     found = {}
     for measure, (part, weight) in _parts(answers, panel).items():

@@ -25,7 +25,7 @@ WHOLE = "first → last"
 ANY_ROUND = "any round"
 
 
-class Step(NamedTuple):
+class RoundStep(NamedTuple):
     """Two rounds of each unit between which answers are compared."""
 
     name: str
@@ -39,7 +39,7 @@ class Step(NamedTuple):
     """Whether the round after asked for the unit again."""
 
 
-def steps(answers: RoundAnswers, carry: bool) -> list[Step]:
+def steps(answers: RoundAnswers, carry: bool) -> list[RoundStep]:
     """Return the steps from each round to the next, and from each unit's first round to its last."""
     first, last, (n_units, n_rounds) = answers.first, answers.last, answers.asked.shape
     found = []
@@ -48,12 +48,12 @@ def steps(answers: RoundAnswers, carry: bool) -> list[Step]:
         again = counts & answers.asked[:, column]
         start, end = (np.full(n_units, each) for each in (column - 1, column))
         name = f"{answers.rounds[column - 1]} → {answers.rounds[column]}"
-        found.append(Step(name, start, end, counts if carry else again, again))
+        found.append(RoundStep(name, start, end, counts if carry else again, again))
     again = first < last
-    return [*found, Step(WHOLE, first, last, np.ones(n_units, dtype=bool) if carry else again, again)]
+    return [*found, RoundStep(WHOLE, first, last, np.ones(n_units, dtype=bool) if carry else again, again)]
 
 
-class Pairs(NamedTuple):
+class AnswerPairs(NamedTuple):
     """The answers of each worker on each unit at both ends of a step."""
 
     unit: Ints
@@ -63,17 +63,17 @@ class Pairs(NamedTuple):
     again: Bools
 
 
-def pairs_of_step(answers: RoundAnswers, step: Step) -> tuple[Pairs, int]:
+def pairs_of_step(answers: RoundAnswers, step: RoundStep) -> tuple[AnswerPairs, int]:
     """Return the pairs of answers of a step, and how many workers' answers are missing at one end."""
     row, unit = np.arange(len(answers.unit)), answers.unit
     start, end = answers.answer[row, step.start[unit]], answers.answer[row, step.end[unit]]
     counted = step.counts[unit]
     both = counted & (start >= 0) & (end >= 0)
     lost = int((counted & ((start >= 0) != (end >= 0))).sum())
-    return Pairs(unit[both], answers.worker[both], start[both], end[both], step.again[unit[both]]), lost
+    return AnswerPairs(unit[both], answers.worker[both], start[both], end[both], step.again[unit[both]]), lost
 
 
-def answer_changes(answers: RoundAnswers, every: list[Step], clusters: Clusters) -> pd.DataFrame:
+def answer_changes(answers: RoundAnswers, every: list[RoundStep], clusters: Clusters) -> pd.DataFrame:
     """Return the table `changes` of Flips."""
     rows = []
     for step in every:
@@ -82,17 +82,19 @@ def answer_changes(answers: RoundAnswers, every: list[Step], clusters: Clusters)
     return whole_numbers(rows)
 
 
-def worker_changes(answers: RoundAnswers, whole: Step, workers: tuple[str, ...], clusters: Clusters) -> pd.DataFrame:
+def worker_changes(
+    answers: RoundAnswers, whole: RoundStep, workers: tuple[str, ...], clusters: Clusters
+) -> pd.DataFrame:
     """Return the table `workers` of Flips."""
     pairs, _ = pairs_of_step(answers, whole)
     rows = []
     for worker, own_rows in zip(workers, rows_of_workers(pairs.worker, len(workers)), strict=True):
-        own = Pairs(*(column[own_rows] for column in pairs))
+        own = AnswerPairs(*(column[own_rows] for column in pairs))
         rows += [{"worker": worker, **row} for row in _changes(answers, own, clusters)]
     return whole_numbers(rows)
 
 
-def _changes(answers: RoundAnswers, pairs: Pairs, clusters: Clusters) -> Iterator[dict[str, Any]]:
+def _changes(answers: RoundAnswers, pairs: AnswerPairs, clusters: Clusters) -> Iterator[dict[str, Any]]:
     """Yield a row for each kind of change among pairs of answers."""
     known, truth = answers.known[pairs.unit], answers.truth[pairs.unit]
     was, is_now = pairs.start == truth, pairs.end == truth
@@ -132,13 +134,13 @@ def whole_numbers(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"count": "int64", "n": "int64"})
 
 
-def ends_of_step(values: npt.NDArray[Any], step: Step) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def ends_of_step(values: npt.NDArray[Any], step: RoundStep) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return the values of each unit at both ends of a step, of values of shape (units, rounds)."""
     row = np.arange(len(values))
     return values[row, step.start], values[row, step.end]
 
 
-def majority_steps(panel: Majority, every: list[Step], clusters: Clusters) -> pd.DataFrame:
+def majority_steps(panel: Majority, every: list[RoundStep], clusters: Clusters) -> pd.DataFrame:
     """Return the table `majority` of Flips; what a unit gains or loses is the change of its credit."""
     rows = []
     for step in every:
@@ -155,7 +157,7 @@ def majority_steps(panel: Majority, every: list[Step], clusters: Clusters) -> pd
     return pd.DataFrame(rows)
 
 
-def majority_breaks(answers: RoundAnswers, panel: Majority, whole: Step, clusters: Clusters) -> pd.DataFrame:
+def majority_breaks(answers: RoundAnswers, panel: Majority, whole: RoundStep, clusters: Clusters) -> pd.DataFrame:
     """Return the table `breaks` of Flips."""
     first = answers.first
     opening = panel.leader[np.arange(len(first)), first]

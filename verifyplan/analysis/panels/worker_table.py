@@ -12,7 +12,7 @@ from verifyplan.analysis.aggregation.dawid_skene import MAX_CONFUSION_CELLS, daw
 from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters, clusters_of, clusters_of_units
 from verifyplan.analysis.cost import failed
-from verifyplan.analysis.panels.decisions import Changes
+from verifyplan.analysis.panels.decisions import DecisionChanges
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
 from verifyplan.analysis.panels.standing_apart import rows_of_workers
 from verifyplan.frames.panel_votes import Ints, PanelVotes, claim_keys
@@ -71,7 +71,7 @@ def reliability_figures(votes: LeaveOneOut) -> Figures:
     return figures
 
 
-def panel_figures(votes: LeaveOneOut, changes: Changes) -> Figures:
+def panel_figures(votes: LeaveOneOut, changes: DecisionChanges) -> Figures:
     """Return how many decisions change without each worker, and what it adds to the accuracy of the majority.
 
     Both are of the decisions that the worker votes on; majorities of those that others vote on, too.

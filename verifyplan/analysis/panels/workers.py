@@ -10,7 +10,7 @@ import pandas as pd
 from verifyplan.analysis.cluster_intervals import Interval, share_interval
 from verifyplan.analysis.clusters import clusters_of_units
 from verifyplan.analysis.panels.decisions import (
-    Changes,
+    DecisionChanges,
     class_changes,
     classes_without,
     majority_changes,
@@ -112,7 +112,7 @@ def workers(
     )
 
 
-def _standing_out(figures: Figures, votes: LeaveOneOut, changes: Changes, measure: str) -> Figures:
+def _standing_out(figures: Figures, votes: LeaveOneOut, changes: DecisionChanges, measure: str) -> Figures:
     """Return how far each worker is from the others, and whether it is unreliable, redundant, influential."""
     cast, n = votes.votes, len(votes.votes.workers)
     value = votes.right if measure == "accuracy" else votes.agreement

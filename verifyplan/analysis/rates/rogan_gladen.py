@@ -16,7 +16,7 @@ from verifyplan.frames.panel_votes import Which
 from verifyplan.text import short_repr
 
 
-class Estimate(NamedTuple):
+class RateEstimate(NamedTuple):
     """A corrected rate with its 95 % interval."""
 
     value: float
@@ -130,12 +130,12 @@ def _share(items: JudgedItems, rows: Any) -> PanelShare:
     return PanelShare(value, effective, float(stdtrit(degrees, (1 + LEVEL) / 2)))
 
 
-def estimate_corrected(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> Estimate | None:
+def estimate_corrected(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> RateEstimate | None:
     """Return the corrected rate and its interval (Lang and Reiczigel 2014); None where it cannot be corrected."""
     return _cut(_uncut_estimate(rate, sensitivity, specificity))
 
 
-def _uncut_estimate(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> Estimate | None:
+def _uncut_estimate(rate: PanelShare, sensitivity: PanelShare, specificity: PanelShare) -> RateEstimate | None:
     """Return the estimate, which may lie below 0 or above 1; None where the panel may tell nothing."""
     z = max(rate.quantile, sensitivity.quantile, specificity.quantile)
     n = rate.effective + z**2
@@ -148,15 +148,15 @@ def _uncut_estimate(rate: PanelShare, sensitivity: PanelShare, specificity: Pane
     shift = 2 * z**2 * (centre * var_se - (1 - centre) * var_sp)
     half = z * np.sqrt(p * (1 - p) / n + centre**2 * var_se + (1 - centre) ** 2 * var_sp) / youden
     value = (rate.value + specificity.value - 1) / (sensitivity.value + specificity.value - 1)
-    return Estimate(float(value), float(centre + shift - half), float(centre + shift + half))
+    return RateEstimate(float(value), float(centre + shift - half), float(centre + shift + half))
 
 
-def _cut(uncut: Estimate | None) -> Estimate | None:
+def _cut(uncut: RateEstimate | None) -> RateEstimate | None:
     """Return an estimate cut to the range of a rate; None where its whole interval lies outside of it."""
     if uncut is None or uncut.high <= 0 or uncut.low >= 1:
         return None
     value, low, high = (min(max(figure, 0.0), 1.0) for figure in uncut)
-    return Estimate(value, min(low, value), max(high, value))
+    return RateEstimate(value, min(low, value), max(high, value))
 
 
 def _one_more(share: PanelShare) -> tuple[float, float]:
@@ -180,7 +180,9 @@ def _standard_error(rate: PanelShare, sensitivity: PanelShare, specificity: Pane
     return float(np.sqrt(p + value**2 * se + (1 - value) ** 2 * sp) / abs(youden))
 
 
-def _notes(items: JudgedItems, sensitivity: PanelShare, specificity: PanelShare, uncut: Estimate | None) -> list[str]:
+def _notes(
+    items: JudgedItems, sensitivity: PanelShare, specificity: PanelShare, uncut: RateEstimate | None
+) -> list[str]:
     youden = sensitivity.value + specificity.value - 1
     n_labelled = int(items.labelled.sum())
     if _says_the_opposite(sensitivity, specificity):

@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.classify import CLASS_TYPE
 from verifyplan.analysis.cluster_intervals import share_interval
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.metrics import IS_HELD, Metric, metrics_of_classes
+from verifyplan.analysis.metrics import IS_HELD, metrics_of_classes
 from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
 from verifyplan.analysis.treatments.changed_votes import Effect
 from verifyplan.analysis.treatments.class_bounds import bounds_of
@@ -88,18 +88,13 @@ def _range_over(alternatives: tuple[Ints, ...], truth: Ints, clusters: Clusters)
         for name, metric in metrics.items():
             low, high = ends[name]
             ends[name] = (
-                metric if _value(metric) < _value(low) or np.isnan(_value(low)) else low,
-                metric if _value(metric) > _value(high) or np.isnan(_value(high)) else high,
+                metric if metric.value < low.value or np.isnan(low.value) else low,
+                metric if metric.value > high.value or np.isnan(high.value) else high,
             )
     rows = [
         (name, *figures_of(ends[name][0], metric, ends[name][1], clusters), metric.n) for name, metric in first.items()
     ]
     return pd.DataFrame(rows, columns=["metric", *_FIGURES, "n"])
-
-
-def _value(metric: Metric) -> float:
-    whole = float(np.sum(metric.whole))
-    return float(np.sum(metric.part)) / whole if whole else np.nan
 
 
 def finding_table(changes: list[Change], classes: Ints, findings: pd.DataFrame) -> pd.DataFrame:

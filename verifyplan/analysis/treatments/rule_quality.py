@@ -73,7 +73,7 @@ def check_quality(quality: str, truth: Ints) -> None:
         raise SettingsError(problems)
 
 
-class Figure(NamedTuple):
+class QualityFigure(NamedTuple):
     """A metric under some rules: the value by the votes that were cast, and what unseen votes allow."""
 
     value: float
@@ -120,7 +120,7 @@ class QualityMeasure:
         self._adds = [_adds(cells.part, cells.whole, each) for each in held]
         self._counted = _adds(cells.n, cells.n, held[0])[0]
 
-    def figure(self, packed: npt.NDArray[np.uint8]) -> Figure:
+    def figure(self, packed: npt.NDArray[np.uint8]) -> QualityFigure:
         """Return the metric of the packed outcomes of some rules."""
         kind = _KIND_OF_PACKED[packed[self._known]]
         counts = [self._counts(at + kind, size) for at, size in zip(self._at, self._sizes, strict=True)]
@@ -132,7 +132,7 @@ class QualityMeasure:
         lowest = np.fmin.reduce([point.low, low_end.low, high_end.low])
         highest = np.fmax.reduce([point.high, low_end.high, high_end.high])
         n, censored = int(by_kind @ self._counted), int(_IS_CENSORED[packed].sum())
-        return Figure(*point[:3], low_end.value, high_end.value, float(lowest), float(highest), n, censored)
+        return QualityFigure(*point[:3], low_end.value, high_end.value, float(lowest), float(highest), n, censored)
 
     def _counts(self, cell: Ints, size: int) -> Ints:
         """Return the findings by cluster and kind; those without a class are left out."""

@@ -15,7 +15,7 @@ from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.treatments.frontier import changes_mode, min_measured, n_changed, on_frontier
 from verifyplan.analysis.treatments.rule_costs import COSTS, CostRange, RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
-from verifyplan.analysis.treatments.rule_quality import Figure, QualityMeasure, check_quality, quality_cells
+from verifyplan.analysis.treatments.rule_quality import QualityFigure, QualityMeasure, check_quality, quality_cells
 from verifyplan.analysis.treatments.rule_search import RuleSearch
 from verifyplan.analysis.treatments.rule_space import (
     asking_order,
@@ -39,11 +39,11 @@ OUTCOMES_WITHOUT_PROGRESS = 50_000_000
 """A bar is shown where rules x findings are more: some two seconds."""
 
 
-class _Judged(NamedTuple):
+class _JudgedRule(NamedTuple):
     """What a rule made of the findings."""
 
     position: int
-    figure: Figure
+    figure: QualityFigure
     cost: CostRange
     n_same: int
 
@@ -123,27 +123,27 @@ class _Judge(NamedTuple):
     outcomes: RuleOutcomes
     measure: QualityMeasure
     costs: RuleCosts
-    figures: dict[bytes, Figure]
+    figures: dict[bytes, QualityFigure]
     """The figures of outcomes that were measured already, by digest."""
 
-    def judge(self, k: int) -> tuple[bytes, _Judged]:
+    def judge(self, k: int) -> tuple[bytes, _JudgedRule]:
         """Return what the k-th rules made of the findings, and a digest of their outcomes."""
         walks = self.outcomes.walks(k)
         packed, cost = self.outcomes.packed(k, walks), self.costs.of(walks)
         digest = hashlib.sha256(packed.tobytes()).digest()
         if digest not in self.figures:
             self.figures[digest] = self.measure.figure(packed)
-        return digest, _Judged(k, self.figures[digest], cost, 1)
+        return digest, _JudgedRule(k, self.figures[digest], cost, 1)
 
 
 def _judged(
     runs: RunSet, outcomes: RuleOutcomes, quality: str, distance: list[int], *, merged: bool
-) -> Iterator[_Judged]:
+) -> Iterator[_JudgedRule]:
     """Yield what each rule made of the findings; of those that are alike that of the least distance, if merged."""
     clusters = clusters_of_findings(outcomes.findings)
     measure, costs = QualityMeasure(outcomes, quality_cells(quality), clusters), RuleCosts(runs, outcomes)
     judge, positions = _Judge(outcomes, measure, costs, {}).judge, range(len(outcomes.rules))
-    found: dict[object, _Judged] = {}
+    found: dict[object, _JudgedRule] = {}
     shown = None if len(outcomes.rules) * len(outcomes.findings) > OUTCOMES_WITHOUT_PROGRESS else False
     with progress("Judging rules", len(outcomes.rules), shown) as step:
         for k, (digest, each) in enumerate(map_parts(judge, positions)):
@@ -156,7 +156,7 @@ def _judged(
 
 
 def _table(
-    rules: tuple[VotingRules, ...], judged: list[_Judged], cost: str, sign: int, distance: list[int]
+    rules: tuple[VotingRules, ...], judged: list[_JudgedRule], cost: str, sign: int, distance: list[int]
 ) -> pd.DataFrame:
     """Return a row a rule: the fields that vary, the figure, the costs, and whether the frontier has it."""
     fields = [{name: field_text(value) for name, value in each.model_dump(mode="json").items()} for each in rules]
@@ -169,7 +169,7 @@ def _table(
         [
             texts[varying],
             pd.DataFrame({"preset": [presets.get(digest) for digest in digests], "digest": digests}, dtype="str"),
-            pd.DataFrame([each.figure for each in judged], columns=list(Figure._fields)),
+            pd.DataFrame([each.figure for each in judged], columns=list(QualityFigure._fields)),
             pd.DataFrame([each.cost.cost for each in judged], columns=list(COSTS)),
             pd.DataFrame(ends, columns=["cost_low", "cost_high"]),
         ],

@@ -24,7 +24,7 @@ DECISION_COLUMNS = ("Topic", "Decision", "Confidence", "Sources")
 NEEDS_DECISION = "[NEEDS DECISION]"
 
 
-class Decision(NamedTuple):
+class ResearchDecision(NamedTuple):
     """A row of the resolved decisions; `confidence` is None where the cell holds none of the three."""
 
     topic: str
@@ -66,7 +66,7 @@ class ResearchSummary(Document):
     confidence: ResearchConfidence | None = None
     sources: int | None = None
     conflicts: int | None = None
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[ResearchDecision, ...] = ()
     open_questions: tuple[OpenQuestion, ...] = ()
     deferred: tuple[LocatedText, ...] = ()
 
@@ -78,7 +78,7 @@ class ResearchSummary(Document):
         return {
             "confidence": stated_confidence(source, form),
             "decisions": tuple(
-                Decision(topic, decision, _confidence(cell), sources, line)
+                ResearchDecision(topic, decision, _confidence(cell), sources, line)
                 for topic, decision, cell, sources, line in rows
             ),
             "open_questions": tuple(
@@ -122,7 +122,7 @@ def _check_decisions(document: ResearchSummary) -> Iterator[Violation]:
         yield from _check_decision(document.path, decision, columns)
 
 
-def _check_decision(path: str, decision: Decision, columns: list[str]) -> Iterator[Violation]:
+def _check_decision(path: str, decision: ResearchDecision, columns: list[str]) -> Iterator[Violation]:
     line, name, confidence = decision.line, repr(decision.topic[:60]), decision.confidence
     for column, text in (("Topic", decision.topic), ("Decision", decision.decision)):
         if column in columns and not text.strip():

@@ -128,7 +128,7 @@ def _symbol_issue(context: RoleContext, name: str, path: str, line: int) -> Stat
     )
 
 
-class _Change(NamedTuple):
+class _SymbolChange(NamedTuple):
     line: int
     name: str
     needs: int  # arguments that a call must have from then on; 0 where the name is gone
@@ -168,7 +168,7 @@ def check_dependents(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
                 )
 
 
-def _taken_away(context: RoleContext) -> Iterator[_Change]:
+def _taken_away(context: RoleContext) -> Iterator[_SymbolChange]:
     for removal in context.text.instructions:
         name = _NAME.fullmatch(removal.name)
         _, ticked, behind = removal.text.partition(f"`{removal.name}`")
@@ -181,25 +181,27 @@ def _taken_away(context: RoleContext) -> Iterator[_Change]:
             and not partly
         ):
             how = "takes it away" if removal.verb == "delete" else "renames it"
-            yield _Change(removal.line, name["name"], 0, how, removal.home)
+            yield _SymbolChange(removal.line, name["name"], 0, how, removal.home)
 
 
-def _new_signatures(context: RoleContext) -> Iterator[_Change]:
+def _new_signatures(context: RoleContext) -> Iterator[_SymbolChange]:
     """Yield Python functions that need more arguments, in the plan's code or by a `def name(...)` of a sentence."""
     for block in code_blocks(context):
         for new in block.outline.definitions:
             if new.kind == "function" and new.required and len(new.name) > 3 and not new.name.startswith("__"):
-                yield _Change(block.above + new.line, new.name, new.required, f"needs {new.required} arguments now")
+                yield _SymbolChange(
+                    block.above + new.line, new.name, new.required, f"needs {new.required} arguments now"
+                )
     for sentence in context.text.sentences:
         signatures = list(_SIGNATURE.finditer(sentence.text))
         words = re.sub(r"`[^`]*`", " ", sentence.text)
         if signatures and _CHANGES.search(words) and not _ALL_USES.search(words):
             outline = context.repository.outline_of(f"def {signatures[-1]['signature'].rstrip(':')}: pass", "python")
             for new in outline.definitions[:1]:
-                yield _Change(sentence.line, new.name, new.required, f"needs {new.required} arguments now")
+                yield _SymbolChange(sentence.line, new.name, new.required, f"needs {new.required} arguments now")
 
 
-def _users(context: RoleContext, change: _Change, home: str) -> Iterator[CitedLine]:
+def _users(context: RoleContext, change: _SymbolChange, home: str) -> Iterator[CitedLine]:
     """Yield calls with too few arguments, or any calls and imports, in files that the plan does not name."""
     for path, outline in context.index.outlines(change.name):
         folder = f"{posixpath.dirname(path)}/"

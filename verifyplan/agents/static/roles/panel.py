@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from verifyplan.agents.static.checkers import is_line
-from verifyplan.agents.static.judging import Judgement
+from verifyplan.agents.static.judging import ClaimJudgement
 from verifyplan.agents.static.roles.check_questions import answer_line, questions
 from verifyplan.agents.static.roles.context import RepositoryIndex
 from verifyplan.agents.static.roles.issues import (
@@ -64,12 +64,12 @@ def _shown(line: str) -> str:
     return line.strip()[:_MAX_SHOWN_CHARACTERS] or "nothing"
 
 
-def not_looked(why: str) -> Judgement:
+def not_looked(why: str) -> ClaimJudgement:
     """Return the judgement of a worker that looked at nothing."""
-    return Judgement("undecided", f"nothing looked at: {why}")
+    return ClaimJudgement("undecided", f"nothing looked at: {why}")
 
 
-def reread(case: ChallengeCase) -> Judgement:
+def reread(case: ChallengeCase) -> ClaimJudgement:
     """Judge as panel-1: whether the plan has the quoted lines, and whether its text makes or answers the missing."""
     in_plan = [(place, name, plan) for place, name, plan in case.places if plan is not None]
     if not in_plan:
@@ -80,15 +80,19 @@ def reread(case: ChallengeCase) -> Judgement:
             lines = enumerate(plan.plan.lines, 1)
             where = next((at for at, other in lines if is_line(place.quotes[0], other)), 0)
             if where:
-                return Judgement("caveat", f"The quoted text stands at {name}:{where}.")
-            return Judgement("refuted", f"{name}:{place.first} reads: {_shown(line)}")
+                return ClaimJudgement("caveat", f"The quoted text stands at {name}:{where}.")
+            return ClaimJudgement("refuted", f"{name}:{place.first} reads: {_shown(line)}")
     place, name, plan = in_plan[0]
     if case.assertion is None:
-        return Judgement("caveat", f"{name}:{place.first} reads as quoted; whether the rest follows was not judged.")
+        return ClaimJudgement(
+            "caveat", f"{name}:{place.first} reads as quoted; whether the rest follows was not judged."
+        )
     at = _answered_at(case.assertion, plan)
     if at:
-        return Judgement("refuted", f"{name}:{at} speaks of it: {plan.plan.line(at).strip()[:_MAX_SHOWN_CHARACTERS]}")
-    return Judgement("holds", f"{name}:{place.first} reads as quoted, and no other line of the plan settles it.")
+        return ClaimJudgement(
+            "refuted", f"{name}:{at} speaks of it: {plan.plan.line(at).strip()[:_MAX_SHOWN_CHARACTERS]}"
+        )
+    return ClaimJudgement("holds", f"{name}:{place.first} reads as quoted, and no other line of the plan settles it.")
 
 
 def _answered_at(assertion: Assertion, plan: PlanText) -> int:
@@ -105,7 +109,7 @@ def _answered_at(assertion: Assertion, plan: PlanText) -> int:
     return next((at for at, line in lines if name in line and _MADE.search(line[: line.find(name)].rstrip("`*_ "))), 0)
 
 
-def recheck(case: ChallengeCase) -> Judgement:
+def recheck(case: ChallengeCase) -> ClaimJudgement:
     """Judge as panel-2: whether the repository is as the challenge says, by the file system and a search of lines."""
     if case.index.empty:
         return not_looked("the repository is empty.")
@@ -118,25 +122,25 @@ def recheck(case: ChallengeCase) -> Judgement:
     return not_looked("the evidence cites no file of the repository.")
 
 
-def _by_quotation(case: ChallengeCase, place: CitedRange, name: str) -> Judgement:
+def _by_quotation(case: ChallengeCase, place: CitedRange, name: str) -> ClaimJudgement:
     read = case.tools.read(name, serves=case.item.finding_id)
     if read.refused:
         return not_looked(f"{read.refused}.")
     if place.first > len(read.lines):
-        return Judgement("refuted", f"{name} ends at {name}:{len(read.lines)}, before line {place.first}.")
+        return ClaimJudgement("refuted", f"{name} ends at {name}:{len(read.lines)}, before line {place.first}.")
     line = read.lines[place.first - 1]
     if place.quotes and not is_line(place.quotes[0], line):
-        return Judgement("refuted", f"{place} reads: {_shown(line)}")
+        return ClaimJudgement("refuted", f"{place} reads: {_shown(line)}")
     if case.assertion is None:
-        return Judgement("caveat", f"{place} reads as quoted; whether the rest follows from it was not judged.")
-    return Judgement("holds", f"{place} reads as quoted.")
+        return ClaimJudgement("caveat", f"{place} reads as quoted; whether the rest follows from it was not judged.")
+    return ClaimJudgement("holds", f"{place} reads as quoted.")
 
 
-def _file_exists(case: ChallengeCase, names: tuple[str, ...]) -> Judgement:
+def _file_exists(case: ChallengeCase, names: tuple[str, ...]) -> ClaimJudgement:
     path = on_disk(case.index.repository.root, names[0])
     if path:
-        return Judgement("refuted", f"The folder holds it: {path}:1.")
-    return Judgement("holds", f"No folder on the way to {names[0]} holds it, in capitals or small letters.")
+        return ClaimJudgement("refuted", f"The folder holds it: {path}:1.")
+    return ClaimJudgement("holds", f"No folder on the way to {names[0]} holds it, in capitals or small letters.")
 
 
 def on_disk(root: Path, name: str) -> str:
@@ -154,10 +158,10 @@ def on_disk(root: Path, name: str) -> str:
     return path.relative_to(root).as_posix()
 
 
-def _search(pattern: str, verb: str, paths: str = "") -> Callable[[ChallengeCase, tuple[str, ...]], Judgement]:
+def _search(pattern: str, verb: str, paths: str = "") -> Callable[[ChallengeCase, tuple[str, ...]], ClaimJudgement]:
     """Return a look for lines of the repository that match a pattern of the first name, in files of some paths."""
 
-    def look(case: ChallengeCase, names: tuple[str, ...]) -> Judgement:
+    def look(case: ChallengeCase, names: tuple[str, ...]) -> ClaimJudgement:
         name = names[0].split()[-1]
         hits = case.tools.grep(pattern.format(re.escape(name)), serves=case.item.finding_id)
         if hits.refused:
@@ -167,13 +171,13 @@ def _search(pattern: str, verb: str, paths: str = "") -> Callable[[ChallengeCase
             near = [hit for hit in near if hit.path == names[1]]
         if near:
             place = cited(CitedLine(near[0].path, near[0].line), "")
-            return Judgement("refuted", f"{place} {verb}: {_shown(near[0].text)}")
-        return Judgement("holds", f"A search of all lines finds none that {verb.removesuffix('s')}s {name}.")
+            return ClaimJudgement("refuted", f"{place} {verb}: {_shown(near[0].text)}")
+        return ClaimJudgement("holds", f"A search of all lines finds none that {verb.removesuffix('s')}s {name}.")
 
     return look
 
 
-def _uses(case: ChallengeCase, names: tuple[str, ...]) -> Judgement:
+def _uses(case: ChallengeCase, names: tuple[str, ...]) -> ClaimJudgement:
     """Judge whether the named file really holds the changed name outside of comments."""
     read = case.tools.read(names[1], serves=case.item.finding_id)
     if read.refused:
@@ -181,11 +185,11 @@ def _uses(case: ChallengeCase, names: tuple[str, ...]) -> Judgement:
     word = re.compile(rf"^(?!\s*(?:#|//|\*)).*(?<!\w){re.escape(names[0])}(?!\w)")
     at = next((at for at, line in enumerate(read.lines, 1) if word.search(line)), 0)
     if not at:
-        return Judgement("refuted", f"No line of code in {names[1]}:1-{len(read.lines)} holds {names[0]}.")
-    return Judgement("holds", f"{names[1]}:{at} reads: {read.lines[at - 1].strip()[:_MAX_SHOWN_CHARACTERS]}")
+        return ClaimJudgement("refuted", f"No line of code in {names[1]}:1-{len(read.lines)} holds {names[0]}.")
+    return ClaimJudgement("holds", f"{names[1]}:{at} reads: {read.lines[at - 1].strip()[:_MAX_SHOWN_CHARACTERS]}")
 
 
-_LOOKS: dict[IssueKind, Callable[[ChallengeCase, tuple[str, ...]], Judgement]] = {
+_LOOKS: dict[IssueKind, Callable[[ChallengeCase, tuple[str, ...]], ClaimJudgement]] = {
     "file-missing": _file_exists,
     "command-missing": _search(r"^\s*[\"']?{}[\"']?\s*(?::|=)", "defines", r"(?i)make|\.mk$|\.json$|\.toml$|justfile"),
     "package-missing": _search(r"(?i)(?<![\w-]){}(?![\w-])", "names", r"(?i)\.(?:toml|txt|cfg|lock|json|ya?ml|mod)$"),
@@ -194,7 +198,7 @@ _LOOKS: dict[IssueKind, Callable[[ChallengeCase, tuple[str, ...]], Judgement]] =
 }
 
 
-def counter(case: ChallengeCase) -> Judgement:
+def counter(case: ChallengeCase) -> ClaimJudgement:
     """Judge as panel-3: whether the file is elsewhere or was there before, or the rule makes an exception."""
     assertion = case.assertion
     if assertion is None or not case.places:
@@ -206,23 +210,27 @@ def counter(case: ChallengeCase) -> Judgement:
         name = assertion.names[0].split()[-1]
         same = [path for path in case.index.repository.files if path.lower().endswith(f"/{name.lower()}")]
         if same:
-            return Judgement("refuted", f"{same[0]}:1 is a file that ends in this path.")
-        return Judgement("holds", f"No path of the repository ends in the name that {place} gives.")
+            return ClaimJudgement("refuted", f"{same[0]}:1 is a file that ends in this path.")
+        return ClaimJudgement("holds", f"No path of the repository ends in the name that {place} gives.")
     return not_looked(f"no counter-case is known for what {place} is said to show.")
 
 
-def _by_exception(case: ChallengeCase) -> Judgement:
+def _by_exception(case: ChallengeCase) -> ClaimJudgement:
     for place, name, plan in case.places:
         read = case.tools.read(name, serves=case.item.finding_id) if plan is None else None
         if read is not None and place.first <= len(read.lines):
             text = " ".join(read.lines[place.first - 1 : place.first + 1])
             if _EXCEPTED.search(text):
-                return Judgement("refuted", f"{place} makes an exception: {text.strip()[:_MAX_SHOWN_CHARACTERS]}")
-            return Judgement("holds", f"{place} makes no exception.")
+                return ClaimJudgement("refuted", f"{place} makes an exception: {text.strip()[:_MAX_SHOWN_CHARACTERS]}")
+            return ClaimJudgement("holds", f"{place} makes no exception.")
     return not_looked("the evidence cites no rule that could be read.")
 
 
-JUDGES: dict[str, Callable[[ChallengeCase], Judgement]] = {"panel-1": reread, "panel-2": recheck, "panel-3": counter}
+JUDGES: dict[str, Callable[[ChallengeCase], ClaimJudgement]] = {
+    "panel-1": reread,
+    "panel-2": recheck,
+    "panel-3": counter,
+}
 """The means of each worker of the panel."""
 
 
