@@ -100,3 +100,21 @@ def test_an_error_shows_the_signs_of_a_name_that_would_move_the_terminal(cli):
     assert told.err == "Error: plan\\x1b[31m\\u202e.md: cannot be read (No such file or directory). " + (
         "Fix: name a plan that exists.\n"
     )
+
+
+MOVING = "A\x1b[31mB\u202e"
+
+
+def test_what_is_printed_moves_no_terminal():
+    finding = {"finding_id": MOVING, "summary": MOVING, "evidence": MOVING, "category": MOVING, "worker": MOVING}
+    votes = {"bob": {MOVING: {"verdict": "disagree", "disagree_basis": "counter-evidence", "explanation": MOVING}}}
+    run = vp.crossverify(
+        [finding],
+        [MOVING, "bob", "cy"],
+        settings={"adversarial": True, "maxRounds": 2},
+        backend=vp.agents.ScriptedBackend({1: votes}),
+        task_key=MOVING,
+        log_dir=None,
+    )
+    for shown in (run, run.frames, vp.compare(run), vp.explain(run, MOVING), vp.agreement(run)):
+        assert not {"\x1b", "\u202e"} & set(str(shown)), type(shown).__name__

@@ -1,8 +1,9 @@
 r"""Write texts as cells of CSV and TSV files that no spreadsheet runs and no terminal obeys, and read them back.
 
 A cell that a spreadsheet would take for a formula gets an apostrophe in front; one with escape codes, or carriage
-returns, which end a row for some readers, begins with `'\` and has these as `\x1b`. Both are undone exactly by
-`plain_cell`. Numbers and all other texts stay as they are.
+returns, which end a row for some readers, begins with `'\` and has these as `\x1b`. So it has a semicolon, a tab or a
+line end before a formula: programs that part cells at semicolons, as in most of Europe, would begin a cell there. Both
+are undone exactly by `plain_cell`. Numbers and all other texts stay as they are.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import re
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _FORMULA = re.compile(r"[\t\n]|[ \t\n]*[=+\-@＝＋－＠]")  # noqa: RUF001  (spreadsheets read the wide signs, too)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_INNER = re.compile(r"[;\t\n](?=[ \"']*(?:[=@＝＋－＠]|[+-](?![ \n-]|[\d.,eE+-]*(?:[;\s]|$))))")  # noqa: RUF001
 _CODED = re.compile(r"(?:[^\\]|\\\\|\\x[0-9a-f]{2})*", re.DOTALL)
 _CODE = re.compile(r"\\(?:\\|x([0-9a-f]{2}))")
 
-RISKY = r"^'*[ \t\n]*[=+\-@＝＋－＠]|^'*[\t\n]|^'+\\|[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # noqa: RUF001
+RISKY = r"^'*[ \t\n]*[=+\-@＝＋－＠]|^'*[\t\n]|^'+\\|[\x00-\x08\x0b-\x1f\x7f-\x9f]|[;\t\n][ \"']*[=+\-@＝＋－＠]"  # noqa: RUF001
 """Finds every text that `safe_cell` changes, and numbers, in Python as in Arrow."""
 
 
@@ -24,10 +26,18 @@ def safe_cell(text: str) -> str:
 
     >>> safe_cell("=1+1"), safe_cell("-5"), safe_cell("- five"), safe_cell("a\x1b[31m")
     ("'=1+1", '-5', "'- five", "'\\a\\x1b[31m")
+    >>> print(safe_cell("fine;=1+1"), safe_cell("a; b\n- c"))
+    '\fine\x3b=1+1 a; b
+    - c
     """
-    if _CONTROL.search(text):
-        return "'\\" + _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\\", "\\\\"))
+    coded = _INNER.sub(_code, _CONTROL.sub(_code, text.replace("\\", "\\\\")))
+    if _CONTROL.search(text) or _INNER.search(text):
+        return f"'\\{coded}"
     return f"'{text}" if _is_formula(text) or re.match(r"'+\\", text) else text
+
+
+def _code(found: re.Match[str]) -> str:
+    return f"\\x{ord(found[0]):02x}"
 
 
 def plain_cell(cell: str) -> str:

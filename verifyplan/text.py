@@ -1,9 +1,31 @@
-"""Words for people: counted things, and the nearest name to one that was mistyped."""
+"""Words for people: counted things, texts of others without signs that act, the nearest name to a mistyped one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cache
+
+_JOINERS = "\u200c\u200d"  # scripts and emoji need them, and they turn nothing round
+
+
+def visible(text: object) -> str:
+    r"""Return a text in which every invisible character, or one that turns the writing direction, is its code.
+
+    Spaces stay, all other white space becomes its code, too; `one_line` and `lines` remove it before.
+
+    >>> print(visible("a\u202eb\x1b[31m"))
+    a\u202eb\x1b[31m
+    """
+    whole = str(text)
+    if whole.isprintable():
+        return whole
+    return "".join(each if each.isprintable() or each in _JOINERS else _code(each) for each in whole)
+
+
+@cache
+def _code(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def counted(n: int, noun: str) -> str:
@@ -59,7 +81,7 @@ def listed(names: Iterable[object], shown: int = 5) -> str:
     >>> listed(["c1", "c2", "c3"], 2), listed([])
     ('c1, c2 and 1 more', '')
     """
-    every = [f"{name!s:.{MAX_SHOWN_CHARACTERS}}" for name in names]
+    every = [visible(f"{name!s:.{MAX_SHOWN_CHARACTERS}}") for name in names]
     more = f" and {len(every) - shown} more" if len(every) > shown else ""
     return ", ".join(every[:shown]) + more
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import string
 from pathlib import Path
 
@@ -57,6 +58,20 @@ def test_a_text_is_a_safe_cell_and_comes_back(text):
 def test_numbers_and_ordinary_texts_are_left_alone(text):
     assert safe_cell(text) == text
     assert plain_cell(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["fine;=1+1", "fine\t@SUM(A1)", "a\n=1+1", 'a;"=1+1', "a; +cmd|' /C calc'!A0", "a;-2+3+cmd|' /C'!A0"]
+)
+def test_no_program_that_parts_cells_elsewhere_finds_a_formula(text):
+    cell = safe_cell(text)
+    assert not any(part.strip(" \"'").startswith(BAD_STARTS) for part in re.split(r"[;\t\n]", cell)[1:])
+    assert plain_cell(cell) == text
+
+
+@pytest.mark.parametrize("text", ["one; two", "a list:\n- first\n- second", "from 3;-5 to 4;+2.5", "k\n---\nv"])
+def test_lists_and_semicolons_are_left_alone(text):
+    assert safe_cell(text) == text
 
 
 @pytest.mark.parametrize(

@@ -254,3 +254,27 @@ def test_a_missing_basis_is_listed_leniently_and_filled_by_the_reading(folder):
         load(folder / "ok.json")
     table = replay(load(folder / "ok.json", strict=False), "recorded").set_index("finding_id")
     assert table.loc["F-2", ["classification", "rule", "filled_bases"]].tolist() == ["contested", "hard-refute", 1]
+
+
+def test_a_file_that_is_nested_without_end_is_an_error(tmp_path):
+    deep = b'{"a":' * 5000 + b"1" + b"}" * 5000
+    (tmp_path / "deep.json").write_bytes(as_bytes(sound())[:-1] + b', "x": ' + deep + b"}")
+    with pytest.raises(ArtifactError, match=r"deep.json: is nested without end"):
+        load(tmp_path)
+
+
+def test_a_name_that_is_not_utf_8_is_an_error_and_costs_no_other_file(tmp_path):
+    (tmp_path / "ok.json").write_bytes(as_bytes(sound()))
+    with open(os.fsencode(tmp_path) + b"/\xff.json", "wb") as file:  # noqa: PTH123
+        file.write(as_bytes(sound()))
+    with pytest.raises(InputError, match=r"\\xff.json: has a name that is not UTF-8. Fix: rename it"):
+        load(tmp_path)
+    assert len(load(tmp_path, strict=False)) == 1
+
+
+def test_a_number_of_rounds_beyond_all_measure_is_an_error(tmp_path):
+    (tmp_path / "votes.csv").write_text("a,b,c\n1,x,agree\n")
+    columns = {"item": "a", "worker": "b", "verdict": "c", "max_rounds": "9" * 5000}
+    (tmp_path / "votes.csv.columns.json").write_bytes(as_bytes({"columns": columns}))
+    with pytest.raises(InputError, match=r"max_rounds must be an integer of at least 1, got '9999"):
+        load(tmp_path / "votes.csv")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import zipfile
 from pathlib import Path
 
@@ -162,3 +163,43 @@ def test_an_archive_of_several_files_is_no_table(tmp_path):
 
 def test_the_limit_of_rows_is_above_what_is_promised():
     assert MAX_TABLE_ROWS > 10_000_000
+
+
+@pytest.mark.parametrize("nest", ["list", "struct", "map"])
+def test_a_text_that_is_kept_once_and_meant_often_is_found_in_lists_and_structs(tmp_path, nest):
+    n = 100_000
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(n, np.int32)), pa.array(["x" * 100_000]))
+    ends = pa.array(range(0, n + 1, 10), pa.int32())
+    made = {
+        "list": lambda: pa.ListArray.from_arrays(ends, texts),
+        "struct": lambda: pa.StructArray.from_arrays([texts], ["a"]),
+        "map": lambda: pa.MapArray.from_arrays(ends, pa.array([f"k{i}" for i in range(n)]), texts),
+    }[nest]()
+    pq.write_table(pa.table({"item": made}), tmp_path / "votes.parquet", store_schema=False)
+    assert (tmp_path / "votes.parquet").stat().st_size < 2_000_000
+    with pytest.raises(TableError, match=r"has 9\.3 GB in memory, and 4 GB are read at once"):
+        read_table(tmp_path / "votes.parquet")
+
+
+def test_tables_of_columns_without_end_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_limits, "MAX_TABLE_COLUMNS", 100)
+    frame = pd.DataFrame({f"c{n}": ["1"] for n in range(101)})
+    frame.to_csv(tmp_path / "wide.csv", index=False)
+    frame.to_parquet(tmp_path / "wide.parquet")
+    for name in ("wide.csv", "wide.parquet"):
+        with pytest.raises(TableError, match=f"{name}: has 101 columns, and 100 are read. Fix: keep the columns"):
+            read_table(tmp_path / name)
+
+
+def test_a_pipe_is_no_table_and_nothing_waits_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "zero.json").symlink_to("/dev/zero")
+    for name in ("pipe.csv", "zero.json"):
+        with pytest.raises(TableError, match=f"{name}: is no file that can be read. Fix: name a file."):
+            read_table(tmp_path / name)
+
+
+def test_json_that_is_nested_without_end_is_no_table(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(InputError, match=r"deep.json: is not a table .maximum recursion depth"):
+        read_table(tmp_path / "deep.json")

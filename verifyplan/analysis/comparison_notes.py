@@ -20,7 +20,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.text import counted, filled_words, is_or_are, listed
+from verifyplan.text import counted, filled_words, is_or_are, listed, visible
 
 MIN_FINDINGS = 20
 """A metric of fewer findings than this has an interval that says little."""
@@ -132,7 +132,7 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
         first = findings.loc[refutes.gt(0), "finding_id"].iloc[0]
         yield (
             f"{counted(int(refutes.gt(0).sum()), 'finding')} lost a counter-evidence: a worker cited it in an earlier "
-            f"round, and its vote of the deciding round failed. The first is {first}."
+            f"round, and its vote of the deciding round failed. The first is {visible(first)}."
         )
 
 

@@ -33,7 +33,7 @@ from verifyplan.protocol.vote import HELD, MissingBasis
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import HALF, Rule, basis_if_missing
-from verifyplan.text import counted, did_you_mean, filled_words, listed
+from verifyplan.text import counted, did_you_mean, filled_words, listed, visible
 
 RULE_MEANINGS: dict[Rule, str] = {
     "round-0": "nobody had to vote: every analyser found it, or votes were switched off",
@@ -145,7 +145,7 @@ def explain(
         text = _words(row, alone.votes, findings.iloc[0], "collaborative", one_round)
         fate = "holds" if row["classification"] in HELD else "does not hold, and fails the gate where it is gating"
         gate = f"  An item of the plan body, on which every analyser votes once, collaboratively: it {fate}."
-        return Explanation(row, alone.votes, f"{text}\n{gate}{_recorded_line(row)}")
+        return Explanation(row, alone.votes, _shown(f"{text}\n{gate}{_recorded_line(row)}"))
     part = own_part(alone, finding_id, chosen)
     held = chosen if part is None else part.rules
     judged = judged_runs(at_iteration(run, iteration), alone, held)
@@ -161,7 +161,12 @@ def explain(
         lines = [f"  On the votes of this run {idle}."] if idle else []
         text = "\n".join([text, *counted_lines(part, row), *deciding_fields(judged, row, held), *lines])
     own = row_under(judged_runs(at_iteration(run, iteration), alone, _recorded(alone)), finding_id, VotingRules())
-    return Explanation(row, alone.votes, f"{text}{_absent_lines(run, finding_id)}{_recorded_line(own)}")
+    return Explanation(row, alone.votes, _shown(f"{text}{_absent_lines(run, finding_id)}{_recorded_line(own)}"))
+
+
+def _shown(text: str) -> str:
+    """Return the words with escape codes in names and votes as signs, which no terminal obeys."""
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def _recorded(alone: RunSet) -> VotingRules:

@@ -16,8 +16,7 @@ from verifyplan.cli import INTERRUPTED
 from verifyplan.cli.listed_commands import ListedCommand, ListedGroup
 from verifyplan.errors import VerifyplanError
 from verifyplan.redaction import redact
-from verifyplan.reports.visible import visible
-from verifyplan.text import did_you_mean
+from verifyplan.text import did_you_mean, visible
 from verifyplan.version import VERSION
 
 USAGE_ERROR, INTERNAL_ERROR = 2, 1

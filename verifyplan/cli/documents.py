@@ -24,8 +24,7 @@ from verifyplan.documents.dimensions.plan_check import plan_check as check_plans
 from verifyplan.documents.walk import shown_path
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.files import write_text
-from verifyplan.reports.visible import visible
-from verifyplan.text import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean, visible
 
 CHART_SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 

@@ -37,8 +37,8 @@ from verifyplan.frames.vote_files import (
 )
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.protocol.vote import VERDICTS
-from verifyplan.reports.visible import visible
 from verifyplan.rules.answers import spelling
+from verifyplan.text import visible
 
 
 def read_runs(

@@ -45,7 +45,7 @@ def _complete(data: bytes) -> Any:
     """Return an artifact that has every key that the models name; None for any other."""
     try:
         return _decoder(True).decode(data)
-    except ValueError:  # of its shape, as msgspec has it, or of its letters
+    except (ValueError, RecursionError):  # of its shape, as msgspec has it, of its letters or its depth
         return None
 
 
@@ -65,7 +65,7 @@ def _loose(data: bytes) -> Any:
     try:
         strict_json(decode(data, ""), "")
         return _decoder(False).decode(data)
-    except (ValueError, InputError):
+    except (ValueError, RecursionError, InputError):
         return None
 
 

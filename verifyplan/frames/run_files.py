@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -59,7 +60,12 @@ def _read_files(files: Iterable[RunFile], step: Callable[[], None]) -> FilesRead
     reading = _Reading(failures)
     order: dict[str, int] = {}
     for file in files:
-        order[file.path] = len(order)
+        shown = os.fsencode(file.path).decode("utf-8", "backslashreplace")
+        order[shown] = len(order)
+        if shown != file.path:  # no table could hold it
+            failures.append((shown, InputError(Problem(shown, "has a name that is not UTF-8", "rename it"))))
+            step()
+            continue
         data = attempt(partial(_content, file, foreign), file.path, failures)
         if data is not None:
             reading.add(file, data)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.csv_tables import plain_table
-from verifyplan.frames.table_limits import COMPRESSED, refuse_large, refuse_repeated_texts, text_table
+from verifyplan.frames.table_limits import COMPRESSED, refuse_large, refuse_repeated_texts, refuse_wide, text_table
 from verifyplan.frames.table_shape import SEPARATORS
 
 TRUTH_COLUMNS = ["finding_id", "truth"]
@@ -68,6 +68,7 @@ def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
         table = pd.read_csv(text, sep=mark, dtype="str", keep_default_na=False, na_values=[""])
         if not isinstance(table.index, pd.RangeIndex):  # pandas takes the first cells as names of rows
             raise InputError(Problem(name, "has more cells in a line than names in the first", _CELLS_FIX))
+        refuse_wide(table.shape[1], name)
         return plain_table(table)
     except InputError:
         raise
@@ -80,7 +81,7 @@ def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
     except pd.errors.ParserError as error:
         message = f"is not a table ({str(error).partition('error: ')[2].strip() or error})"
         raise InputError(Problem(name, message, _CELLS_FIX)) from None
-    except (ValueError, TypeError, pa.ArrowException) as error:
+    except (ValueError, TypeError, RecursionError, pa.ArrowException) as error:
         raise InputError(Problem(name, f"is not a table ({error})", "give a CSV or Parquet file")) from None
 
 

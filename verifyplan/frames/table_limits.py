@@ -8,7 +8,7 @@ import lzma
 import os
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +24,8 @@ MAX_TABLE_ROWS = 20_000_000
 """Rows of a table that are read at once."""
 MAX_TABLE_BYTES = 4 * 2**30
 """A table that would be larger in memory is not read as a whole."""
+MAX_TABLE_COLUMNS = 10_000
+"""Columns of a table; pandas takes minutes for some hundred thousands."""
 MAX_TEXT_TABLE_BYTES = 2**30
 """Bytes of a table of CSV, TSV or JSON, decompressed: in memory it takes some five times that."""
 LARGE_TABLES_VARIABLE = "VERIFYPLAN_LARGE_TABLES"
@@ -49,9 +51,10 @@ _DAMAGED = (
 
 
 def refuse_large(metadata: pq.FileMetaData, place: str) -> None:
-    """Raise TableError for a Parquet file that has too many rows, or is too large in memory, as its metadata say."""
+    """Raise TableError for a Parquet file of too many rows, columns or bytes in memory, as its metadata say."""
     if _allowed():
         return
+    refuse_wide(metadata.num_columns, place)
     values, size = metadata.num_rows, 0
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     for place_of_column in range(metadata.num_columns):
@@ -66,16 +69,31 @@ def refuse_large(metadata: pq.FileMetaData, place: str) -> None:
     _expect_bytes(size, place)
 
 
+def refuse_wide(n_columns: int, place: str) -> None:
+    """Raise TableError for a table of too many columns."""
+    if n_columns > MAX_TABLE_COLUMNS and not _allowed():
+        message = f"has {n_columns:,} columns, and {MAX_TABLE_COLUMNS:,} are read"
+        raise TableError(Problem(place, message, "keep the columns of votes, and leave out the others"))
+
+
 def refuse_repeated_texts(source: Any, place: str) -> None:
-    """Raise TableError for a Parquet file whose texts, of which it may keep each once, are too large row by row."""
+    """Raise TableError for a Parquet file whose texts, of which it may keep each once, are too large row by row.
+
+    Texts in lists and structs count, too.
+    """
     file = pq.ParquetFile(source)
     groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-    texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
+    leaves = [file.schema.column(number) for number in range(file.metadata.num_columns)]
+    texts = [(number, leaf.path) for number, leaf in enumerate(leaves) if leaf.physical_type == "BYTE_ARRAY"]
+    n = max((group.column(number).num_values for number, _ in texts for group in groups), default=0)
     longest = max((group.total_byte_size for group in groups), default=0)
-    if _allowed() or not texts or file.metadata.num_rows * longest <= MAX_TABLE_BYTES:  # even if each were as long
+    if _allowed() or n * len(groups) * longest <= MAX_TABLE_BYTES:  # even if each were as long
         return
-    coded = pq.ParquetFile(source, metadata=file.metadata, read_dictionary=texts).read(texts)
-    _expect_bytes(sum(_decoded_bytes(chunk) for column in coded.columns for chunk in column.chunks), place)
+    paths = [path for _, path in texts]
+    columns = list(dict.fromkeys(path.split(".")[0] for path in paths))
+    coded = pq.ParquetFile(source, metadata=file.metadata, read_dictionary=paths).read(columns)
+    chunks = (chunk for column in coded.columns for chunk in column.chunks)
+    _expect_bytes(sum(_decoded_bytes(names) for chunk in chunks for names in _coded_parts(chunk)), place)
 
 
 def text_table(path: Path) -> IO[bytes] | Path:
@@ -94,6 +112,8 @@ def text_table(path: Path) -> IO[bytes] | Path:
     except _DAMAGED as error:
         message = f"cannot be decompressed ({error})"
         raise TableError(Problem(place, message, "give a whole file, or decompress it first")) from None
+    if path.exists() and not path.is_file():  # a pipe would be waited for without end
+        raise TableError(Problem(place, "is no file that can be read", "name a file"))
     if path.stat().st_size > MAX_TEXT_TABLE_BYTES and not _allowed():
         raise _too_long(place)
     return path
@@ -128,9 +148,19 @@ def _expect_bytes(size: int, place: str) -> None:
         raise TableError(Problem(place, message, _FIX))
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    text = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(text) or pa.types.is_large_string(text) or pa.types.is_binary(text))
+def _coded_parts(values: pa.Array) -> Iterator[pa.DictionaryArray]:
+    """Yield the coded texts of an array, those in its lists and structs among them."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        yield values
+    elif pa.types.is_map(kind):
+        yield from _coded_parts(values.keys)
+        yield from _coded_parts(values.items)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        yield from _coded_parts(values.values)
+    elif pa.types.is_struct(kind):
+        for number in range(kind.num_fields):
+            yield from _coded_parts(values.field(number))
 
 
 def _decoded_bytes(chunk: pa.DictionaryArray) -> int:

@@ -18,11 +18,12 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.votes import from_votes
 from verifyplan.rules.answers import read_verdict, spelling
-from verifyplan.text import did_you_mean
+from verifyplan.text import did_you_mean, short_repr
 
 _SUFFIXES = (".csv", ".tsv", ".parquet")
 SIDECAR_SUFFIX = ".columns.json"
 MAX_SIDECAR_BYTES = 1_000_000
+MAX_ROUNDS_DIGITS = 10
 _RUN_OF_FILE = "run: that of the file"
 
 NEEDED_COLUMNS = ("item", "worker", "verdict")
@@ -126,8 +127,9 @@ def column_problems(named: Mapping[str, str], place: str) -> Iterator[Problem]:
     for name in NEEDED_COLUMNS:
         if name not in named:
             yield Problem(place, f"does not say which column is the {name}", f"write {name}=, with some of {known}")
-    if not named.get("max_rounds", "1").isdecimal():
-        message = f"max_rounds must be an integer of at least 1, got {named['max_rounds']!r}"
+    rounds = named.get("max_rounds", "1")
+    if not (rounds.isdecimal() and len(rounds) < MAX_ROUNDS_DIGITS):
+        message = f"max_rounds must be an integer of at least 1, got {short_repr(rounds)}"
         yield Problem(place, message, "write a number, as max_rounds=3")
 
 

@@ -25,7 +25,8 @@ from verifyplan.reports.blocks import (
     TableBlock,
     Words,
 )
-from verifyplan.reports.visible import lines, one_line, truncated, visible
+from verifyplan.reports.visible import lines, one_line, truncated
+from verifyplan.text import visible
 
 MIN_FOLDED_CHARACTERS, MIN_FOLDED_LINES = 420, 13
 """Texts of so many characters or lines are folded in HTML."""

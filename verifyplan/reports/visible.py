@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from verifyplan.text import visible
 
 _READ_FACTOR = 8
 """`one_line` reads so many times its limit of a text, white space included."""
-_JOINERS = "\u200c\u200d"  # scripts and emoji need them, and they turn nothing round
-
-
-def visible(text: object) -> str:
-    r"""Return a text in which every invisible character, or one that turns the writing direction, is its code.
-
-    Spaces stay, all other white space becomes its code, too; `one_line` and `lines` remove it before.
-
-    >>> print(visible("a\u202eb\x1b[31m"))
-    a\u202eb\x1b[31m
-    """
-    whole = str(text)
-    if whole.isprintable():
-        return whole
-    return "".join(each if each.isprintable() or each in _JOINERS else _code(each) for each in whole)
-
-
-@cache
-def _code(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def one_line(text: object, limit: int | None = None) -> str:

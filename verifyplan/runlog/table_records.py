@@ -68,7 +68,7 @@ def _fast(data: bytes, place: str) -> tuple[Record, ...] | None:
             return None
         decoder = _decoder(started.event.inputs.kind)
         others = [_record(text, decoder, number, steps, place) for number, text in enumerate(texts[1:], 2)]
-    except (LogError, ValueError, AttributeError):  # of what is no JSON, or no object
+    except (LogError, ValueError, RecursionError, AttributeError):  # of what is no JSON, or no object
         return None
     return (started, *(record for record in others if record))
 
