@@ -16,7 +16,8 @@ import pandas as pd
 from benchmarks.figures import MET, YARDSTICK, Measurement, report, within, yardstick
 from verifyplan.datasets.bundled import example_scores
 from verifyplan.frames.columns import typed
-from verifyplan.frames.runset import RunIndex, RunSet
+from verifyplan.frames.run_index import RunIndex
+from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
 from verifyplan.widgets.comparison import ModeComparison
 from verifyplan.widgets.explorer import RunExplorer

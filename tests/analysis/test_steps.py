@@ -14,7 +14,7 @@ from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.analysis.steps import steps
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
-from verifyplan.frames.runset import RunIndex
+from verifyplan.frames.run_index import RunIndex
 
 SETTLED = {"C1": "RESOLVED", "C3": "WITHDRAWN", "C5": "RESOLVED", "C7": "UNRESOLVED", "C6": "overflow"}
 VOTES = [

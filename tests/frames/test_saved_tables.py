@@ -1,19 +1,27 @@
-"""Saved tables are read again as they were; long texts when somebody first looks at them (rule E4)."""
+"""Saved tables are read again as they were, each when it is first asked for, long texts when looked at (rule E4)."""
 
 from __future__ import annotations
 
 import pickle
+import shutil
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import verifyplan as vp
 from verifyplan.errors import TableError
+from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.late_texts import LateTexts
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
+from verifyplan.protocol.vote import CLASSIFICATIONS
+from tests.longer import examples
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +43,99 @@ def explanations(runs: RunSet) -> LateTexts:
     return column
 
 
+def tables_read(runs: RunSet) -> set[str]:
+    """Return the names of the tables that are in memory."""
+    return set(vars(runs)).intersection(TABLE_NAMES)
+
+
 def test_all_tables_are_read_again_as_they_were(runs, saved):
     again = load(saved)
     for name in TABLE_NAMES:
         pd.testing.assert_frame_equal(getattr(again, name), getattr(runs, name), obj=name)
+
+
+def test_tables_are_read_when_they_are_asked_for(runs, saved):
+    again = load(saved)
+    assert repr(again) == repr(runs)
+    assert len(again) == len(runs)
+    assert not tables_read(again)
+    assert again.votes is again.votes
+    assert tables_read(again) == {"votes"}
+    assert not hasattr(again, "vote")
+
+
+def test_truth_and_replay_read_only_the_tables_that_they_need(runs, saved):
+    truth = dict.fromkeys(runs.findings["finding_id"], True)
+    again = load(saved).with_truth(truth)
+    assert tables_read(again) == {"findings"}
+    vp.replay(again, "collaborative")
+    assert tables_read(again) <= set(FIRST_TABLES)
+    for name in TABLE_NAMES:
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(runs.with_truth(truth), name), obj=name)
+
+
+def test_another_process_reads_the_tables_that_this_one_has_not_read(runs, saved):
+    again = load(saved)
+    assert len(again.votes)
+    copy = pickle.loads(pickle.dumps(again))
+    assert tables_read(copy) == {"votes"}
+    pd.testing.assert_frame_equal(copy.findings, runs.findings)
+
+
+def test_tables_that_were_saved_anew_or_removed_since_are_an_error(runs, saved):
+    again = load(saved)
+    runs.select(runs.runs["run_id"].head(3)).save(saved)
+    with pytest.raises(TableError, match=r"votes\.parquet: was saved anew since it was loaded\. Fix: load the folder"):
+        again.votes  # noqa: B018
+    again = load(saved)
+    shutil.rmtree(saved)
+    with pytest.raises(TableError, match=r"runs\.parquet: cannot be read \(.*\)\. Fix: load the folder again"):
+        again.runs  # noqa: B018
+
+
+def test_a_table_that_is_damaged_within_is_an_error_when_it_is_read(saved):
+    path = saved / "findings.parquet"
+    data = path.read_bytes()
+    path.write_bytes(data[:4] + bytes(100) + data[104:])
+    again = load(saved)
+    assert len(again.votes) == 84
+    with pytest.raises(TableError, match=r"(?s)findings\.parquet: cannot be read \(.*\)\. Fix: load the folder again; if"):
+        again.findings  # noqa: B018
+
+
+def test_a_table_with_rows_of_other_runs_is_refused_when_it_is_read(runs, saved):
+    RunSet(runs=runs.runs.head(3), votes=runs.votes, findings=runs.findings.head(0)).save(saved)
+    again = load(saved)
+    assert len(again.runs) == 3
+    with pytest.raises(TableError, match=r"votes\.parquet: has rows of runs that are not in runs\.parquet: '"):
+        again.votes  # noqa: B018
+
+
+TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+NAME_LISTS = st.lists(st.sampled_from(["ann", "bób", "", "日本"]), max_size=4)
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(st.data())
+def test_any_tables_are_read_again_as_they_were(data):
+    n = data.draw(st.integers(0, 8))
+    column = partial(st.lists, min_size=n, max_size=n)
+    findings = {
+        "run_id": ["r"] * n,
+        "finding_id": data.draw(column(st.text(max_size=3).filter(str.isprintable), unique=True)),
+        "summary": data.draw(column(TEXTS)),
+        "category": data.draw(column(TEXTS)),
+        "ticket_ids": data.draw(column(NAME_LISTS)),
+        "discoverers": data.draw(column(st.just(["ann"]))),
+        "classification": data.draw(column(st.none() | st.sampled_from(CLASSIFICATIONS))),
+        "truth": data.draw(column(st.none() | st.booleans())),
+        "mine": data.draw(column(st.floats())),
+    }
+    runs = RunSet(runs=typed("runs", {"run_id": ["r", "ß"]}), findings=typed("findings", findings))
+    with TemporaryDirectory() as folder:
+        again = load(runs.save(folder))
+        for name in TABLE_NAMES:
+            pd.testing.assert_frame_equal(getattr(again, name), getattr(runs, name), obj=name)
 
 
 def test_texts_are_read_when_somebody_looks_at_them_and_not_to_classify(saved):
@@ -81,10 +178,10 @@ def test_saving_again_leaves_one_file_of_texts(saved):
 
 
 def test_texts_that_are_gone_when_they_are_looked_at_are_an_error(saved):
-    again = load(saved)
+    votes = load(saved).votes
     load(saved).save(saved)
     with pytest.raises(TableError, match=r"votes-texts-.*: cannot be read any more .*\. Fix: load the folder again"):
-        again.votes["explanation"].tolist()
+        votes["explanation"].tolist()
 
 
 def test_a_folder_without_its_texts_is_refused_at_once(saved):

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.frames.load import Runs, as_runs
-from verifyplan.frames.runset import RunIndex, RunSet
+from verifyplan.frames.run_index import RunIndex
+from verifyplan.frames.runset import RunSet
 
 PHASES = ("challenges", "research", "panel", "synthesis", "ruling")
 """The phases of an iteration of a plan run, in their order."""

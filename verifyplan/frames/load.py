@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeAlias
 
@@ -17,7 +16,7 @@ from verifyplan.frames.bundled import claims, is_bundled, path
 from verifyplan.frames.bundled_votes import runs_of_votes
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.run_files import attempt, read_files
-from verifyplan.frames.runset import RunSet, concat, no_errors
+from verifyplan.frames.runset import RunSet, concat, no_errors, replaced
 from verifyplan.frames.saved_tables import read_tables
 from verifyplan.frames.vote_files import has_sidecar, read_remembered, runs_of_files
 from verifyplan.frames.vote_tables import VOTE_TABLES
@@ -124,7 +123,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
         refuse(failures)
     table = error_table([*failures, *foreign])
     parts = [*sets, *([loaded] if len(loaded) or not sets else [])]
-    return replace(parts[0] if len(parts) == 1 else concat(parts), errors=table)
+    return replaced(parts[0] if len(parts) == 1 else concat(parts), errors=table)
 
 
 def refuse(failures: Sequence[Failure]) -> None:
@@ -146,4 +145,4 @@ def error_table(failures: Iterable[Failure]) -> pd.DataFrame:
 
 
 def _saved_runs(folder: SavedTables) -> RunSet:
-    return RunSet(**read_tables(folder))
+    return RunSet.of_late(read_tables(folder))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import partial
 from html import escape
 from itertools import chain
 from operator import itemgetter, methodcaller
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,13 +21,14 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.few_votes import notes_on_few_votes
+from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.reply_flags import with_flags
 from verifyplan.frames.run_notes import failure_counts, note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.saved_tables import write_tables
 from verifyplan.frames.table_files import TRUTH_COLUMNS, Truth, truth_table
 from verifyplan.frames.vote_losses import note_absent_votes, with_losses
 from verifyplan.rules.failed_calls import failed_words
-from verifyplan.text import counted, did_you_mean
+from verifyplan.text import counted
 
 TABLE_NAMES = tuple(TABLES)
 _OVERVIEW_COLUMNS = {
@@ -118,16 +120,38 @@ class RunSet:
     errors: pd.DataFrame = field(default_factory=no_errors)
     """One row a problem of a lenient load: source, place, message, fix."""
 
+    @classmethod
+    def of_late(cls, tables: Mapping[str, LateTable]) -> Self:
+        """Return runs whose tables, all of them, are read when they are first asked for."""
+        made = object.__new__(cls)
+        made.__dict__.update(_late=tables, errors=no_errors())
+        return made
+
+    if not TYPE_CHECKING:  # where a name that is no field is an error
+
+        def __getattr__(self, name: str) -> pd.DataFrame:
+            """Read a late table when it is first asked for."""
+            late = self.__dict__.get("_late", {})
+            if name not in late:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            self.__dict__[name] = table = late[name].table
+            return table
+
+    def _n_rows(self, table: str) -> int:
+        """Return how many rows a table has; it is not read for it."""
+        late: Mapping[str, LateTable] = self.__dict__.get("_late", {})
+        return len(getattr(self, table)) if table in self.__dict__ or table not in late else late[table].rows
+
     def __len__(self) -> int:
         """Return the number of runs."""
-        return len(self.runs)
+        return self._n_rows("runs")
 
     def __repr__(self) -> str:
         """Return the sizes of the tables; of those that not every run fills, only the ones that have rows.
 
         Where votes came as a table, rounds are those of the votes: what else happened in them is not known.
         """
-        counts = {name: len(getattr(self, name)) for name in TABLE_NAMES}
+        counts = {name: self._n_rows(name) for name in TABLE_NAMES}
         is_table = counts["votes"] and not counts["rounds"]
         sizes = table_sizes(counts, self.votes["round"].nunique() if is_table else 0)
         errors = f", {counted(len(self.errors), 'error')}" if len(self.errors) else ""
@@ -238,7 +262,7 @@ class RunSet:
             fix = f"use the ids of the runs, such as {', '.join(self.findings['finding_id'].head(3)) or 'none'}"
             raise InputError(Problem("truth", message, fix))
         filled = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")
-        return replace(self, findings=self.findings.assign(truth=filled.fillna(self.findings["truth"])))
+        return replaced(self, findings=self.findings.assign(truth=filled.fillna(self.findings["truth"])))
 
     def _with_truth_by_run(self, table: pd.DataFrame) -> RunSet:
         """Return the same runs with the truth of each run's rows; runs that the table does not name keep theirs."""
@@ -251,13 +275,14 @@ class RunSet:
         if not named.isin(self.runs["run_id"]).any():
             fix = f"use the run ids of these runs, such as {', '.join(self.runs['run_id'].head(3)) or 'none'}"
             raise InputError(Problem("truth", "no run_id in it is one of these runs", fix))
-        return replace(self, findings=pd.concat(parts, ignore_index=True))
+        return replaced(self, findings=pd.concat(parts, ignore_index=True))
 
     def save(self, folder: str | Path) -> Path:
         """Write the tables as Parquet into a folder, one file each; `load` reads the folder again.
 
-        Explanations of votes and contents of messages are in files of their own, which `load` leaves until they are
-        looked at; a set that was loaded so needs its folder until then, and says so if it was saved anew or removed.
+        Of a folder that was saved `load` reads each table when it is first asked for, and explanations of votes and
+        contents of messages, which have files of their own, when they are looked at; a set that was loaded so needs
+        its folder until then, and says so if it was saved anew or removed.
         """
         write_tables({name: getattr(self, name) for name in TABLE_NAMES}, Path(folder))
         return Path(folder)
@@ -275,6 +300,22 @@ class RunSet:
             joined = {column: frame[column].map("; ".join, na_action="ignore") for column in lists}
             write_csv(frame.assign(**joined), Path(folder) / f"{name}.csv", raw=raw)
         return Path(folder)
+
+
+R = TypeVar("R", bound=RunSet)
+
+
+def replaced(runs: R, **tables: pd.DataFrame) -> R:
+    """Return runs with other tables in place of theirs; late ones that were not read are still not.
+
+    >>> len(replaced(RunSet(), runs=pd.DataFrame({"run_id": ["r"]})))
+    1
+    """
+    if "_late" not in runs.__dict__:
+        return replace(runs, **tables)
+    made = copy(runs)
+    made.__dict__.update(tables)
+    return made
 
 
 def concat(sets: Iterable[RunSet]) -> RunSet:
@@ -326,43 +367,6 @@ def _columns(table: str, parts: Sequence[Sequence[Row]]) -> dict[str, list[Any]]
         for values, more in zip(columns.values(), zip(*map(itemgetter(*columns), rows), strict=True), strict=False):
             values.extend(more)
     return columns
-
-
-class RunIndex:
-    """An index of many runs: `run(run_id)` costs a millisecond or two however many there are.
-
-    The index of a table is made when it is first needed; the tables must not be changed afterwards.
-    """
-
-    def __init__(self, runs: RunSet) -> None:
-        self.runs = runs
-        self._indexes: dict[str, tuple[pd.DataFrame, dict[str, slice]]] = {}
-
-    def run(self, run_id: str) -> RunSet:
-        """Return the run's rows of every table, as a RunSet; the errors of loading are left out.
-
-        Raises InputError for a run that is not there.
-        """
-        if run_id not in self._known:
-            have = ", ".join(list(self._known)[:5]) or "none"
-            message = f"{run_id!r} is not in this set{did_you_mean(run_id, list(self._known)[:1000])}"
-            raise InputError(Problem("run_id", message, f"use one of: {have}"))
-        return RunSet(**{name: self._rows(name, run_id) for name in TABLE_NAMES})
-
-    @cached_property
-    def _known(self) -> dict[str, None]:
-        return dict.fromkeys(self.runs.runs["run_id"])
-
-    def _rows(self, name: str, run_id: str) -> pd.DataFrame:
-        if name not in self._indexes:
-            table: pd.DataFrame = getattr(self.runs, name)
-            codes, names = pd.factorize(table["run_id"])
-            if (np.diff(codes) < 0).any():  # as loaded they are in order; rows that are mixed are sorted once
-                table = table.iloc[np.argsort(codes, kind="stable")]
-            ends = np.cumsum(np.bincount(codes, minlength=len(names))).tolist()
-            self._indexes[name] = table, dict(zip(names, map(slice, [0, *ends[:-1]], ends), strict=True))
-        table, spans = self._indexes[name]
-        return table.iloc[spans.get(run_id, slice(0, 0))].reset_index(drop=True)
 
 
 def mark_synthetic(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Tables saved as Parquet: names as codes, long texts in files of their own that are read on first use (rule E4).
+"""Tables saved as Parquet, each read on first use: names as codes, long texts in files of their own (rule E4).
 
 A folder has one file a table, `votes.parquet`; the texts of a table that has long ones are in `votes-texts-X.parquet`,
 row by row beside it. The table's file names it, so that a save that is cut short leaves the texts of the table before.
@@ -8,38 +8,43 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
 
 from verifyplan.columns import Column
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.files import replacing
 from verifyplan.frames.addresses import SavedTables
 from verifyplan.frames.columns import FIRST_TABLES, KEYS, LONG_TEXTS, TABLES, empty, typed
+from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.frames.table_limits import refuse_large
-from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.garbage import no_garbage_collection
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id", "origin_worker", "category")
-_SAVED, _TEXT_FILE, _ATTRS = "verifyplan-tables", "verifyplan-texts", b"PANDAS_ATTRS"
+_SAVED, _SAVE, _TEXT_FILE = "verifyplan-tables", "verifyplan-save", "verifyplan-texts"
+_ATTRS = b"PANDAS_ATTRS"
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write tables into a folder, each file whole at any time; `runs`, which says that all are there, is last."""
+    save = secrets.token_hex(8)
     for name in [*(name for name in tables if name != "runs"), "runs"]:
         frame = tables[name]
         texts = [column for column in LONG_TEXTS.get(name, ()) if column in frame] if len(frame) else []
         rest = frame.drop(columns=texts).astype({column: "category" for column in _CODED if column in frame})
-        rest.attrs = {**frame.attrs, **({_SAVED: list(tables)} if name == "runs" else {})}
+        rest.attrs = {**frame.attrs, _SAVE: save, **({_SAVED: list(tables)} if name == "runs" else {})}
         if texts:
             rest.attrs[_TEXT_FILE] = f"{name}-texts-{secrets.token_hex(4)}.parquet"
             _write(frame[texts], folder / rest.attrs[_TEXT_FILE])
@@ -54,58 +59,129 @@ def _write(frame: pd.DataFrame, path: Path) -> None:
         frame.to_parquet(temporary, index=False)
 
 
-def read_tables(saved: SavedTables) -> dict[str, pd.DataFrame]:
-    """Return the tables of a folder; those that its version did not have are empty, long texts are read on first use.
+def read_tables(saved: SavedTables) -> dict[str, LateTable]:
+    """Return the tables of a folder, each read when it is first asked for; those that its version did not have are empty.
 
-    Raises TableError listing every file that is missing, cannot be read or holds what its columns do not allow,
-    and every table with rows of runs that are not in `runs`. Texts that are gone on first use raise it then.
+    Of files that the save of `runs.parquet` wrote the ends are read, which say what is in them; any other file is
+    read at once. Raises TableError listing every file that is missing, cannot be read or, as far as it is read, holds
+    what its columns do not allow or rows of runs that are not in `runs`. What is read later raises it then, also where
+    the folder was saved anew, or removed, since.
     """
-    with no_garbage_collection():
-        return _read_tables(saved)
-
-
-def _read_tables(saved: SavedTables) -> dict[str, pd.DataFrame]:
     problems: list[Problem] = []
-    runs = _read_table(saved, "runs", problems)
-    declared = runs.attrs.pop(_SAVED, FIRST_TABLES) if runs is not None else FIRST_TABLES
+    runs = _attempt(partial(_saved_file, saved, "runs"), problems)
+    declared = runs.attrs.get(_SAVED) if runs else None
     expected = declared if isinstance(declared, list | tuple) else FIRST_TABLES
-    tables: dict[str, pd.DataFrame] = {}
-    for name in (name for name in TABLES if name != "runs"):
-        absent = name not in expected and not saved.system.exists(saved.path(name))
-        table = empty(name) if absent else _read_table(saved, name, problems)
-        tables |= {name: table} if table is not None else {}
-    if runs is not None and not problems:
-        known = set(runs["run_id"].tolist())
-        for name, table in tables.items():
-            ids = table["run_id"].iloc[first_rows(numbered(table["run_id"]))].tolist()
-            strangers = [run_id for run_id in ids if run_id not in known]
-            if strangers:
-                message = f"has rows of runs that are not in runs.parquet: {one_of(strangers[:3])}"
-                fix = "save all tables of one RunSet into one folder, and nothing else"
-                problems.append(Problem(saved.path(name), message, fix))
-    if problems or runs is None:
-        raise TableError(problems)
-    return {"runs": runs, **tables}
+    tables: dict[str, LateTable] = {}
+    for name in TABLES:
+        if name != "runs" and name not in expected and not saved.system.exists(saved.path(name)):
+            tables[name] = LateTable(partial(empty, name), 0)
+            continue
+        file = runs if name == "runs" else _attempt(partial(_saved_file, saved, name), problems)
+        if file is None:
+            continue
+        tables[name] = LateTable(partial(_read, file, runs), file.rows)
+        if runs is None or file.save is None or file.save != runs.save:
+            _attempt(partial(getattr, tables[name], "table"), problems)
+    if problems:
+        raise TableError(dict.fromkeys(problems))
+    return tables
 
 
-def _read_table(saved: SavedTables, name: str, problems: list[Problem]) -> pd.DataFrame | None:
-    path = saved.path(name)
+class _SavedFile(NamedTuple):
+    """The file of a table, as its end says."""
+
+    saved: SavedTables
+    name: str
+    rows: int
+    attrs: dict[str, Any]
+    """What was noted of the table, and of its saving."""
+
+    @property
+    def path(self) -> str:
+        """Its path."""
+        return self.saved.path(self.name)
+
+    @property
+    def save(self) -> Any:
+        """What the files of one save have in common; None where no save of this version wrote it."""
+        return self.attrs.get(_SAVE)
+
+
+T = TypeVar("T")
+
+
+def _attempt(read: Callable[[], T], problems: list[Problem]) -> T | None:
+    """Return what `read` returns; None, and its problems, where it raises TableError."""
     try:
-        with saved.system.open(path, "rb") as stream:
+        return read()
+    except TableError as error:
+        problems += error.problems
+        return None
+
+
+@contextmanager
+def _opened(saved: SavedTables, path: str, fix: str = "save the runs again") -> Iterator[pq.ParquetFile]:
+    """Open a file of a folder; TableError where it is gone, damaged or too large."""
+    try:
+        is_local = isinstance(saved.system, LocalFileSystem)
+        with pa.OSFile(path, "rb") if is_local else saved.system.open(path, "rb") as stream:
             file = pq.ParquetFile(stream)
             refuse_large(file.metadata, path)
-            table = file.read() if file.metadata.num_rows else file.schema_arrow.empty_table()
-        attrs = json.loads((table.schema.metadata or {}).get(_ATTRS, b"{}"))
-        frame = _frame(table, name)
-        if text_file := attrs.pop(_TEXT_FILE, None):
-            frame = frame.assign(**_late_texts(saved, name, str(text_file), len(table)))
-        typed_table = typed(name, frame, path, keys_checked=_has_keys(table, KEYS[name]))
+            yield file
+    except TableError:
+        raise
     except (OSError, pa.ArrowException, ValueError) as error:
-        columns = error.problems if isinstance(error, TableError) else ()
-        problems += columns or [Problem(path, f"cannot be read ({error})", "save the runs again")]
-        return None
-    typed_table.attrs = attrs
-    return typed_table
+        raise TableError(Problem(path, f"cannot be read ({error})", fix)) from None
+
+
+def _saved_file(saved: SavedTables, name: str) -> _SavedFile:
+    """Return what the end of a table's file says; TableError where it, or the file of its texts, is gone or damaged."""
+    path = saved.path(name)
+    with _opened(saved, path) as file:
+        attrs = json.loads((file.schema_arrow.metadata or {}).get(_ATTRS, b"{}"))
+        rows = file.metadata.num_rows
+    texts = attrs.get(_TEXT_FILE)
+    if texts and not saved.system.exists(f"{saved.folder}/{texts}"):
+        message = "is missing: it holds the texts of the table"
+        raise TableError(Problem(f"{saved.folder}/{texts}", message, "save the runs again"))
+    return _SavedFile(saved, name, rows, attrs)
+
+
+def _read(file: _SavedFile, runs: _SavedFile | None) -> pd.DataFrame:
+    """Return a table with its declared columns and types; TableError as `read_tables` says."""
+    table = _arrow(file)
+    with no_garbage_collection():
+        frame = _frame(table, file.name)
+        if file.attrs.get(_TEXT_FILE):
+            frame = frame.assign(**_late_texts(file))
+        frame = typed(file.name, frame, file.path, keys_checked=_has_keys(table, KEYS[file.name]))
+    frame.attrs = {key: value for key, value in file.attrs.items() if key not in (_SAVED, _SAVE, _TEXT_FILE)}
+    if runs is not None and file.name != "runs" and len(table):
+        _expect_known(file, _names(table["run_id"]), _names(_arrow(runs, ["run_id"])["run_id"]))
+    return frame
+
+
+def _arrow(file: _SavedFile, columns: list[str] | None = None) -> pa.Table:
+    """Return what a file holds; TableError where it is no longer what it was."""
+    with _opened(file.saved, file.path, "load the folder again; if it is damaged, save the runs again") as now:
+        attrs = json.loads((now.schema_arrow.metadata or {}).get(_ATTRS, b"{}"))
+        if attrs != file.attrs or now.metadata.num_rows != file.rows:
+            raise TableError(Problem(file.path, "was saved anew since it was loaded", "load the folder again"))
+        return now.read(columns) if file.rows else now.schema_arrow.empty_table()
+
+
+def _expect_known(file: _SavedFile, ids: pa.Array, known: pa.Array) -> None:
+    """Raise TableError for run ids that are not those of `runs`."""
+    strangers = ids.filter(pc.invert(pc.is_in(ids, value_set=known))).to_pylist()
+    if strangers:
+        message = f"has rows of runs that are not in runs.parquet: {one_of(strangers[:3])}"
+        fix = "save all tables of one RunSet into one folder, and nothing else"
+        raise TableError(Problem(file.path, message, fix))
+
+
+def _names(column: pa.ChunkedArray) -> pa.Array:
+    """Return the different texts of a column, in order of appearance."""
+    return column.unique().cast(pa.large_string())
 
 
 def _frame(table: pa.Table, name: str) -> pd.DataFrame:
@@ -128,7 +204,7 @@ def _column(values: pa.ChunkedArray, column: Column | None) -> pd.Series[Any] | 
         return pd.Series(names.take(coded.indices), dtype="str")
     if column.kind == "names" and pa.types.is_list(values.type) and not values.null_count:
         lists = values.combine_chunks()
-        return pd.Series(_lists(_names(lists.values), lists.offsets.to_numpy()))
+        return pd.Series(_lists(_shared_names(lists.values), lists.offsets.to_numpy()))
     return None
 
 
@@ -142,19 +218,18 @@ def _lists(names: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return lists
 
 
-def _names(values: pa.Array) -> npt.NDArray[Any]:
+def _shared_names(values: pa.Array) -> npt.NDArray[Any]:
     """Return names as an array; each is one object however often it occurs."""
     coded = values.dictionary_encode()
     distinct = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
     return np.asarray(distinct[coded.indices.fill_null(-1).to_numpy()])
 
 
-def _late_texts(saved: SavedTables, name: str, file: str, rows: int) -> dict[str, LateTexts]:
-    path = f"{saved.folder}/{file}"
-    if not saved.system.exists(path):
-        raise TableError(Problem(path, "is missing: it holds the texts of the table", "save the runs again"))
+def _late_texts(file: _SavedFile) -> dict[str, LateTexts]:
+    path = f"{file.saved.folder}/{file.attrs[_TEXT_FILE]}"
     return {
-        column: LateTexts.of(TextFile(partial(_texts, saved, path, column, rows), rows)) for column in LONG_TEXTS[name]
+        column: LateTexts.of(TextFile(partial(_texts, file.saved, path, column, file.rows), file.rows))
+        for column in LONG_TEXTS[file.name]
     }
 
 

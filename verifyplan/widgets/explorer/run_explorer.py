@@ -12,7 +12,8 @@ from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
 from verifyplan.errors import InputError, Problem, VerifyplanError
 from verifyplan.frames.load import Runs, as_runs
-from verifyplan.frames.runset import RunIndex, RunSet
+from verifyplan.frames.run_index import RunIndex
+from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted, did_you_mean
 from verifyplan.widgets.explorer import contents, views, vote_views
 from verifyplan.widgets.explorer.lists import ListSettings, RowList
