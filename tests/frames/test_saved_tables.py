@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.errors import TableError
 from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.late_texts import LateTexts
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
 from verifyplan.protocol.vote import CLASSIFICATIONS
-from tests.longer import examples
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_a_table_that_is_damaged_within_is_an_error_when_it_is_read(saved):
     path.write_bytes(data[:4] + bytes(100) + data[104:])
     again = load(saved)
     assert len(again.votes) == 84
-    with pytest.raises(TableError, match=r"(?s)findings\.parquet: cannot be read \(.*\)\. Fix: load the folder again; if"):
+    with pytest.raises(TableError, match=r"(?s)findings\.parquet: cannot be read \(.*\)\. Fix: load the folder"):
         again.findings  # noqa: B018
 
 
@@ -115,10 +115,10 @@ TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=6
 NAME_LISTS = st.lists(st.sampled_from(["ann", "bób", "", "日本"]), max_size=4)
 
 
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(5), deadline=None)  # each writes some twenty files, to the disk
 @given(st.data())
 def test_any_tables_are_read_again_as_they_were(data):
-    n = data.draw(st.integers(0, 8))
+    n = data.draw(st.integers(0, 20))
     column = partial(st.lists, min_size=n, max_size=n)
     findings = {
         "run_id": ["r"] * n,

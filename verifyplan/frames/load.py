@@ -78,6 +78,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     """Load runs as tables, from run logs (`.jsonl`), state artifacts (`.json`) or tables that `RunSet.save` wrote.
 
     A dataset that `verifyplan compile` wrote is opened and not read: its tables are read when they are first needed.
+    So are saved tables, of which the ends of the files are read at once; what is wrong within one is raised then.
     A CSV or Parquet of votes is read where a file beside it, `votes.csv.columns.json`, names its columns, as
     `verifyplan compare` writes it; `from_votes` reads any other table. Of several such files those without a column of
     runs are runs named after the files.

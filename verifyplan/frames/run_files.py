@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -18,7 +17,7 @@ from verifyplan.frames.artifact_files import ArtifactFile, Failure, read_artifac
 from verifyplan.frames.artifact_tables import Tables
 from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.run_tables import log_rows
-from verifyplan.frames.runset import Rows, RunSet, assemble
+from verifyplan.frames.runset import Rows, RunSet, assemble, replaced
 from verifyplan.frames.table_files import WORKBOOKS
 from verifyplan.frames.vote_files import is_vote_file, sidecar_of
 from verifyplan.garbage import no_garbage_collection
@@ -124,7 +123,7 @@ class _Reading:
         tables["runs"] = typed("runs", tables["runs"])  # no other key can repeat
         if len(logs):
             tables = {name: self._ordered(table) for name, table in tables.items()}
-        return replace(logs, **tables)
+        return replaced(logs, **tables)
 
     def _ordered(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the rows in the order of the files, those of a run as they are."""

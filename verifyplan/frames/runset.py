@@ -305,7 +305,7 @@ class RunSet:
 R = TypeVar("R", bound=RunSet)
 
 
-def replaced(runs: R, **tables: pd.DataFrame) -> R:
+def replaced(runs: R, /, **tables: pd.DataFrame) -> R:
     """Return runs with other tables in place of theirs; late ones that were not read are still not.
 
     >>> len(replaced(RunSet(), runs=pd.DataFrame({"run_id": ["r"]})))
@@ -349,7 +349,7 @@ def assemble(parts: Iterable[Rows]) -> RunSet:
         for name, rows in part.items():
             gathered[name].append(rows)
     if not gathered:
-        return RunSet()
+        return RunSet.of_late({name: LateTable(partial(empty, name), 0) for name in TABLE_NAMES})
     runs = RunSet(**{name: typed(name, _columns(name, parts)) for name, parts in gathered.items()})
     calls = with_flags(runs.calls, runs.turns, runs.votes)
     return replace(runs, calls=calls, findings=with_losses(runs.runs, runs.findings, runs.votes))

@@ -60,7 +60,7 @@ def _write(frame: pd.DataFrame, path: Path) -> None:
 
 
 def read_tables(saved: SavedTables) -> dict[str, LateTable]:
-    """Return the tables of a folder, each read when it is first asked for; those that its version did not have are empty.
+    """Return the tables of a folder, each read when first asked for; those that its version did not have are empty.
 
     Of files that the save of `runs.parquet` wrote the ends are read, which say what is in them; any other file is
     read at once. Raises TableError listing every file that is missing, cannot be read or, as far as it is read, holds
@@ -126,7 +126,8 @@ def _opened(saved: SavedTables, path: str, fix: str = "save the runs again") -> 
         is_local = isinstance(saved.system, LocalFileSystem)
         with pa.OSFile(path, "rb") if is_local else saved.system.open(path, "rb") as stream:
             file = pq.ParquetFile(stream)
-            refuse_large(file.metadata, path)
+            if file.metadata.num_rows:
+                refuse_large(file.metadata, path)
             yield file
     except TableError:
         raise
