@@ -230,6 +230,8 @@ def test_workers_without_a_checker_are_told_what_to_do(root):
         ask(root, "bob", [])
     with pytest.raises(SettingsError, match="must be a static checker, got 'grep'"):
         StaticBackend(root, workers={"alice": "grep"})
+    with pytest.raises(SettingsError, match=r"got <built-in function len>\. Fix: give functions as backend=agents\."):
+        StaticBackend(root, workers={"alice": len})
 
 
 def test_a_reply_tells_its_time_and_costs_nothing(root):

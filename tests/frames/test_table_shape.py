@@ -79,6 +79,22 @@ def test_a_table_with_a_column_a_worker_says_how_it_becomes_a_row_a_vote():
     assert runs.votes["worker"].tolist() == ["gpt", "gpt", "claude"]
 
 
+def test_what_cannot_be_who_votes_is_refused():
+    wide = pd.DataFrame({"claim": ["c1", "c2"], "gpt": ["agree", "refuted"], "claude": ["Agree", "agree"]})
+    with pytest.raises(
+        TableError, match=r"votes: worker: holds 'agree', 'refuted', which are verdicts\. Fix: name the"
+    ):
+        from_votes(wide, item="claim", worker="gpt", verdict="claude")
+    with pytest.raises(TableError, match="votes: worker: names 'claim', as item does"):
+        from_votes(wide, item="claim", worker="claim", verdict="gpt")
+    with pytest.raises(TableError, match=r"votes: worker: must be the name of a column, got a list\. Fix: .*melt\("):
+        from_votes(wide, item="claim", worker=["gpt", "claude"], verdict="vote")
+    with pytest.raises(TableError, match=r"votes: verdict: must be the name of a column, got a Series\. Fix: name one"):
+        from_votes(wide, item="claim", worker="gpt", verdict=wide["claude"])
+    with pytest.raises(TableError, match=r"^votes: the table has no columns\. Fix: give one with a row a vote"):
+        from_votes(pd.DataFrame(), item="claim", worker="judge", verdict="vote")
+
+
 def test_a_long_table_with_a_wrong_name_says_nothing_of_that():
     table = pd.DataFrame({"claim": ["c1"] * 2, "Judge ": ["a", "b"], "vote": ["yes", "no"], "right": ["yes"] * 2})
     with pytest.raises(TableError, match=r"there is no column 'judge' \(did you mean 'Judge '\?\)") as caught:

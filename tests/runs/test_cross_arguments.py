@@ -46,6 +46,12 @@ def test_rosters(workers, message):
     refused(message, workers=workers)
 
 
+def test_functions_given_as_workers_are_told_where_they_go():
+    for workers in (len, ["ann", len]):
+        with pytest.raises(SettingsError, match=r"got <built-in.*and the function as backend=agents\.from_function\("):
+            crossverify([finding()], workers, backend=Playing(), log_dir=None)
+
+
 def test_all_problems_of_a_roster_are_told():
     with pytest.raises(SettingsError, match="'b' is named twice") as caught:
         crossverify([], ["a", "b", "b", 5, None, "a"], log_dir=None)  # type: ignore[list-item]

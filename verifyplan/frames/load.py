@@ -60,6 +60,10 @@ def as_runs(value: Runs, name: str = "runs") -> RunSet:
         return frames
     message = f"must be a RunSet, a run, a path or the name of a bundled set, got a {type(value).__name__}"
     fix = "give what load, from_votes or crossverify returns, or the path of a log, an artifact or a folder of these"
+    if isinstance(value, pd.DataFrame):
+        fix += "; a table of votes becomes runs by from_votes(table, item=..., worker=..., verdict=...)"
+    elif isinstance(value, list | tuple):
+        fix += "; concat([...]) makes one set of several, and compare takes {name: set} to set them side by side"
     raise InputError(Problem(name, message, fix))
 
 

@@ -17,11 +17,13 @@ MAX_LABELS = 10
 
 
 def one_column_problem(frame: pd.DataFrame) -> Problem | None:
-    """Return the problem of a table that was read by the wrong separator; None for any other.
+    """Return the problem of a table without columns, or read by the wrong separator; None for any other.
 
     >>> print(one_column_problem(pd.DataFrame({"claim;judge": ["c1;ann"]})).fix)
     read it by pandas.read_csv(path, sep=';')
     """
+    if not len(frame.columns):
+        return Problem("votes", "the table has no columns", "give one with a row a vote: item, worker, verdict")
     name = str(frame.columns[0]) if len(frame.columns) == 1 else ""
     mark = next((mark for mark in SEPARATORS if mark in name), None)
     if mark is None:
@@ -52,6 +54,16 @@ def how_to_make_long(frame: pd.DataFrame, named: Collection[object], value: str)
     workers = worker_columns(frame, named)
     if not workers:
         return ""
+    return f"; if {one_of(workers[:4])} are workers, first make it a row a vote: {_melt(frame, workers, value)}"
+
+
+def how_to_join(frame: pd.DataFrame, workers: object, value: str) -> str:
+    """Return the same for a list of columns that was given as workers; blank for anything else."""
+    if not isinstance(workers, list) or len(workers) < 2 or not all(name in frame for name in workers):
+        return ""
+    return f"; of a column a worker make a row a vote first: {_melt(frame, workers, value)}"
+
+
+def _melt(frame: pd.DataFrame, workers: Collection[object], value: str) -> str:
     keys = [name for name in frame.columns if name not in workers]
-    melt = f"table.melt(id_vars={keys!r:.200}, var_name='worker', value_name={value!r})"
-    return f"; if {one_of(workers[:4])} are workers, first make it a row a vote: {melt}"
+    return f"table.melt(id_vars={keys!r:.200}, var_name='worker', value_name={value!r})"

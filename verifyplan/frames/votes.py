@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
-from verifyplan.frames.table_shape import how_to_make_long, one_column_problem
+from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
 from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
 from verifyplan.frames.vote_losses import with_losses_at
@@ -92,7 +92,8 @@ def from_votes(
     expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
     whole_table = None if mode is None else read_mode(mode)
     named = {
-        "finding_id": item, "worker": worker, "verdict": verdict or score, "disagree_basis": basis, "round": round,
+        "finding_id": item, "worker": worker, "verdict": score if verdict is None else verdict,
+        "disagree_basis": basis, "round": round,
         "run_id": run, "truth": truth, "explanation": explanation, "summary": summary, "category": category,
         "discoverers": discoverers, "mode": None if whole_table else mode,
     }  # fmt: skip
@@ -100,13 +101,13 @@ def from_votes(
     problems += score_problems(verdict, score, threshold, agrees_when, verdicts)
     problems += [*_absent_columns(frame, named, "verdict" if score is None else "score")]
     problems += _round_limit_problems(max_rounds)
-    columns = {standard: frame[name] for standard, name in named.items() if name is not None and name in frame}
+    columns = {standard: frame[name] for standard, name in named.items() if _is_column(name, frame)}
     if score is not None and threshold is not None and not problems:
         columns["verdict"], problems = verdicts_of_scores(frame[score], threshold, agrees_when)
     if problems:
         raise TableError(problems)
     votes = _filled(pd.DataFrame(columns).reset_index(drop=True), words)
-    problems = vote_problems(votes)
+    problems = [*_wrong_workers(votes, item, worker), *vote_problems(votes)]
     facts, fact_problems = finding_facts(votes)
     modes, mode_problems = run_modes(votes, whole_table)
     highest = 0 if problems else pd.to_numeric(votes["round"]).max()
@@ -123,6 +124,10 @@ def from_votes(
     return _runset(votes, facts, modes, max_rounds, synthetic=bool(frame.attrs.get("synthetic", False)))
 
 
+def _is_column(name: object, frame: pd.DataFrame) -> bool:
+    return name is not None and isinstance(name, Hashable) and name in frame
+
+
 _ARGUMENTS = {"finding_id": "item", "disagree_basis": "basis", "run_id": "run"}
 
 
@@ -130,17 +135,31 @@ def _absent_columns(frame: pd.DataFrame, named: Mapping[str, str | None], verdic
     if problem := one_column_problem(frame):
         yield problem
         return
-    counts, used = frame.columns.value_counts(), [name for name in named.values() if name is not None]
+    counts, used = frame.columns.value_counts(), [name for name in named.values() if isinstance(name, str)]
     for standard, name in named.items():
+        argument = verdict if standard == "verdict" else _ARGUMENTS.get(standard, standard)
+        if not isinstance(name, Hashable):
+            fix = f"name one of its columns: {one_of(frame.columns)}{how_to_join(frame, name, verdict)}"
+            yield Problem(f"votes: {argument}", f"must be the name of a column, got a {type(name).__name__}", fix)
+            continue
         count = 1 if name is None else counts.get(name, 0)
         if count == 1:
             continue
-        argument = verdict if standard == "verdict" else _ARGUMENTS.get(standard, standard)
         near = did_you_mean(name, [*frame.columns, *(MODES if argument == "mode" else ())])
         message = f"there are {count} columns {name!r}" if count else f"there is no column {name!r}{near}"
         modes = f"write {one_of(MODES)}, or " if argument == "mode" else ""
         long = how_to_make_long(frame, used, verdict) if argument == "worker" and not count else ""
         yield Problem(f"votes: {argument}", message, f"{modes}name one of its columns: {one_of(frame.columns)}{long}")
+
+
+def _wrong_workers(votes: pd.DataFrame, item: str, worker: str) -> Iterator[Problem]:
+    """Yield what cannot be who votes: the column of the items, or verdicts."""
+    fix = "name the column of who votes; of a table with a column a worker, which has none, make a row a vote by melt"
+    workers = list(votes["worker"].cat.categories)
+    if item == worker:
+        yield Problem("votes: worker", f"names {worker!r}, as item does", fix)
+    elif workers and all(map(read_verdict, workers)):
+        yield Problem("votes: worker", f"holds {one_of(workers[:4])}, which are verdicts", fix)
 
 
 def _with_own_name(problem: Problem, named: Mapping[str, str | None]) -> Problem:

@@ -17,7 +17,7 @@ from verifyplan.protocol.settings import Limits
 from verifyplan.protocol.vote import MISSING_BASES
 from verifyplan.redaction import redact
 from verifyplan.rules.settings import TASK_TYPES
-from verifyplan.text import did_you_mean
+from verifyplan.text import did_you_mean, short_repr
 
 Workers = Sequence[str] | Mapping[str, str]
 """The roster, in order; or each worker's name with the checker of the backend that it plays."""
@@ -25,20 +25,29 @@ Workers = Sequence[str] | Mapping[str, str]
 FOLDER_NAME = re.compile(r"(?!\.)[\w.-]{1,100}")
 """Names of task types: they name a folder and a part of a file's name."""
 
+_FUNCTION_FIX = "give names here, as ['ann', 'bob'], and the function as backend=agents.from_function(function)"
 HOLDS_KEY = "holds what looks like a key, which no log shows: what is told apart by it would become the same"
 
 
 def read_roster(workers: Workers) -> list[str]:
     """Return the names of the workers, in order; SettingsError if one is repeated or empty, or holds a key."""
     if isinstance(workers, str | set | frozenset) or not isinstance(workers, Iterable):
-        fix = "give a list of names, or a mapping of names to checkers"
-        raise SettingsError(Problem("workers", f"must be a list, which has an order, got {workers!r}", fix))
+        fix = _FUNCTION_FIX if callable(workers) else "give a list of names, or a mapping of names to checkers"
+        message = f"must be a list, which has an order, got {short_repr(workers)}"
+        raise SettingsError(Problem("workers", message, fix))
     names = list(workers)
     good = [name for name in names if is_name(name)]
     repeated = [name for name, times in Counter(good).items() if times > 1]
     bad = [name for name in names if not is_name(name)]
     problems = [Problem("workers", f"{name!r} is named twice", "name each worker once") for name in repeated]
-    problems += [Problem("workers", f"must be names, got {name!r}", "name each worker by a text") for name in bad]
+    problems += [
+        Problem(
+            "workers",
+            f"must be names, got {short_repr(name)}",
+            _FUNCTION_FIX if callable(name) else "name each worker by a text",
+        )
+        for name in bad
+    ]
     problems += [Problem("workers", HOLDS_KEY, "name the worker") for name in good if redact(name) != name]
     if problems:
         raise SettingsError(problems)

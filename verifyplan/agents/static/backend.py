@@ -24,7 +24,7 @@ from verifyplan.protocol.call import Reply, WorkerRequest
 from verifyplan.protocol.role_call import DebateRequest, Role, RoleAnswer, RoleRequest
 from verifyplan.repository.sources import SourceFiles
 from verifyplan.rules.budgets import OTHERS, Budget
-from verifyplan.text import did_you_mean
+from verifyplan.text import did_you_mean, short_repr
 
 _CHECKS: dict[str, Checker] = {
     "syntax-tree": checkers.check_syntax_tree,
@@ -37,6 +37,7 @@ CHECKERS: tuple[str, ...] = tuple(_CHECKS)
 PANEL: tuple[str, ...] = tuple(JUDGES)
 """The panel's workers."""
 _PLAYABLE = (*CHECKERS, *PANEL)
+_FUNCTIONS_FIX = "give functions as backend=agents.from_function({name: function}), and their names alone as workers"
 _ROLES: dict[Role, Callable[[RoleContext], RoleAnswer]] = {
     "challenger": challenger.answer,
     "resolver": research.resolve,
@@ -74,10 +75,11 @@ class StaticBackend:
         self._sources = SourceFiles(self.root)
         self._plans = _PlanAgents(self.root)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="static")
-        fix = f"choose one of {one_of(CHECKERS)}"
         problems = [
             Problem(
-                f"workers[{worker!r}]", f"must be a static checker, got {played!r}{did_you_mean(played, CHECKERS)}", fix
+                f"workers[{worker!r}]",
+                f"must be a static checker, got {short_repr(played)}{did_you_mean(played, CHECKERS)}",
+                _FUNCTIONS_FIX if callable(played) else f"choose one of {one_of(CHECKERS)}",
             )
             for worker, played in self.workers.items()
             if played not in _PLAYABLE
