@@ -65,9 +65,10 @@ def picture(tab: Page, page: Path, name: str, width: int) -> list[str]:
     tab.goto(page.as_uri())
     tab.wait_for_load_state("load")
     height = tab.evaluate("document.documentElement.scrollHeight")
-    tab.set_viewport_size({"width": width, "height": min(height, MAX_HEIGHT_PX)})
     for part in range(ceil(height / MAX_HEIGHT_PX)):
-        tab.evaluate("top => scrollTo(0, top)", part * MAX_HEIGHT_PX)
+        top = part * MAX_HEIGHT_PX
+        tab.set_viewport_size({"width": width, "height": min(height - top, MAX_HEIGHT_PX)})
+        tab.evaluate("top => scrollTo(0, top)", top)
         tab.screenshot(path=PICTURES / f"{name}{f'-{part + 1}' if part else ''}.png")
     tab.remove_listener("request", keep)
     return [url for url in asked if not url.startswith(("file:", "data:"))]

@@ -7,6 +7,8 @@ import re
 from importlib import import_module
 from typing import Any
 
+import altair as alt
+import pandas as pd
 import pytest
 
 import verifyplan as vp
@@ -127,3 +129,22 @@ def test_every_colour_of_every_chart_is_known(five):
     for name, figure in five.items():
         drawn = svg_text(spec(figure.chart), figure.description)
         assert set(re.findall(r'(?:fill|stroke)="(#[0-9a-fA-F]+)"', drawn)) <= known, name
+
+
+def test_a_chart_that_a_user_drew_follows_the_theme():
+    rows = pd.DataFrame({"x": [1, 2], "y": [3, 4]})
+    base = alt.Chart(rows, title="mine").encode(x=alt.X("x:Q", title="across"), y="y:Q")
+    chart = (base.mark_rule() + base.mark_text().encode(text="y:Q")).configure_axis(grid=False, titleColor="#d55e00")
+    figure = vp.results.Figure(chart, "A caption.", rows, "Two points.")
+    page = figure._repr_html_()
+    assert not re.search(r'(fill|stroke)="(#000|black|#888|#ddd)"', page)
+    assert 'fill="#1f2328"' in page
+    assert 'fill="#d55e00"' in page, "what the chart sets itself stays"
+    with vp.charts.theme("dark"):
+        assert 'fill="#1f2328"' not in figure._repr_html_()
+
+
+def test_a_picture_shrinks_only_so_far():
+    figure = vp.charts.queue("contract")
+    width = float(re.search(r'class="vp-chart marks" width="([\d.]+)"', figure._repr_html_())[1])
+    assert f"max-width:max(100%,{round(0.7 * width)}px)" in figure._repr_html_()

@@ -26,8 +26,8 @@ from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config, theme
 from verifyplan.field_docs import with_field_docs
 
 MAX_KEPT_DRAWINGS = 4
-MIN_SCALE = 0.75
-"""How far a picture shrinks in a narrow place at most: letters of 12 pixels keep 9, and stay readable."""
+MIN_SCALE = 0.7
+"""How far a picture shrinks in a narrow place at most: letters of 12 pixels keep 8.4, and stay readable."""
 SYNTHETIC = "Synthetic data: findings, votes or scores were generated, not observed."
 
 
@@ -118,12 +118,30 @@ def schema_checks_off() -> Iterator[None]:
 
 
 def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    """Return the chart as a Vega-Lite specification.
+    """Return the chart as a Vega-Lite specification; what it does not set itself has the common look.
 
-    It is not checked against the schema, which would cost as much again as drawing: the renderer refuses what it
-    cannot read.
+    So a chart that a user drew follows the theme, too: Vega's own black letters would vanish on dark pages. The
+    specification is not checked against the schema, which would cost as much again as drawing: the renderer refuses
+    what it cannot read.
     """
-    return dict(chart.to_dict(validate=False))
+    made = dict(chart.to_dict(validate=False))
+    return made | {"config": _completed(made.get("config", {}), _common_look())}
+
+
+@functools.cache
+def _common_look() -> dict[str, Any]:
+    """Return the configuration of every chart as Vega-Lite reads it."""
+    return dict(config().to_dict(validate=False))
+
+
+def _completed(own: dict[str, Any], look: dict[str, Any]) -> dict[str, Any]:
+    """Return a configuration with what it leaves open as in `look`, part by part.
+
+    >>> _completed({"axis": {"grid": False}}, {"axis": {"grid": True, "titleColor": "#5f6670"}, "padding": 14})
+    {'axis': {'grid': False, 'titleColor': '#5f6670'}, 'padding': 14}
+    """
+    parts = {name: look[name] | part for name, part in own.items() if isinstance(part, dict) and name in look}
+    return look | own | parts
 
 
 def title_of(specification: dict[str, Any]) -> str:

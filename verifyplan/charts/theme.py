@@ -127,6 +127,7 @@ def config(font: str | None = None) -> alt.Config:
         ),
         header=alt.HeaderConfig(labelFontSize=SIZE, labelColor=INK, labelFontWeight="bold"),
         text=alt.MarkConfig(fontSize=SIZE, color=INK),
+        rule=alt.MarkConfig(color=INK),
         title=alt.TitleConfig(
             anchor="start",
             fontSize=15,

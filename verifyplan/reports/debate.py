@@ -85,6 +85,6 @@ def _row(message: Message, state: DebateState) -> str:
         if texts := getattr(message, name):
             listed = escape("; ".join(one_line(text, MAX_CHARACTERS) for text in texts))
             content += f"<br><i>{name}:</i> {listed}"
-    style = 'style="text-align:left;vertical-align:top;overflow-wrap:anywhere"'
+    style = 'style="text-align:left;vertical-align:top;overflow-wrap:anywhere;padding:2px 12px 2px 0"'
     cells = (str(message.turn), escape(_action(message, state)), content)
     return f"<tr>{''.join(f'<td {style}>{cell}</td>' for cell in cells)}</tr>"

@@ -23,6 +23,8 @@ STYLE = f"<style>{CSS}</style>"
 """The look for a page without a kernel, which stands on the page once."""
 MAX_WHOLE_WORD_CHARACTERS = 40
 """Characters of a cell without a space that no line break may part."""
+MAX_WHOLE_NAME_CHARACTERS = 12
+"""The same for the name of a row: ids stay whole, longer names may break at a hyphen where there is little room."""
 
 
 class Html(str):
@@ -114,7 +116,8 @@ def table(
 
 
 def _row(row: Sequence[Any], numbers: frozenset[int]) -> str:
-    first = f'<th scope="row">{text(row[0], 80)}</th>'
+    kind = _class(row[0]) if len(str(row[0])) <= MAX_WHOLE_NAME_CHARACTERS else ""
+    first = f'<th scope="row"{kind}>{text(row[0], 80)}</th>'
     return first + "".join(f"<td{_class(value, i in numbers)}>{text(value)}</td>" for i, value in enumerate(row[1:], 1))
 
 

@@ -65,7 +65,7 @@ def truth_html(comparison: Comparison) -> str:
 def metrics(comparison: Comparison) -> str:
     """Return every metric under both conditions and their difference, each with its 95 % interval and n; then tests."""
     first, second = comparison.conditions
-    heads = ("Metric", first, "n", second, "n", "Difference")
+    heads = ("Metric", first, "n", second, "n", "Difference, points")
     rows = [_row(row, comparison.conditions) for _, row in comparison.summary.iterrows()]
     caption = "Every metric, with its 95 % interval"
     return table(caption, heads, rows, numbers=frozenset({2, 4})) + _tests(comparison)
@@ -78,15 +78,16 @@ def _row(row: pd.Series[Any], conditions: tuple[str, ...]) -> list[str]:
         for cell in (_share(row[name], row[f"{name}_low"], row[f"{name}_high"]), f"{row[f'{name}_n']:,}")
     ]
     difference = (row["difference"], row["difference_low"], row["difference_high"])
-    return [row["metric"], *cells, _share(*difference, sign="" if row["metric"] == "changed" else "+")]
+    share = row["metric"] == "changed"  # how many findings change: no difference of two shares
+    return [row["metric"], *cells, _share(*difference) if share else _share(*difference, sign="+", unit="")]
 
 
-def _share(value: float, low: float, high: float, sign: str = "") -> str:
-    """A share in per cent with its interval; a dash where it is not defined."""
+def _share(value: float, low: float, high: float, sign: str = "", unit: str = " %") -> str:
+    """A share in per cent with its interval, or a difference in points; a dash where it is not defined."""
     if pd.isna(value):
         return DASH
     between = [] if pd.isna(low) else [f"[{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"]
-    return whole_parts(f"{100 * value:{sign}.1f} %", *between)
+    return whole_parts(f"{100 * value:{sign}.1f}{unit}", *between)
 
 
 def _tests(comparison: Comparison) -> str:
