@@ -20,6 +20,9 @@ function describeCells(table) {
 
 addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("table.dataframe").forEach(describeCells);
+  for (const cell of document.querySelectorAll(".bd-article table:not(.dataframe) td")) {
+    cell.classList.toggle("vp-long", cell.textContent.trim().length > 60);
+  }
   for (const part of document.querySelectorAll("dt.sig > dl, dt.sig > dl > dd")) part.setAttribute("role", "none");
   reachable();
 });
