@@ -4,6 +4,7 @@ beside the repository."""
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -21,11 +22,20 @@ network_guard.forbid_network()
 
 restore_signals()
 
+gc.disable()  # until all is collected: a third of that time went to looking through it for garbage
+
 settings.register_profile("no deadline", deadline=None, max_examples=examples(100))  # no test here is about time
 settings.load_profile("no deadline")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 NO_SHARED = "needs ../shared, the folder of independent cases and data; it does not lie beside this checkout"
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but never among what was imported and collected."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,10 @@ vote = st.tuples(st.sampled_from(VERDICTS), st.sampled_from([*BASES, None]), st.
 one_round = st.dictionaries(st.sampled_from("abcde"), vote, min_size=1, max_size=5)
 finding = st.lists(one_round, min_size=1, max_size=4)
 tables = st.dictionaries(st.tuples(st.sampled_from("rs"), st.sampled_from("FGH")), finding, min_size=1, max_size=6)
+joined_tables = st.lists(tables, min_size=1, max_size=4).map(
+    lambda several: {(f"{run}{n}", key): cast for n, each in enumerate(several) for (run, key), cast in each.items()}
+)
+"""Several such tables as one, each with runs of its own: one analysis tries as many cases as one of each would."""
 
 
 def frame(findings) -> pd.DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import evalica
 import numpy as np
 import pandas as pd
@@ -208,18 +210,25 @@ def test_intervals_take_runs_and_repeated_items_as_clusters():
     assert repeated["high"] - repeated["low"] > 0.7 * (single["high"] - single["low"]), "ten copies say nothing more"
 
 
+@cache
+def agreements_of_a_known_design() -> list[pd.DataFrame]:
+    design = Design(12, 30, rates=(0.3,) * 5, run_correlation=0.1, item_correlation=0.5)
+    tables = (
+        long(said.T.astype(int)).assign(run=np.repeat(design.clusters.run, 5))
+        for block in errors(design, 60, seed=5)
+        for said in block
+    )
+    return [vp.agreement(table).set_index("measure") for table in tables]
+
+
 @pytest.mark.parametrize("name", ["krippendorff-alpha", "gwet-ac1", "cohen-kappa"])
 def test_intervals_hold_the_truth_about_as_often_as_they_say(name):
     """Two fresh runs of 60 items and five workers of one rate: kappa and alpha have a closed form."""
-    design = Design(12, 30, rates=(0.3,) * 5, run_correlation=0.1, item_correlation=0.5)
     alike = multivariate_normal(cov=[[1, 0.55], [0.55, 1]]).cdf(norm.ppf([0.3, 0.3])) * 2 + 1 - 0.6
     chance = 0.42 if name == "gwet-ac1" else 0.58
-    true, held = (alike - chance) / (1 - chance), []
-    for block in errors(design, 60, seed=5):
-        for said in block:
-            table = long(said.T.astype(int)).assign(run=np.repeat(design.clusters.run, 5))
-            row = vp.agreement(table).set_index("measure").loc[[name]].iloc[0]
-            held.append(row["low"] <= true <= row["high"])
+    true = (alike - chance) / (1 - chance)
+    rows = [table.loc[[name]].iloc[0] for table in agreements_of_a_known_design()]
+    held = [row["low"] <= true <= row["high"] for row in rows]
     assert np.mean(held) > 0.85
 
 

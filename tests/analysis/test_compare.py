@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
-from tests.analysis.ballot_tables import frame, tables
+from tests.analysis.ballot_tables import frame, joined_tables
 from tests.longer import examples
 from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.conditions import Condition, ReplayedSet, setting_names
@@ -28,8 +28,8 @@ def from_frame(votes: pd.DataFrame, truth=None) -> vp.RunSet:
     return vp.from_votes(votes, **named, round="round", run="run_id", explanation="explanation", truth=truth)
 
 
-@settings(max_examples=examples(40))
-@given(tables, st.data())
+@settings(max_examples=examples(16))
+@given(joined_tables, st.data())
 def test_tables_of_a_comparison_agree_with_each_other(findings, data):
     votes = frame(findings)
     truths = {key: data.draw(st.booleans()) for key in findings}

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,8 @@ from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.protocol.voting_rules import VotingRules
 
 
-def contradicting(n_runs: int = 12) -> vp.RunSet:
+@cache
+def contradicting(n_runs: int = 6) -> vp.RunSet:
     """Return runs of five findings, each with a roster of its own order."""
     rng, names = np.random.default_rng(4), list("abcde")
     rows = [

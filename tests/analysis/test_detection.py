@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,7 @@ from verifyplan.plans.plan import parse_plan
 from verifyplan.runs.plan.verify import verify
 
 TEXT = "# Move the store\n\nGoal: move it.\n\n1. Change `src/store.py`\n2. Delete `src/old.py`\n3. Deploy it\n"
+NO_CODE = Path(__file__).parent / "rates"  # some small folder: agents of a script look nothing up
 LABEL: dict[str, Any] = {
     "plan": "bad",
     "kind": "missing-file",
@@ -37,7 +39,7 @@ def challenge(evidence: str, claim: str = "`src/store.py` exists", severity: str
 def run(name: str, script: dict[str, Any], run_id: str = "", **settings: Any) -> RunSet:
     plan = parse_plan(TEXT, f"/plans/{name}.md")
     backend = ScriptedBackend(script, silent=True)
-    made = verify(plan, backend=backend, log_dir=None, panel=None, max_iterations=1, **settings)
+    made = verify(plan, NO_CODE, backend=backend, log_dir=None, panel=None, max_iterations=1, **settings)
     return replace(made, run_id=run_id or name).frames
 
 

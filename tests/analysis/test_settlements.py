@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from verifyplan.plans.plan import parse_plan
 from verifyplan.runs.plan.verify import verify
 
 TEXT = "# Move the store\n\nGoal: move it.\n\n1. Change `src/store.py`\n2. Delete `src/old.py`\n3. Deploy it\n"
+NO_CODE = Path(__file__).parent / "rates"  # some small folder: agents of a script look nothing up
 DEFECT: dict[str, Any] = {"severity": "BLOCKING", "needles": ["src/store.py"], "line": 5}
 SAID: dict[str, Any] = {"right": False, "needles": ["src/old.py"], "line": 6, "reason": "nobody imports it"}
 
@@ -38,7 +40,7 @@ def run(name: str, raised: list[dict[str, str]], *changes: dict[str, str], run_i
         script[f"i1/panel/r1/{worker}"] = votes(vote)
     backend = ScriptedBackend(script, silent=True)
     settings: dict[str, Any] = {"max_iterations": 1, "panel": None, "log_dir": None} | more
-    made = verify(parse_plan(TEXT, f"/plans/{name}.md"), backend=backend, **settings)
+    made = verify(parse_plan(TEXT, f"/plans/{name}.md"), NO_CODE, backend=backend, **settings)
     return replace(made, run_id=run_id or name).frames
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import xml.etree.ElementTree as ElementTree
+from functools import lru_cache
 from html.parser import HTMLParser
+from typing import Any
 
 import pandas as pd
 import pytest
+import vl_convert
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
@@ -186,6 +190,20 @@ class Seen(HTMLParser):
     @property
     def text(self) -> str:
         return "\n".join(self.texts)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _drawn_once():
+    """Tests draw the same charts again and again: the renderer draws each once."""
+    draw = lru_cache(maxsize=200)(vl_convert.vegalite_to_svg)
+
+    def drawn(specification: str | dict[str, Any]) -> str:
+        svg: str = draw(specification if isinstance(specification, str) else json.dumps(specification))
+        return svg
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", drawn)
+        yield
 
 
 @pytest.fixture

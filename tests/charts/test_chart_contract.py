@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +14,13 @@ import pytest
 import vl_convert
 
 import verifyplan as vp
+from tests.longer import part
 from verifyplan.analysis import weights
 from verifyplan.charts.figure import spec
 from verifyplan.errors import InputError, SettingsError
 
 SHARED = ("title", "width", "height", "labels", "limit", "font", "scale")
+DRESS: dict[str, Any] = {"title": "What we saw", "font": "Georgia, Noto Serif", "scale": 3}
 
 
 class Example(NamedTuple):
@@ -136,6 +138,18 @@ def result_of(loaded) -> Callable[..., Any]:
     return result
 
 
+@pytest.fixture(scope="module")
+def drawn_of(result_of) -> Callable[..., str]:
+    """What is drawn of such a result without options, drawn once."""
+    return cache(lambda chart, *, one_run=True: drawn(draw(chart, result_of(chart, one_run=one_run))))
+
+
+@pytest.fixture(scope="module")
+def dressed(result_of) -> Callable[[str], vp.results.Figure]:
+    """A large figure of such a result with a title, font and scale of its own, drawn once."""
+    return cache(lambda chart: draw(chart, result_of(chart), width=1_200, height=1_200, **DRESS))
+
+
 def test_every_chart_has_an_example():
     assert set(EXAMPLES) == set(dir(vp.charts)) - {"theme"}
 
@@ -147,16 +161,20 @@ def test_signatures_name_the_shared_options(chart):
     assert {each.kind for each in parameters[1:]} == {inspect.Parameter.KEYWORD_ONLY}
 
 
-def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders, result_of):
+def one_kind(chart: str, kinds: list[Any]) -> Sequence[Any]:
+    """What a chart takes; or one of it, another from chart to chart, as all charts read runs by one function."""
+    return part(kinds, len(kinds), sorted(EXAMPLES).index(chart))
+
+
+def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders, drawn_of):
     example = EXAMPLES[chart]
     if example.kind == "documents":
         check = vp.documents.plan_check(folders["documents"])
         assert drawn(draw(chart, check)) == drawn(draw(chart, check.graph)) == drawn(draw(chart, folders["documents"]))
         return
     if example.kind == "truth":
-        of_runs = drawn(draw(chart, loaded["truth"]))
-        assert drawn(draw(chart, result_of(chart, one_run=False))) == of_runs
-        assert drawn(draw(chart, "stdlib-claims/adversarial")) == of_runs
+        for runs in one_kind(chart, [loaded["truth"], "stdlib-claims/adversarial"]):
+            assert drawn(draw(chart, runs)) == drawn_of(chart, one_run=False)
         return
     path = sorted(folders[example.kind].rglob("*.jsonl"))[0]
     run = vp.read_run(path)
@@ -164,21 +182,20 @@ def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders,
     if hasattr(result, "attrs"):
         result.attrs["synthetic"] = bool(run.frames.runs["synthetic"].fillna(False).any())
     expected = drawn(draw(chart, result))
-    assert drawn(draw(chart, run.frames)) == expected
-    assert drawn(draw(chart, run)) == expected
-    assert drawn(draw(chart, path)) == expected
+    for runs in one_kind(chart, [run.frames, run, path]):
+        assert drawn(draw(chart, runs)) == expected
 
 
-def test_a_title_replaces_the_title_a_font_stands_before_others_and_a_scale_is_kept(chart, result_of):
-    figure = draw(chart, result_of(chart), title="What we saw", font="Georgia, Noto Serif", scale=3)
+def test_a_title_replaces_the_title_a_font_stands_before_others_and_a_scale_is_kept(chart, dressed):
+    figure = dressed(chart)
     assert spec(figure.chart)["title"]["text"] == "What we saw"
     assert spec(figure.chart)["config"]["font"].startswith("Georgia, Noto Serif, Helvetica")
     assert figure.scale == 3
 
 
-def test_sizes_are_those_of_the_plot(chart, result_of):
-    smaller, larger = (draw(chart, result_of(chart), width=pixels, height=pixels) for pixels in (1_200, 1_300))
-    for before, after in zip(picture_size(smaller), picture_size(larger), strict=True):
+def test_sizes_are_those_of_the_plot(chart, result_of, dressed):
+    larger = draw(chart, result_of(chart), width=1_300, height=1_300, **DRESS)
+    for before, after in zip(picture_size(dressed(chart)), picture_size(larger), strict=True):
         assert after - before == pytest.approx(100, abs=3)
         assert before >= 1_200
 
@@ -191,7 +208,7 @@ def test_too_small_a_size_is_refused(chart, side, result_of):
         draw(chart, result_of(chart), **{side: 3})
 
 
-def test_labels_stand_in_the_place_of_names(chart, result_of):
+def test_labels_stand_in_the_place_of_names(chart, result_of, drawn_of):
     example, data = EXAMPLES[chart], result_of(chart)
     if example.name is None:
         with pytest.raises(SettingsError, match=r"labels: has no meaning here: .* Fix: leave it out"):
@@ -201,13 +218,14 @@ def test_labels_stand_in_the_place_of_names(chart, result_of):
     figure = draw(chart, data, labels={name: "Ours"})
     picture = json.dumps(spec(figure.chart))
     assert "Ours" in picture
-    assert "Ours" not in drawn(draw(chart, data))
+    assert "Ours" not in drawn_of(chart)
     with pytest.raises(SettingsError, match=re.escape(f"{name + 'x'!r} is no name in the data (did you mean")):
         draw(chart, data, labels={name + "x": "Ours"})
 
 
-def test_a_limit_leaves_out_the_rest_and_says_so(chart, result_of):
-    example, data = EXAMPLES[chart], result_of(chart, one_run=chart in ("coverage", "vote_matrix"))
+def test_a_limit_leaves_out_the_rest_and_says_so(chart, result_of, drawn_of):
+    example, one_run = EXAMPLES[chart], chart in ("coverage", "vote_matrix")
+    data = result_of(chart, one_run=one_run)
     if "limit" in example.refused:
         with pytest.raises(SettingsError, match=r"limit: has no meaning here: .* Fix: leave it out"):
             draw(chart, data, limit=1)
@@ -215,7 +233,7 @@ def test_a_limit_leaves_out_the_rest_and_says_so(chart, result_of):
     words = "too many to draw" if chart == "plan_graph" else r"The first 1 of [\d,]+ \w+ are drawn; [\d,]+ are left out"
     figure = draw(chart, data, limit=1)
     assert re.search(words, figure.caption), figure.caption
-    assert len(drawn(figure)) < len(drawn(draw(chart, data)))
+    assert len(drawn(figure)) < len(drawn_of(chart, one_run=one_run))
 
 
 BAD = (

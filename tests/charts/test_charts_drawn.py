@@ -11,6 +11,7 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
+from verifyplan.charts.figure import spec
 from verifyplan.charts.queue import HEIGHT_PX, NAME_GAP_PX
 from verifyplan.charts.theme import CLASS_COLORS, MARK_COLORS
 from verifyplan.errors import InputError, SettingsError, TableError
@@ -21,16 +22,16 @@ NAN = float("nan")
 
 def rows_of(figure, *columns):
     """All rows that the chart draws, from every data set that has these columns."""
-    sets = figure.chart.to_dict()["datasets"].values()
+    sets = spec(figure.chart)["datasets"].values()
     return [tuple(row[c] for c in columns) for rows in sets for row in rows if set(columns) <= set(row)]
 
 
-def found(spec, key):
+def found(part, key):
     """Every value of a key, anywhere in a chart's specification."""
-    if isinstance(spec, dict):
-        own = [spec[key]] if key in spec else []
-        return own + [hit for value in spec.values() for hit in found(value, key)]
-    return [hit for value in spec for hit in found(value, key)] if isinstance(spec, list) else []
+    if isinstance(part, dict):
+        own = [part[key]] if key in part else []
+        return own + [hit for value in part.values() for hit in found(value, key)]
+    return [hit for value in part for hit in found(value, key)] if isinstance(part, list) else []
 
 
 def test_class_mix_shows_shares_intervals_and_counts(comparison, seen):
@@ -44,7 +45,7 @@ def test_class_mix_shows_shares_intervals_and_counts(comparison, seen):
 
 def test_shares_are_drawn_from_none_to_all(comparison):
     for figure in (class_mix(comparison), truth_metrics(comparison)):
-        axes = [x for x in found(figure.chart.to_dict(), "x") if x.get("field") == "share" and "scale" in x]
+        axes = [x for x in found(spec(figure.chart), "x") if x.get("field") == "share" and "scale" in x]
         assert [x["scale"]["domain"] for x in axes] == [[0, 1]]
 
 

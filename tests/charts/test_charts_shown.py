@@ -15,7 +15,7 @@ import vl_convert
 
 from verifyplan.charts import class_mix, queue, transitions, truth_metrics, vote_matrix
 from verifyplan.charts.export import export, export_set
-from verifyplan.charts.figure import Figure, drawn_svg
+from verifyplan.charts.figure import Figure, drawn_svg, spec
 from verifyplan.errors import InputError
 
 HOSTILE = '</script><script>alert(1)</script>"><img src=x onerror=alert(2)><!-- \\ \\" \' ${x} \x07 \u202e'
@@ -60,9 +60,9 @@ def test_a_figure_shows_itself_as_named_inline_svg_with_a_caption(five, pages):
         root = [(name, value) for tag, name, value in page.attributes if tag == "svg"]
         assert ("role", "img") in root
         assert ("aria-label", figure.description) in root
-        assert ("figure", "aria-label", figure.chart.to_dict()["title"]["text"]) in page.attributes
+        assert ("figure", "aria-label", spec(figure.chart)["title"]["text"]) in page.attributes
         assert figure.caption in page.texts
-        assert figure.chart.to_dict()["description"] == figure.description
+        assert spec(figure.chart)["description"] == figure.description
         harmless(page, scripts=0)
 
 
@@ -73,7 +73,7 @@ def test_a_figure_is_the_same_text_every_time(comparison):
 def test_ids_of_two_figures_on_a_page_do_not_clash(seen, monkeypatch):
     drawn_svg.cache_clear()
     draw = vl_convert.vegalite_to_svg
-    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda spec: re.sub(r"clip\d+", "clip0", draw(spec)))
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda drawn: re.sub(r"clip\d+", "clip0", draw(drawn)))
 
     def clipped(color):
         data = alt.InlineData(values=[{"x": 1, "t": 'an id="clip0" url(#clip0)'}])
@@ -95,7 +95,7 @@ def test_the_look_is_the_charts_own_and_changes_nothing_else(five):
     assert alt.theme.active == "default"
     assert alt.renderers.active == "default"
     for figure in five.values():
-        font = figure.chart.to_dict()["config"]["font"]
+        font = spec(figure.chart)["config"]["font"]
         assert font.endswith("sans-serif")
 
 

@@ -62,7 +62,7 @@ def pictures(every, picture):
 def test_the_title_of_a_mark_is_its_datum(every, pictures):
     for name, figure in every.items():
         drawn = pictures[name]
-        data = figure.chart.to_dict()["datasets"].values()
+        data = spec(figure.chart)["datasets"].values()
         told = {row["hover"] for rows in data for row in rows if "hover" in row}
         assert drawn.marks, name
         assert drawn.titles == drawn.labels, name
@@ -72,7 +72,7 @@ def test_the_title_of_a_mark_is_its_datum(every, pictures):
 
 def test_the_tooltip_of_a_live_chart_says_the_same(every):
     for name, figure in every.items():
-        specification = figure.chart.to_dict()
+        specification = spec(figure.chart)
         rows = [row for rows in specification["datasets"].values() for row in rows if "hover" in row]
         lists = [list(layer) for layer in _found(specification, "tooltip")]
         assert lists, name
@@ -185,7 +185,7 @@ def test_threads_leave_altairs_check_as_it_was(scores_of):
 def test_what_is_written_over_a_mark_has_its_tooltip_in_a_live_chart(every):
     over = {"quality_scores": 1, "vote_matrix": 2, "transitions": 1, "timelines": 2, "challenge_pool": 1}
     for name, n in over.items():
-        specification = every[name].chart.to_dict()
+        specification = spec(every[name].chart)
         silent = [unit for unit in _units(specification) if unit["mark"].get("aria") is False]
         texts = [unit for unit in silent if unit["mark"]["type"] == "text" and "tooltip" in unit["encoding"]]
         assert len(texts) >= n, name

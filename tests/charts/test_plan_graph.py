@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.longer import examples
 from verifyplan.charts import plan_graph
 from verifyplan.charts.export import export
+from verifyplan.charts.figure import spec
 from verifyplan.charts.options import ChartOptions
 from verifyplan.charts.plan_graph import lay_out
 from verifyplan.documents.dimensions.plan_graph import Conflict, Edge, PlanGraph, PlanNode, Unmet
@@ -124,7 +125,7 @@ def test_a_layer_without_boxes_is_left_out(graph):
     """It would be a picture without a name to a screen reader."""
 
     def boxes(drawn: PlanGraph) -> int:
-        return str(plan_graph(drawn).chart.to_dict()).count("'type': 'rect'")
+        return str(spec(plan_graph(drawn).chart)).count("'type': 'rect'")
 
     assert boxes(PlanGraph((node("02-01"), node("02-02")), (), (), (), ())) == 1
     assert boxes(graph) == 2

@@ -87,12 +87,12 @@ def test_many_named_rules_are_numbered_in_the_plot_and_named_below_the_title():
     found = vp.search_rules("stdlib-claims/adversarial", cost="votes")
     table = found.table.assign(on_frontier=found.table.index < 7)
     chart = vp.charts.rule_search(replace(found, table=table))
-    lines = chart.chart.to_dict()["title"]["subtitle"]
+    lines = spec(chart.chart)["title"]["subtitle"]
     named = "; ".join(lines[1:-1])
     assert [f"({number}) " in named for number in range(1, 8)] == [True] * 7
     assert "today" in named
     few = vp.charts.rule_search(found)
-    assert few.chart.to_dict()["title"]["subtitle"][1:] == ["Synthetic data"]
+    assert spec(few.chart)["title"]["subtitle"][1:] == ["Synthetic data"]
 
 
 def test_the_order_of_asking_is_said_in_the_caption_and_not_in_every_name():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 
 import verifyplan as vp
 from tests.live.live_runs import derived
+from tests.processes import forked
 from verifyplan.protocol.event_run import CallFailed, CallReplied, TurnReplied, TurnSent
 from verifyplan.runs.run import Run
 
@@ -131,9 +130,11 @@ def test_sets_without_claims_say_which_have_some():
 
 def test_recording_it_again_gives_the_same_words_tools_and_results(tmp_path):
     """Times differ, and what prompts cost does when they are reworded."""
-    code = "import sys; from pathlib import Path; from record_live import *; record_live_example(Path(sys.argv[1]))"
     again = tmp_path / "again"
-    subprocess.run([sys.executable, "-W", "error", "-c", code, again], cwd=RECORD.parent, check=True)
+    code = f"import sys; sys.path.insert(0, {str(RECORD.parent)!r}); from record_live import *\n"
+    code += f"from pathlib import Path; record_live_example(Path({str(again)!r}))"
+    done = forked("everything", "tests.fork_server", "python", code, folder=RECORD.parent)
+    assert done.returncode == 0, done.stderr
     assert (again / "claims.csv").read_text() == (FOLDER / "claims.csv").read_text()
     assert [path.relative_to(again) for path in sorted(again.rglob("*.jsonl"))] == [
         path.relative_to(FOLDER) for path in LOGS

@@ -5,6 +5,7 @@ import inspect
 import json
 import platform
 import re
+from functools import cache
 
 import pandas as pd
 import pytest
@@ -140,10 +141,16 @@ def test_truth_agrees_with_the_text_of_the_library():
     assert {("location", True), ("location", False), ("raises", True), ("imports", True)} <= checked
 
 
+@cache
+def backend():
+    """One for all tests: it reads each file of the library once."""
+    return StaticBackend(stdlib_root())
+
+
 def votes(worker, findings, mode="adversarial", access="full-reanalysis"):
     items = [Item(finding_id=key, summary=row.summary, evidence=row.evidence) for key, row in findings.iterrows()]
     request = WorkerRequest(call_id="r1/w", worker=worker, round=1, mode=mode, verification_mode=access, items=items)
-    return asyncio.run(StaticBackend(stdlib_root()).answer(request)).value["votes"]
+    return asyncio.run(backend().answer(request)).value["votes"]
 
 
 def test_the_checkers_are_good_but_not_perfect_and_not_alike(findings):

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
-READ = """
-import sys
-from pathlib import Path
-from verifyplan.documents import check, frame, plan_check
-from verifyplan.plans.assessment import assess
-from verifyplan.plans.plan import parse_plan
-place = Path(sys.argv[1])
-for strict in (False, True):
-    check(place, strict=strict)
-frame(place), plan_check(place), assess(parse_plan(place.read_text()))
-"""
-LIMIT_S = 60  # far above what a linear reader needs, far below what these sizes took it by the square
+from tests.processes import forked
+
 RUN = "_" * 200_000
 DEEP = "".join(f"{' ' * depth}a:\n" for depth in range(1_170))
 HEAD = '---\nphase: "01-a"\nplan: "01-01"\nwave: 1\n---\n'
@@ -41,4 +28,5 @@ TASK = "<task>\n<name>{}.py</name>\n<files>{}</files>\n<action>{}(</action>\n<ve
 def test_a_hostile_plan_is_read_in_bounded_time(tmp_path, text):
     place = tmp_path / "PLAN-01.md"
     place.write_text(text)
-    subprocess.run([sys.executable, "-c", READ, str(place)], check=True, timeout=LIMIT_S)
+    done = forked("everything", "tests.documents.bounded_reading", "read", place)
+    assert done.returncode == 0, done.stderr

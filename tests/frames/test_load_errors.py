@@ -182,23 +182,37 @@ def test_a_file_without_the_right_to_read_is_an_error(folder, monkeypatch):
     assert len(load(folder, strict=False).errors) == 4
 
 
-@pytest.mark.parametrize(
-    ("table", "damage"),
-    [
-        *((table, "junk") for table in TABLE_NAMES),
-        *((table, "gone") for table in TABLE_NAMES[1:]),  # a folder without runs.parquet holds no saved tables
-        *(("votes", damage) for damage in ("empty", "cut", "folder")),
-    ],
-)
-def test_damaged_saved_tables_name_the_file(folder, saved_once, table, damage):
-    shutil.copytree(saved_once, folder / "saved")
-    path = folder / "saved" / f"{table}.parquet"
+def damage_table(saved: Path, table: str, damage: str) -> None:
+    path = saved / f"{table}.parquet"
     data = path.read_bytes()
     path.unlink()
     if damage == "folder":
         path.mkdir()
     elif damage != "gone":
         path.write_bytes({"junk": b"PAR1 junk PAR1", "empty": b"", "cut": data[: len(data) // 2]}[damage])
+
+
+@pytest.mark.parametrize(
+    ("damage", "tables"),
+    [("junk", TABLE_NAMES), ("gone", TABLE_NAMES[1:])],  # a folder without runs.parquet holds no saved tables
+)
+def test_of_damaged_saved_tables_each_file_is_named(saved_once, tmp_path, damage, tables):
+    saved = shutil.copytree(saved_once, tmp_path / "saved")
+    for table in tables:
+        damage_table(saved, table, damage)
+    with pytest.raises(TableError) as caught:
+        load(saved)
+    assert [Path(problem.place).stem for problem in caught.value.problems] == list(tables)
+    assert all(problem.message.startswith("cannot be read (") for problem in caught.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("table", "damage"),
+    [("runs", "junk"), ("messages", "gone"), *(("votes", each) for each in ("junk", "gone", "empty", "cut", "folder"))],
+)
+def test_damaged_saved_tables_name_the_file(folder, saved_once, table, damage):
+    shutil.copytree(saved_once, folder / "saved")
+    damage_table(folder / "saved", table, damage)
     with pytest.raises(TableError, match=rf"{table}\.parquet: cannot be read \(.*\)\. Fix: save the runs again"):
         load(folder / "saved")
     lenient = load([folder / "saved", folder], strict=False)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.errors import TableError
 
 TABLE = pd.DataFrame(
@@ -36,8 +37,10 @@ def test_scores_go_with_everything_else_that_votes_have():
     assert verdicts(texts, threshold=0.5) == verdicts(threshold=0.5)
 
 
-@given(st.lists(st.floats(-10, 10), min_size=1, max_size=8), st.floats(-10, 10))
-def test_both_sides_agree_only_at_the_threshold(scores, threshold):
+@settings(max_examples=examples(32))
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=40), st.data())
+def test_both_sides_agree_only_at_the_threshold(scores, data):
+    threshold = data.draw(st.sampled_from(scores) | st.floats(-10, 10))
     table = pd.DataFrame({"claim": range(len(scores)), "judge": "a", "p": scores})
     above, below = (verdicts(table, threshold=threshold, agrees_when=side) for side in ("at-least", "at-most"))
     both = [one == other == "agree" for one, other in zip(above, below, strict=True)]

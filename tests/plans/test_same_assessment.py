@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.longer import part
 from verifyplan.plans.assessment import assess
 from verifyplan.plans.plan import parse_plan
 from verifyplan.rules.sizing import complexity, team
@@ -43,6 +45,7 @@ BLOCKS = st.one_of(
 PLANS = st.lists(BLOCKS, max_size=9).map(lambda blocks: "\n\n".join(["# Move the orders", *blocks]) + "\n")
 
 
+@lru_cache(maxsize=4)  # a text is compared with each way to write it
 def assessed(text: str) -> dict[str, Any]:
     """All that an assessment says, but for the lines on which its words stand and words in headings."""
     found = assess(parse_plan(text))
@@ -58,6 +61,7 @@ def assessed(text: str) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=4)
 def outside_code(text: str) -> list[tuple[str, bool]]:
     """The lines of a text, and whether each is plain prose: no code, no table, no tag, no frontmatter."""
     plan = parse_plan(text)
@@ -140,8 +144,11 @@ def test_headings_alone_make_no_plan_thin_or_rich(text):
     assert assessed(re.sub(r"(?m)^#.*\n", "", text))["quality"] == assessed(text)["quality"]
 
 
-@pytest.mark.parametrize("change", sorted(CHANGES))
-@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    ("path", "change"),
+    part([(path, change) for path in BUNDLED for change in sorted(CHANGES)], 4),
+    ids=lambda value: getattr(value, "stem", value),
+)
 def test_how_a_plan_of_the_project_is_written_down_changes_no_assessment(path, change):
     text = path.read_text("utf-8")
     assert assessed(CHANGES[change](text)) == assessed(text)

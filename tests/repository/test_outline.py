@@ -88,11 +88,16 @@ def test_calls_have_their_names_and_how_many_arguments(outlines, path, called):
     assert [(one.line, one.name, one.arguments) for one in outlines[path].calls] == called
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory):
+    """A repository without files: its process parses one text after the other."""
+    return walked(tmp_path_factory.mktemp("empty"), {})
+
+
 @settings(max_examples=25, deadline=None)
 @given(text=st.text(max_size=300), language=st.sampled_from(["python", "javascript", "tsx", "go", "rust", "java", "x"]))
-def test_any_text_has_an_outline(tmp_path_factory, text, language):
-    repository = walked(tmp_path_factory.getbasetemp(), {})
-    for found in repository.outline_of(text, language):
+def test_any_text_has_an_outline(empty, text, language):
+    for found in empty.outline_of(text, language):
         assert all(one.line >= 1 for one in found)
 
 

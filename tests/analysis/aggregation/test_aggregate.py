@@ -289,14 +289,14 @@ def test_the_words_say_what_came_out():
 
 
 def test_free_answers_have_a_majority_and_no_confusion_matrices():
-    table = pd.DataFrame({"item": np.arange(9000) // 3, "worker": np.arange(9000) % 30, "label": np.arange(9000) // 2})
+    table = pd.DataFrame({"item": np.arange(4200) // 3, "worker": np.arange(4200) % 12, "label": np.arange(4200) // 2})
     result = vp.aggregate(table)
     assert result.labels["n"].eq(3).all()
     assert result.labels["posterior"].round(3).isin([0.667]).all()  # of three consecutive rows two are alike
     with pytest.raises(vp.errors.SettingsError) as error:
         vp.aggregate(table, method="dawid-skene")
     assert str(error.value) == (
-        "method: 30 workers with 4,500 labels have confusion matrices of 607,500,000 cells, more than 50,000,000. "
+        "method: 12 workers with 2,100 labels have confusion matrices of 52,920,000 cells, more than 50,000,000. "
         "Fix: use 'majority' or 'wawa', or join labels."
     )
     assert vp.workers(table).table["dawid_skene"].isna().all()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
-from tests.analysis.ballot_tables import frame, tables
+from tests.analysis.ballot_tables import frame, joined_tables
 from tests.analysis.out_of_core.datasets import dataset_of, in_order
 from tests.longer import examples
 from verifyplan.analysis.out_of_core.class_counts import classify_dataset, replay_dataset
@@ -31,12 +31,17 @@ FOLDERS = count()
 CLAIMS = "stdlib-claims/adversarial"
 
 
+@pytest.fixture(scope="module")
+def runs():
+    return vp.datasets.runs(CLAIMS)
+
+
 def stored(runs) -> Dataset:
     return dataset_of(runs, f"memory://counted/{next(FOLDERS)}")
 
 
-@settings(max_examples=examples(60), deadline=None)
-@given(findings=tables, rules=st.sampled_from(RULES))
+@settings(max_examples=examples(24), deadline=None)
+@given(findings=joined_tables, rules=st.sampled_from(RULES))
 def test_a_dataset_is_classified_as_its_votes_in_memory(findings, rules):
     votes = frame(findings).drop(columns="is_origin").sort_values("run_id", kind="stable", ignore_index=True)
     runs = vp.from_votes(
@@ -62,15 +67,12 @@ def test_a_dataset_is_classified_as_its_votes_in_memory(findings, rules):
 
 
 @pytest.mark.parametrize("rules", [{}, *RULES, {"uncited": "as-burden"}], ids=str)
-def test_real_runs_are_replayed_as_in_memory(rules):
-    runs = vp.datasets.runs(CLAIMS)
-    dataset = dataset_of(runs, f"memory://counted/{next(FOLDERS)}", runs_a_part=5)
-    pd.testing.assert_frame_equal(vp.replay(dataset, rules=rules), vp.replay(runs, rules=rules))
+def test_real_runs_are_replayed_as_in_memory(rules, runs, claims):
+    pd.testing.assert_frame_equal(vp.replay(claims(5), rules=rules), vp.replay(runs, rules=rules))
 
 
-def test_tables_of_findings_are_written_a_file_a_part(tmp_path):
-    runs = vp.datasets.runs(CLAIMS)
-    done = replay_dataset(stored(runs), "adversarial", folder=tmp_path / "classes")
+def test_tables_of_findings_are_written_a_file_a_part(tmp_path, runs, claims):
+    done = replay_dataset(claims(1), "adversarial", folder=tmp_path / "classes")
     assert len(done.paths) == 12
     written = pd.concat(map(pd.read_parquet, done.paths), ignore_index=True)
     expected = vp.replay(runs, "adversarial")
@@ -78,14 +80,14 @@ def test_tables_of_findings_are_written_a_file_a_part(tmp_path):
         assert in_order(written)[name].tolist() == in_order(expected)[name].tolist()
 
 
-def test_a_folder_with_files_is_not_written_into(tmp_path):
+def test_a_folder_with_files_is_not_written_into(tmp_path, claims):
     (tmp_path / "mine.txt").touch()
     with pytest.raises(InputError, match="holds files already"):
-        replay_dataset(stored(vp.datasets.runs(CLAIMS)), folder=tmp_path)
+        replay_dataset(claims(1), folder=tmp_path)
 
 
-def test_words_say_the_classes_and_what_a_reader_must_know():
-    done = replay_dataset(stored(vp.datasets.runs(CLAIMS)), max_rounds=3)
+def test_words_say_the_classes_and_what_a_reader_must_know(claims):
+    done = replay_dataset(claims(1), max_rounds=3)
     lines = str(done).split("\n")
     assert lines[0] == "720 findings"
     assert any("are censored" in line for line in lines)
@@ -103,8 +105,8 @@ def test_rules_are_checked_as_ever():
         replay_dataset(stored(vp.datasets.runs("contract")), "hostile")
 
 
-def test_both_modes_of_one_pass_are_those_of_two():
-    dataset = dataset_of(vp.datasets.runs(CLAIMS), f"memory://counted/{next(FOLDERS)}", runs_a_part=6)
+def test_both_modes_of_one_pass_are_those_of_two(claims):
+    dataset = claims(5)
     for count_classes in (classify_dataset, replay_dataset):
         both = count_classes(dataset, ["adversarial", "collaborative"])
         assert list(both) == ["adversarial", "collaborative"]
@@ -113,24 +115,20 @@ def test_both_modes_of_one_pass_are_those_of_two():
             assert (found.digest, str(found)) == (alone.digest, str(alone))
 
 
-def test_several_rules_of_one_pass_are_those_of_many():
-    dataset = dataset_of(vp.datasets.runs(CLAIMS), f"memory://counted/{next(FOLDERS)}", runs_a_part=6)
+def test_several_rules_of_one_pass_are_those_of_many(claims):
+    dataset, whole = claims(5), claims(100)
     rules = {"sticky": "sticky-refutes", "stopped": {"stop": {"margin": 1}}, "as run": {}}
     for name, found in replay_dataset(dataset, rules=rules, max_rounds=2).items():
-        assert found.digest == replay_dataset(dataset_of_one(dataset), rules=rules[name], max_rounds=2).digest
+        assert found.digest == replay_dataset(whole, rules=rules[name], max_rounds=2).digest
     assert list(classify_dataset(dataset, "adversarial", rules=["unanimous", {"refutes": "sticky"}])) == [
         "unanimous",
         "refutes sticky",
     ]
 
 
-def dataset_of_one(dataset: Dataset) -> Dataset:
-    return dataset_of(dataset.in_memory(), f"memory://counted/{next(FOLDERS)}", runs_a_part=100)
-
-
-def test_findings_under_several_rules_are_not_written(tmp_path):
+def test_findings_under_several_rules_are_not_written(tmp_path, claims):
     with pytest.raises(InputError, match="folder: takes the findings under one set of rules, got 2"):
-        classify_dataset(stored(vp.datasets.runs(CLAIMS)), ["adversarial", "collaborative"], folder=tmp_path)
+        classify_dataset(claims(1), ["adversarial", "collaborative"], folder=tmp_path)
 
 
 def test_columns_of_one_value_are_not_read_and_there(tmp_path):

@@ -7,7 +7,6 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
 
 import verifyplan as vp
 from tests.analysis.out_of_core.datasets import dataset_of
@@ -24,16 +23,6 @@ SPACE = {"majority": ["1/2", "2/3"], "refutes": ["round", "sticky"]}
 def dataset(tmp_path_factory):
     """Twelve runs in four parts."""
     return dataset_of(vp.datasets.runs(CLAIMS), tmp_path_factory.mktemp("set"), runs_a_part=3)
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two processes of a Dask cluster, of 1 GB each."""
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="1GB", dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 def test_a_function_goes_where_one_is_connected_and_not_further(client):

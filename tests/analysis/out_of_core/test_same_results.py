@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 import verifyplan as vp
-from tests.analysis.ballot_tables import frame, tables
+from tests.analysis.ballot_tables import frame, joined_tables
 from tests.analysis.out_of_core.datasets import dataset_of
-from tests.longer import examples
+from tests.longer import examples, part
 
 FOLDERS = count()
 SPACE = [
@@ -42,7 +42,7 @@ ANALYSES = {
 }
 
 
-@pytest.fixture(scope="module", params=["stdlib-claims/adversarial", "stdlib-claims/collaborative"])
+@pytest.fixture(scope="module", params=part(["stdlib-claims/adversarial", "stdlib-claims/collaborative"], 2))
 def runs(request):
     return vp.datasets.runs(request.param)
 
@@ -89,8 +89,8 @@ def outcome(analysis, runs):
         return str(error)
 
 
-@settings(max_examples=examples(15), deadline=None)
-@given(findings=tables)
+@settings(max_examples=examples(8), deadline=None)
+@given(findings=joined_tables)
 def test_any_votes_give_the_same(findings):
     runs = imported(findings)
     dataset = dataset_of(runs, f"memory://same/{next(FOLDERS)}")

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from benchmarks.hidden_votes import SETS, trial
+from tests.longer import LONG
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_what_all_votes_say_is_within_the_bounds_of_those_that_are_left(name: str) -> None:
     random = np.random.default_rng(5)
-    trials = [trial(name, random) for _ in range(8)]
+    trials = [trial(name, random) for _ in range(8 if LONG else 3)]
     for found in trials:
         assert found.n_within == found.n_findings
         assert found.n_metrics_within == found.n_metrics
-    assert sum(found.n_findings for found in trials) > 100
+    assert sum(found.n_findings for found in trials) > 12 * len(trials)

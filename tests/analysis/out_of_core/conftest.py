@@ -1,0 +1,35 @@
+"""One cluster and one dataset for all tests of analyses that go part by part."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from distributed import Client, LocalCluster
+
+import verifyplan as vp
+from tests.analysis.out_of_core.datasets import dataset_of
+from verifyplan.frames.dataset.dataset import Dataset
+
+
+@pytest.fixture(scope="package")
+def client():
+    """Two processes of a Dask cluster, of 1 GB each."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="1GB", dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="package")
+def claims():
+    """Return a function from a number of runs to the bundled claims with so many in a part, written once."""
+
+    @cache
+    def written(runs_a_part: int) -> str:
+        folder = f"memory://claims/{runs_a_part}"
+        dataset_of(vp.datasets.runs("stdlib-claims/adversarial"), folder, runs_a_part)
+        return folder
+
+    return lambda runs_a_part: Dataset.open(written(runs_a_part))
