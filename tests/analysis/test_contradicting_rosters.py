@@ -70,7 +70,7 @@ NAMED = {"stop": {"margin": 1}, "workers": ["e", "a", "c"]}
 @pytest.mark.parametrize("space", [MANY_RULES, [*MANY_RULES, NAMED]], ids=["at once", "roster by roster"])
 @pytest.mark.parametrize("own", [None, {"stop": {"margin": 2}}], ids=["neutral", "stops"])
 def test_many_rules_give_each_run_what_a_replay_and_the_run_by_itself_give(space, own):
-    runs = contradicting(4)
+    runs = contradicting(3)
     if own:
         runs = replace(runs, runs=runs.runs.assign(rules=VotingRules(**own).to_json()))
     rules = [VotingRules(**fields) for fields in space]

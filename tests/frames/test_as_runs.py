@@ -59,3 +59,12 @@ def test_anything_else_is_refused_with_what_is_allowed(wrong):
 def test_a_path_that_is_not_there_is_named():
     with pytest.raises(InputError, match=r"nowhere: is not there\. Fix: name a file, a folder, a glob"):
         vp.agreement("nowhere")
+
+
+def test_what_is_written_into_a_bundled_set_is_in_no_other():
+    mine = as_runs("contract")
+    mine.votes["worker"] = "me"
+    mine.findings.loc[0, "summary"] = "mine"
+    again = as_runs("contract")
+    assert "me" not in set(again.votes["worker"])
+    assert "mine" not in set(again.findings["summary"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Protocol, TypeAlias
 
 import pandas as pd
@@ -16,7 +16,7 @@ from verifyplan.frames.bundled import claims, is_bundled, path
 from verifyplan.frames.bundled_votes import runs_of_votes
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.run_files import attempt, read_files
-from verifyplan.frames.runset import RunSet, concat, no_errors, replaced
+from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat, no_errors, replaced
 from verifyplan.frames.saved_tables import read_tables
 from verifyplan.frames.vote_files import has_sidecar, read_remembered, runs_of_files
 from verifyplan.frames.vote_tables import VOTE_TABLES
@@ -74,6 +74,14 @@ def load_bundled(name: str) -> RunSet:
     """
     if name in VOTE_TABLES:
         return runs_of_votes(name)
+    known = _bundled_runs(name)
+    tables = {table: getattr(known, table).copy(deep=False) for table in (*TABLE_NAMES, "errors")}
+    return replaced(known, **tables)  # which copy what is written to
+
+
+@lru_cache(maxsize=4)
+def _bundled_runs(name: str) -> RunSet:
+    """Return a bundled set, read once: notebooks name the same set in many calls."""
     loaded = load(path(name))
     return loaded.with_truth(claims(name)) if name.startswith("stdlib-claims") else loaded
 

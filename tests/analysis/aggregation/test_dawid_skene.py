@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.aggregation.crowds import by_crowd_kit, simulated
+from tests.longer import examples
 from verifyplan.analysis.aggregation.dawid_skene import dawid_skene
 
 ALL_ITERATIONS = -1e9  # a tolerance that ends nothing
@@ -45,14 +46,14 @@ tables = st.dictionaries(cells, st.integers(0, 2), min_size=2, max_size=28).map(
 )  # fmt: skip
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(32), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tables.filter(lambda table: table["label"].nunique() > 1), st.booleans())
 def test_posteriors_are_those_of_crowd_kit_on_any_table_with_ties_and_missing_votes(table, one_coin):
     ours = fitted(table, 4, tolerance=0, one_coin=one_coin)
     np.testing.assert_allclose(ours.posteriors, theirs(table, ours.iterations, one_coin), atol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(48), deadline=None)
 @given(tables, st.randoms(use_true_random=False), st.booleans())
 def test_order_and_names_change_nothing(table, random, one_coin):
     order = random.sample(range(len(table)), len(table))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import verifyplan as vp
-from tests.analysis.ballot_tables import frame, joined_tables
+from tests.analysis.ballot_tables import frame, tables
 from tests.analysis.out_of_core.datasets import dataset_of
 from tests.longer import examples
 from verifyplan.analysis import compiled_tallies
@@ -56,7 +56,7 @@ def expect_equal(found, expected):
 
 
 @settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(findings=joined_tables)
+@given(findings=tables)
 def test_any_votes_give_the_same_saved_in_a_dataset_and_compiled(tmp_path, findings):
     runs = imported(findings)
     expected = results_of(runs)

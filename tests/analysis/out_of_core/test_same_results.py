@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import verifyplan as vp
-from tests.analysis.ballot_tables import frame, joined_tables
+from tests.analysis.ballot_tables import frame, tables
 from tests.analysis.out_of_core.datasets import dataset_of
 from tests.longer import examples, part
 
@@ -89,8 +89,8 @@ def outcome(analysis, runs):
         return str(error)
 
 
-@settings(max_examples=examples(8), deadline=None)
-@given(findings=joined_tables)
+@settings(max_examples=examples(12), deadline=None)
+@given(findings=tables)
 def test_any_votes_give_the_same(findings):
     runs = imported(findings)
     dataset = dataset_of(runs, f"memory://same/{next(FOLDERS)}")

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.analysis.result_columns import RESULT_TABLES
 from verifyplan.errors import SettingsError, TableError
 
@@ -317,7 +318,7 @@ def keys_of(name: str) -> list[str]:
     return [column.name for column in RESULT_TABLES[name] if column.key]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(panels(), st.randoms(use_true_random=False), st.booleans(), st.sampled_from(["shared", "none"]))
 def test_neither_the_order_of_rows_nor_names_matter(votes, random, carry, ties):
     order = list(range(len(votes)))
@@ -334,7 +335,7 @@ def test_neither_the_order_of_rows_nor_names_matter(votes, random, carry, ties):
         pd.testing.assert_frame_equal(one, other, check_exact=False, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(32), deadline=None)
 @given(panels(), st.booleans())
 def test_counts_are_parts_of_their_denominators(votes, carry):
     found = vp.flips(votes, carry=carry)

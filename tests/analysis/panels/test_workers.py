@@ -111,7 +111,7 @@ def majority(labels: list[str]) -> dict[str, float]:
     return {name: 1 / len(top) for name in top.index}
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(24))
 @given(tables(), st.randoms(use_true_random=False))
 def test_a_loop_over_votes_gives_the_same_and_the_order_of_rows_does_not_count(frame, random):
     assume(frame["label"].notna().any())
