@@ -16,7 +16,7 @@ GRAMMAR = "rfc3987_syntax"
 
 
 class LateGrammar(ModuleType):
-    """What `jsonschema` finds in place of the grammar while it is imported; the grammar is built on first use."""
+    """A stand-in for the grammar while `jsonschema` is imported; the grammar is built on first use."""
 
     def is_valid_syntax(self, term: str, value: str) -> bool:
         """Return whether a text is what a rule of the grammar calls `term`."""

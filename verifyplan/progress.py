@@ -17,7 +17,7 @@ SECONDS_BETWEEN_UPDATES = 0.1
 
 @dataclass(frozen=True)
 class ProgressBar:
-    """What moves a bar: call it once for each step done; `say` writes a line above the bar."""
+    """A bar to move: call it once for each step done; `say` writes a line above the bar."""
 
     advance: Callable[[], None]
     say: Callable[[str], None]

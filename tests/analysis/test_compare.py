@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, joined_tables
 from tests.longer import examples
+from verifyplan.analysis.cluster_intervals import interval
 from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.conditions import Condition, ReplayedSet, setting_names
-from verifyplan.analysis.intervals import interval
 from verifyplan.analysis.replay import Setting, replay_under
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.frames.columns import typed

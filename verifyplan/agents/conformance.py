@@ -30,7 +30,7 @@ Held = Literal["held", "ignored", "refused", "unknown"]
 
 
 class ProbeStep(NamedTuple):
-    """What is asked of an endpoint at once, and what that may use."""
+    """Requests that a probe sends at once, and the most that they may use."""
 
     question: str
     requests: int
@@ -65,7 +65,7 @@ STEPS: Mapping[str, ProbeStep] = {
 
 
 class ConformanceReport(Model):
-    """What an endpoint did with a model when it was probed; what it does in runs may differ."""
+    """The answers of an endpoint and a model to a probe; in runs they may behave otherwise."""
 
     address: str
     model: str
@@ -99,7 +99,7 @@ class ConformanceReport(Model):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a researcher must know before runs: a cache of whole replies, answers that an outage left unknown."""
+        """Warnings to read before runs: a cache of whole replies, answers that an outage left unknown."""
         warnings = []
         if self.reply_cache:
             warnings.append(

@@ -97,7 +97,7 @@ class FunctionBackend:
         raise self._wrong(function, f"returned {result!r:.80} for {request.call_id}", _ROLE_FIX)
 
     async def _votes(self, function: Function, request: WorkerRequest) -> Reply:
-        """Ask about each finding; one that fails is left out, and the failure is told."""
+        """Ask about each finding; a call that fails is left out, and the failure is recorded."""
         limit = asyncio.Semaphore(self._max_concurrency if inspect.iscoroutinefunction(function) else 1)
         failures: list[str] = []
 

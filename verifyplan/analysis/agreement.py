@@ -248,7 +248,7 @@ def _why(figures: Measured) -> str:
     if np.isnan(figures.value):
         return "all votes are the same label: chance explains everything"
     if figures.value >= 1 - 1e-12:
-        return "no two votes on an item differ: how often they would cannot be told from these, so there is no interval"
+        return "no two votes on an item differ: how often they would is unknown, so there is no interval"
     if np.isnan(figures.low):
         return "nothing varies between the items (one who always gives the same label has 0), so there is no interval"
     return ""

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from verifyplan.analysis.cluster_intervals import AnyClusters, clustered_variance
-from verifyplan.analysis.intervals import LEVEL
+from verifyplan.analysis.cluster_intervals import LEVEL, AnyClusters, clustered_variance
 
 Array = npt.NDArray[Any]
 

@@ -1,19 +1,25 @@
-"""Intervals of 95 % for shares and differences whose rows come in clusters: runs, claims, or both (rule F1).
+"""Intervals of 95 %, of drawn values and of shares and differences whose rows come in clusters: runs, claims (rule F1).
 
 docs/statistics.md has the formulas, and how often these intervals hold the truth in simulations.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtrit
 
 from verifyplan.analysis.clusters import Clusters, Dimension
-from verifyplan.analysis.intervals import LEVEL, Array
 from verifyplan.analysis.kind_counts import KindCounts
+
+Array = npt.NDArray[Any]
+
+LEVEL = 0.95
+"""The level of every interval."""
 
 AnyClusters: TypeAlias = Clusters | KindCounts
 """The clusters of rows, or of rows that are counted by kind."""
@@ -228,3 +234,11 @@ def _effect_of(term: Dimension, moved: Array, independent: float, n_rows: int) -
 def _noise(rows: float) -> float:
     """Return a variance that is smaller than that of a share of so many rows, one of which differs."""
     return 1e-6 / rows**2
+
+
+def interval(values: Array) -> tuple[float, float]:
+    """Return the middle 95 % of drawn values; draws in which the figure is undefined are left out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # all-NaN: the interval is NaN, as it should be
+        low, high = np.nanpercentile(values, [2.5, 97.5])
+    return float(low), float(high)

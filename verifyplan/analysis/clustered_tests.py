@@ -9,9 +9,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.special import ndtri, stdtr
 
-from verifyplan.analysis.cluster_intervals import clustered_variance
+from verifyplan.analysis.cluster_intervals import Array, clustered_variance
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.intervals import Array
 
 MIN_CLUSTERS = 6
 """With fewer clusters the least p-value of a sign-flip, 2 / 2**clusters, is above 5 %."""

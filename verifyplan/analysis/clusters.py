@@ -59,7 +59,7 @@ class Clusters:
 
     @property
     def unit(self) -> str:
-        """What is taken to be independent: `runs`, `claims`, or `runs and claims` where both repeat."""
+        """The unit that is taken to be independent: `runs`, `claims`, or `runs and claims` where both repeat."""
         if max(self.n_runs, 0 if self.other_run is None else int(self.other_run.max(initial=-1)) + 1) < 2:
             return "claims"
         return "runs and claims" if self.repeated else "runs"

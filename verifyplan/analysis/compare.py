@@ -155,7 +155,7 @@ def _comparison_of(
 
 
 class Figures(NamedTuple):
-    """What follows from the classes of paired findings alone; the fields are those of `Comparison`."""
+    """Figures that follow from the classes of paired findings alone; the fields are those of `Comparison`."""
 
     mix: pd.DataFrame
     truth: pd.DataFrame | None

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr, chdtrc
 
+from verifyplan.analysis.cluster_intervals import Array
 from verifyplan.analysis.clustered_tests import DRAWS, MIN_CLUSTERS, clustered_test
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.intervals import Array
 from verifyplan.analysis.metrics import IS_HELD
 from verifyplan.text import counted
 

@@ -8,7 +8,6 @@ from verifyplan.analysis.result_columns_comparison import COMPARISON_TABLES
 from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES
 from verifyplan.analysis.result_columns_rates import RATE_TABLES
 from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
-from verifyplan.analysis.result_columns_weights import WEIGHT_TABLES
 from verifyplan.columns import Column, Columns
 
 
@@ -391,7 +390,6 @@ RESULT_TABLES: dict[str, Columns] = {
     "workers": _WORKERS,
     "influence": _INFLUENCE,
     "tests": _TESTS,
-    **WEIGHT_TABLES,
     **RATE_TABLES,
     **PLAN_RESULT_TABLES,
     **TREATMENT_TABLES,

@@ -56,8 +56,17 @@ _COST: Columns = (
     Column("tokens", "whole", "tokens in and out of these calls; 0 for agents that are no models"),
     Column("cost", "number", "their dollars; missing where a price is not known"),
 )
+_RANKING: Columns = (
+    Column("plan", "text", "the plan", key=True),
+    Column("score", "number", "the weighted sum of its scores; missing where a score is"),
+    Column("final", "whole", "`score` rounded half up, in exact arithmetic (rule A10)"),
+    Column("rank", "whole", "its rank, 1 for the highest score; tied plans share the best; missing where a score is"),
+    Column("was", "whole", "its rank under the weights that the tuner started at"),
+    Column("missing", "text", "the dimensions whose score is missing; blank where none is"),
+)
 
 PLAN_RESULT_TABLES: dict[str, Columns] = {
+    "ranking": _RANKING,
     "vacuity": (
         _RUN,
         _PLAN,

@@ -20,7 +20,7 @@ MAX_RUNS_IN_WORDS = 3
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class Vacuity:
-    """What the verdicts of plan runs rest on: challenges that somebody raised and answered, or silence."""
+    """The support of the verdicts of plan runs: challenges that somebody raised and answered, or silence."""
 
     table: pd.DataFrame
     """One row a plan run: counts, what the verdict rests on, and what it would be with settlements open again;

@@ -128,22 +128,22 @@ def _agreed(runs: RunSet, rosters: list[list[str]]) -> list[str] | None:
 def order_of_runs(runs: RunSet) -> dict[str, str]:
     """Return the roster of each run as text where no single order agrees with those of all runs; empty where one does.
 
-    Where no log tells a run's roster, it is who was called first, second, and so on.
+    Where no log has a run's roster, it is the order of the first calls.
 
     >>> rounds = {"run_id": ["r", "r", "s", "s"], "iteration": 0, "round": 1, "worker": ["b", "c", "c", "b"]}
     >>> order_of_runs(RunSet(dispatches=pd.DataFrame(rounds).assign(status="completed")))
     {'r': '["b", "c"]', 's': '["c", "b"]'}
     """
-    told = _rosters(runs)
-    if _agreed(runs, [json.loads(text) for text in told["roster"].unique()]) is not None:
+    rosters = _rosters(runs)
+    if _agreed(runs, [json.loads(text) for text in rosters["roster"].unique()]) is not None:
         return {}
     called = runs.dispatches[["run_id", "worker"]].drop_duplicates()
     by_calls = called.groupby("run_id", sort=False)["worker"].agg(lambda workers: json.dumps(workers.tolist()))
-    return {**by_calls, **dict(zip(told["run_id"], told["roster"], strict=True))}
+    return {**by_calls, **dict(zip(rosters["run_id"], rosters["roster"], strict=True))}
 
 
 def _rosters(runs: RunSet) -> pd.DataFrame:
-    """Return `run_id, roster` of the runs whose log tells the roster, as JSON."""
+    """Return `run_id, roster` of the runs whose log has the roster, as JSON."""
     return runs.runs.reindex(columns=["run_id", "roster"]).dropna()
 
 

@@ -18,7 +18,7 @@ from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 
 COLUMNS = ("run_id", "iteration", "severity", "state", "n", "new", "came", "went")
 TITLE = "How the pool of challenges moves"
-KEY = "Challenges at the end of each iteration; what is unsettled stands at the bottom"
+KEY = "Challenges at the end of each iteration; unsettled challenges are at the bottom"
 PLOT_PX, MAX_BAR_WIDTH_PX, MIN_BAR_WIDTH_PX = WIDTH - 60, 170, 30
 """Most pixels across of all bars, and of one of them, at most and at least."""
 MAX_ITERATIONS = 30
@@ -122,7 +122,7 @@ def _caption(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
     runs = whole["run_id"].nunique()
     of = f" of {count(runs, 'run')}, added up," if runs > 1 else ""
     return sentences(
-        f"Challenges{of} by where they stand at the end of each iteration, worst severity first; "
+        f"Challenges{of} by their state at the end of each iteration, worst severity first; "
         f"n at the end: {count(int(last['n'].sum()), 'challenge')}, {unsettled:,} of them open or unresolved.",
         "Overflow did not fit under the caps and counts for nothing." if "overflow" in set(rows["state"]) else "",
         "Runs that ended earlier go on as they ended." if ends.nunique() > 1 else "",

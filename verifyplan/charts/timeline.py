@@ -163,7 +163,7 @@ def _caption(table: pd.DataFrame, rows: pd.DataFrame) -> str:
     n, drawn = table["run_id"].nunique(), rows["run_id"].nunique()
     last = table.sort_values("iteration", kind="stable").drop_duplicates("run_id", keep="last")
     open_ends = int((~last["closed"].fillna(False).astype(bool)).sum())
-    order = " Runs with most left at their end stand first." if n > 1 else ""
+    order = " Runs with most left at their end come first." if n > 1 else ""
     rest = last[~last["run_id"].astype(str).isin(rows["run_id"])]
     most = int((rest["blocking_open"] + rest["significant_open"]).max()) if n > drawn else 0
     late = int(table["run_id"].astype(str).isin(rows["run_id"]).sum()) - len(rows)

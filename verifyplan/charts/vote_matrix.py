@@ -97,7 +97,7 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
         title=TITLE,
         subtitle="Blank: not asked in that round",
         caption=sentences(
-            f"Votes on {_size(rows)} (n), lettered as the key says; findings stand in the order of their classes,"
+            f"Votes on {_size(rows)} (n), lettered as the key says; findings are in the order of their classes,"
             " which are named at the right.",
             first_drawn(len(drawn), n_findings, "finding", less),
             not_in_view,

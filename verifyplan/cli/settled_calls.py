@@ -27,7 +27,7 @@ _UNKNOWN = "FINDINGS.csv"
 
 @dataclass(frozen=True)
 class SearchedRuns:
-    """What the user said of the runs that were searched, for the commands that follow."""
+    """The options that the searched runs were read by, for the commands that follow."""
 
     runs: list[str]
     truth: Path | None

@@ -81,8 +81,8 @@ def _supplements(recorded: RunSet, more: Runs | Mapping[str, Runs]) -> tuple[Run
         added = concat(sets) if sets else RunSet()
     else:
         added = as_runs(more, "more")
-        told = added.runs["supplements"].fillna("") if len(ids) != 1 else [ids[0]] * len(added)
-        named = dict(zip(added.runs["run_id"], told, strict=True))
+        run_ids = added.runs["supplements"].fillna("") if len(ids) != 1 else [ids[0]] * len(added)
+        named = dict(zip(added.runs["run_id"], run_ids, strict=True))
     problems = []
     modes = recorded.runs.set_index("run_id")["mode"].astype("object").dropna()
     for own, mode in zip(added.runs["run_id"], added.runs["mode"], strict=True):

@@ -97,7 +97,7 @@ CALL_TABLES: dict[str, Columns] = {
         Column("requested_at", "time", "when it was asked"),
         Column("replied_at", "time", "when it ended"),
         Column("reason", "text", "what was wrong with the call, or with its answer"),
-        Column("failure", FAILURE_KINDS, "why it failed, told from status and reason; missing where it did not"),
+        Column("failure", FAILURE_KINDS, "why it failed, by status and reason; missing where it did not"),
         Column("n_tools", "whole", "tool calls that the agent made, refused ones included"),
         Column(
             "n_opened", "whole", "excerpts that were opened for it beforehand, of the places that its findings cite"

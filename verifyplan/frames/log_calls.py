@@ -56,7 +56,7 @@ class Turn(NamedTuple):
 
     @property
     def request(self) -> TurnSent | None:
-        """What was sent, whenever it was."""
+        """The request, whenever it was sent."""
         return self.sent or self.sent_before
 
 

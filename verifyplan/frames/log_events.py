@@ -27,7 +27,7 @@ Row = dict[str, Any]
 class LogEvents:
     """The log of one run: its records that count, and their events by type, each in the order of the log.
 
-    Events may be structs that have the attributes of their models: they are told apart by `type`, not by class.
+    Events may be structs that have the attributes of their models: they differ by `type`, not by class.
     """
 
     def __init__(self, records: Sequence[Record], run_id: str, source: str) -> None:

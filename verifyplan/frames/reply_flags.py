@@ -1,6 +1,6 @@
 """Flag calls whose replies are not their own: repeated messages, copied words, another model's (rule G5).
 
-What cannot be told stays missing: agents that are no models have neither message ids nor a model.
+What cannot be known stays missing: agents that are no models have neither message ids nor a model.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ def _calls_of_turns(calls: pd.DataFrame, turns: pd.DataFrame) -> Ints:
     return np.where(place < 0, -1, counted[place]) if len(counted) else place
 
 
-def _flags(calls: pd.DataFrame, told: Any, flagged: Any) -> Any:
-    """Return a column that is true for the rows `flagged`, false for others that are `told`, and else missing."""
+def _flags(calls: pd.DataFrame, known: Any, flagged: Any) -> Any:
+    """Return a column that is true for the rows `flagged`, false for others that are `known`, and else missing."""
     values = np.zeros(len(calls), dtype=bool)
     unknown = np.ones(len(calls), dtype=bool)
-    unknown[np.asarray(told, dtype=np.int64)] = False
+    unknown[np.asarray(known, dtype=np.int64)] = False
     values[np.asarray(flagged, dtype=np.int64)] = True
     return pd.arrays.BooleanArray(values, unknown & ~values)
 
@@ -115,9 +115,9 @@ def _votes_by_call(calls: pd.DataFrame, votes: pd.DataFrame, turn_call: Ints) ->
     asked["round"] = asked["call_id"].str.extract(_ROUND, expand=False)
     asked = asked.explode("items").rename(columns={"items": "finding_id"}).dropna(subset=["round", "finding_id"])
     asked = asked.astype({"round": "int64", "iteration": "int64", "finding_id": votes["finding_id"].dtype})
-    told = votes["verdict"].ne("verification-error") & votes["explanation"].notna()
-    told &= ~votes["is_origin"].fillna(False).astype(bool)
-    kept = told & votes["run_id"].isin(asked["run_id"].unique())
+    known = votes["verdict"].ne("verification-error") & votes["explanation"].notna()
+    known &= ~votes["is_origin"].fillna(False).astype(bool)
+    kept = known & votes["run_id"].isin(asked["run_id"].unique())
     cast = votes.loc[kept.to_numpy(dtype=bool), [*columns, "verdict", "explanation"]]
     cast = cast.astype({"round": "int64", "iteration": "int64"})
     return cast.merge(asked[[*columns, "call"]], on=columns)

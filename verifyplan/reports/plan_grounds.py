@@ -200,7 +200,7 @@ def _challenge_items(state: PlanState) -> Iterator[Words]:
 def _failure_items(state: PlanState) -> Iterator[Words]:
     if state.failures:
         agents = joined(dict.fromkeys(failure.agent for failure in state.failures))
-        yield ("Agents that failed: ", *agents, ". What that cost stands below.")
+        yield ("Agents that failed: ", *agents, ". What that cost is listed below.")
     parts = [f"{call}: {reason}" for call, reasons in state.partial_failures.items() for reason in reasons]
     for part in parts[:MAX_PARTS]:
         yield ("A part of an agent failed while the rest answered: ", Quoted(one_line(part, MAX_CHARACTERS)), ".")

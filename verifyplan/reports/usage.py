@@ -5,9 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
+from verifyplan.analysis.cost import TOKENS, tokens
+from verifyplan.frames.run_notes import lost_words
+from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.records import TeamMode
-from verifyplan.text import counted
+from verifyplan.text import counted, listed
 
 MIN_SHOWN_DOLLARS = Decimal("0.0001")
 MAX_EXACT_DOLLARS = 10**9
@@ -90,3 +93,27 @@ def max_expected_tokens(team: TeamMode | None, iterations: int) -> int | None:
         return TRIVIAL.worst
     row = EXPECTED[team].get(3 if iterations == 2 else iterations)
     return row.worst if row else None
+
+
+def cost_words(runs: RunSet) -> str:
+    """Return what runs cost, in US dollars, or that no price is known; blank where no model was asked.
+
+    Booked are the replies on disk, those that a reopening superseded included. Requests whose answer was lost may be
+    billed, too, each by the estimate of its turn.
+
+    >>> cost_words(RunSet())
+    ''
+    """
+    used = tokens(runs.calls)
+    if runs.turns.empty and not used.any():
+        return ""
+    summed = Usage(**{name: int(runs.calls[name].sum()) for name in TOKENS})
+    unpriced = runs.calls.loc[used.gt(0) & runs.calls["cost"].isna(), "model"].dropna().unique()
+    unknown = f"no price is known{f' for {listed(unpriced)}' if len(unpriced) else ''} (prices= or --prices gives one)"
+    booked = runs.runs["cost"].sum(min_count=1)
+    if booked != booked:
+        words = f"cost: {unknown}; {usage_text(summed)}"
+    else:
+        also = f"; {unknown}" if len(unpriced) else ""
+        words = f"cost: {dollars(Decimal(str(booked)))} booked, in US dollars, for {usage_text(summed)}{also}"
+    return "; beside it, ".join(filter(None, (words, lost_words(runs.runs, runs.attempts))))

@@ -35,7 +35,7 @@ class Syntax:
 
     @cached_property
     def imports(self) -> tuple[NamesWithLines, NamesWithLines]:
-        """What the module imports at its top, and anywhere."""
+        """The modules that it imports at its top, and anywhere."""
         return imported(own_nodes(self.tree)), imported(ast.walk(self.tree))
 
 

@@ -98,7 +98,7 @@ def _finding(artifact: Artifact, index: int, finding: ArtifactFinding) -> Iterat
     place = f"/findings/{index}/rounds"
     for i, entry in enumerate(finding.rounds or ()):
         if entry.round != i + 1:
-            message = f"round {entry.round} stands where round {i + 1} should"
+            message = f"round {entry.round} is recorded in the place of round {i + 1}"
             yield Problem(f"{place}/{i}/round", message, "number the rounds 1, 2, 3 without gaps")
         for worker, vote in entry.votes.items():
             yield from _vote(artifact.adversarial, f"{place}/{i}/votes/{pointer_token(worker)}/disagreeBasis", vote)
@@ -118,7 +118,7 @@ def _vote(adversarial: bool, place: str, vote: ArtifactVote) -> Iterator[Problem
 def _history(artifact: Artifact) -> Iterator[Problem]:
     for i, entry in enumerate(artifact.roundHistory or ()):
         if entry.round != i + 1:
-            message = f"round {entry.round} stands where round {i + 1} should"
+            message = f"round {entry.round} is recorded in the place of round {i + 1}"
             yield Problem(f"/roundHistory/{i}/round", message, "number the rounds 1, 2, 3 without gaps")
         yield from _queue(f"/roundHistory/{i}/carriedForwardCount", entry)
         yield from _dispatched_once(f"/roundHistory/{i}/dispatches", entry)

@@ -1,4 +1,4 @@
-"""What each vote counts as under voting rules, for arrays of votes: rounds x workers x findings (rules B4-B8, R2).
+"""Read votes as voting rules count them, in arrays of votes: rounds x workers x findings (rules B4-B8, R2).
 
 A live run judges one finding with these functions, an analysis a million at once.
 """

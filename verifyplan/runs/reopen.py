@@ -34,7 +34,7 @@ from verifyplan.text import counted
 
 
 class Terms(NamedTuple):
-    """What a resumption changes from here on; None for what stays."""
+    """The settings that a resumption changes from here on; None for those that stay."""
 
     limits: Limits | None = None
     """Both limits from here on, one of them changed."""
@@ -58,7 +58,7 @@ class Terms(NamedTuple):
 
 
 class Retryable(NamedTuple):
-    """What of a run can be asked again."""
+    """The calls of a run that can be asked again."""
 
     calls: tuple[str, ...] = ()
     """The calls that failed, in the order in which they did."""

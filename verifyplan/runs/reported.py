@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import Literal, overload
 
+from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
+from verifyplan.files import write_text
 from verifyplan.reports.blocks import Page
-from verifyplan.reports.page_files import ReportForm, write_page
+from verifyplan.reports.pages import page_html, page_markdown
 from verifyplan.runs.run import Run
+
+ReportForm = Literal["markdown", "html"]
 
 
 @with_field_docs
@@ -31,4 +35,10 @@ class ReportedRun(Run):
 
         Raises InputError for a path of another suffix, unless `form` says how it is written.
         """
-        return write_page(self._page, path, form)
+        suffix = None if path is None else Path(path).suffix
+        if form is None and suffix not in (None, ".md", ".html", ".htm"):
+            fix = "name a .md or .html file, or say form="
+            raise InputError(Problem("path", f"{str(path)!r} does not say the form of the report", fix))
+        html = form == "html" or (form is None and suffix in (".html", ".htm"))
+        text = (page_html if html else page_markdown)(self._page)
+        return text if path is None else write_text(path, text)

@@ -18,7 +18,7 @@ from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import RunEnded, RunStarted
-from verifyplan.reports.run_cost import cost_words
+from verifyplan.reports.usage import cost_words
 from verifyplan.rules.failed_calls import how_to_retry
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current
@@ -104,7 +104,7 @@ class Run:
 
     @property
     def call_notes(self) -> tuple[str, ...]:
-        """What a reader must know: replies not a call's own, what was ignored or not opened, few votes."""
+        """The notes on calls: replies not a call's own, what was ignored or not opened, few votes."""
         frames = self.frames
         counting = frames.calls[counted_calls(frames.calls)]
         notes = (*notes_on_independence(frames), *notes_on_ignored(counting))
@@ -113,7 +113,7 @@ class Run:
 
     @property
     def cost_words(self) -> str:
-        """What the models of the run cost: booked, perhaps billed beside it, tokens; blank where none was asked."""
+        """The cost of the run's models: booked, perhaps billed beside it, tokens; blank where none was asked."""
         return cost_words(self.frames)
 
     @cached_property

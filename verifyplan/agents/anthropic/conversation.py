@@ -44,7 +44,7 @@ Block = dict[str, Any]
 
 
 class EndpointCalls(NamedTuple):
-    """What a call asks of an endpoint."""
+    """The calls that a conversation makes to an endpoint."""
 
     post: Callable[[str, dict[str, Any], Sending], Awaitable[ModelReply]]
     """Sends the body of a request, for the turn of that id."""

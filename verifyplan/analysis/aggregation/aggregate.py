@@ -38,7 +38,7 @@ METHODS = get_args(Method)
 
 @dataclass(frozen=True, eq=False)
 class _LabelEstimate:
-    """What a method says of the units, and of the workers."""
+    """The estimates of a method, of the units and of the workers."""
 
     posteriors: Floats
     skill: Floats

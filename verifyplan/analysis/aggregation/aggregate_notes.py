@@ -1,4 +1,4 @@
-"""What a reader of an aggregation must know: few votes, ties, no convergence, a method that does worse (rule F3)."""
+"""Notes for readers of an aggregation: few votes, ties, no convergence, a method that does worse (rule F3)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _SMALLEST = 1e-10  # no probability of a worker or a class is smaller, as in cro
 
 
 class DawidSkene(NamedTuple):
-    """What Dawid-Skene estimates of a table of votes."""
+    """The estimates of Dawid-Skene from a table of votes."""
 
     posteriors: Floats
     """The probability of each label for each unit, of shape (units, labels); NaN for a unit without votes."""

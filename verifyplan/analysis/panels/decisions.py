@@ -1,4 +1,4 @@
-"""What a panel decides with all its workers and without each one: classes of runs, majorities of tables (rule F3)."""
+"""Decide as a panel does with all its workers and without each one: classes of runs, majorities of tables (rule F3)."""
 
 from __future__ import annotations
 

@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import stdtrit
 
-from verifyplan.analysis.cluster_intervals import Interval, clustered_variance
+from verifyplan.analysis.cluster_intervals import LEVEL, Interval, clustered_variance
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.intervals import LEVEL
 from verifyplan.analysis.panels.panel_answers import Bools, Floats, Ints, PanelAnswers, n_items
 
 Correlation: TypeAlias = Literal["within-truth", "plain", "pooled"]

@@ -1,4 +1,4 @@
-"""What the rounds of a panel changed, as tables and in words (rule F3b)."""
+"""The result of `flips`: changes from round to round, as tables and in words (rule F3b)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_ROUNDS_NAMED = 5
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """What the rounds of a panel changed, as tables and in words.
+    """The changes that the rounds of a panel made, as tables and in words.
 
     Shares have 95 % intervals clustered by run and claim (rule F1); a share of nothing is NaN, with n = 0. A *step* is
     a pair of rounds, such as `0 → 1`, or `first → last`: from the first round of an item to its last.

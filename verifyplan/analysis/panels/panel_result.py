@@ -1,4 +1,4 @@
-"""What a panel is worth, as tables and in words (rule F3a)."""
+"""The result of `panel`: its worth as tables and in words (rule F3a)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_UNSAID_LOSS = 0.01
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class PanelWorth:
-    """What a panel of judges is worth: how many independent votes, against whom, at what cost.
+    """The worth of a panel of judges: how many independent votes, against whom, at what cost.
 
     Intervals are of 95 %, clustered by run and claim (rule F1). Without truth only agreement is known: the tables
     `order` and `size_curve` are empty, and no number of independent votes is claimed.

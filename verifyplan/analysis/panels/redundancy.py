@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from verifyplan.analysis.intervals import LEVEL
+from verifyplan.analysis.cluster_intervals import LEVEL
 from verifyplan.analysis.panels.error_correlation import error_correlation
 from verifyplan.analysis.panels.leave_one_out import LeaveOneOut
 from verifyplan.analysis.panels.panel_answers import panel_answers

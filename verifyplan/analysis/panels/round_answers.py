@@ -108,7 +108,7 @@ def _rounds_error(rounds: Ints) -> TableError:
 
 
 class Majority(NamedTuple):
-    """What the panel answers on each unit in each round; all of shape (units, rounds)."""
+    """The panel's answers on each unit in each round; all of shape (units, rounds)."""
 
     n: Ints
     """The answers counted."""

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from verifyplan.analysis.cluster_intervals import Interval, difference_interval
+from verifyplan.analysis.cluster_intervals import LEVEL, Interval, difference_interval
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.intervals import LEVEL
 from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.frames.panel_votes import Ints
 

@@ -10,9 +10,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from verifyplan.analysis.cluster_intervals import Interval, clustered_variance, difference_interval, share_interval
+from verifyplan.analysis.cluster_intervals import (
+    LEVEL,
+    Interval,
+    clustered_variance,
+    difference_interval,
+    share_interval,
+)
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.intervals import LEVEL
 from verifyplan.analysis.rates.judged_items import Floats, JudgedItems
 from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.errors import InputError, Problem

@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
-    """What a panel said of every item, and the truth where it is known."""
+    """The labels that a panel gave every item, and the truth where it is known."""
 
     prediction: Floats
     """What the panel says of each item: 1 and 0, a share of votes, or a score."""

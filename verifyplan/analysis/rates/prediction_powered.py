@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from verifyplan.analysis.cluster_intervals import Interval, clustered_variance
-from verifyplan.analysis.intervals import LEVEL
+from verifyplan.analysis.cluster_intervals import LEVEL, Interval, clustered_variance
 from verifyplan.analysis.rates.corrected import (
     CorrectedRate,
     check_samples,

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from verifyplan.analysis.cluster_intervals import Interval, clustered_variance, share_interval
-from verifyplan.analysis.intervals import LEVEL
+from verifyplan.analysis.cluster_intervals import LEVEL, Interval, clustered_variance, share_interval
 from verifyplan.analysis.rates.corrected import CorrectedRate, check_samples, note_few_labels, rates_table
 from verifyplan.analysis.rates.judged_items import JudgedItems, judged_items
 from verifyplan.errors import InputError, Problem

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from verifyplan.analysis.cluster_intervals import Interval
+from verifyplan.analysis.cluster_intervals import LEVEL, Interval
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.intervals import LEVEL
 from verifyplan.analysis.study_design.run_differences import Floats, run_differences
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.field_docs import with_field_docs

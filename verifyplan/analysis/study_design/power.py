@@ -1,4 +1,4 @@
-"""What a pilot says about how many runs show a difference (rule F6)."""
+"""Estimate from a pilot how many runs show a difference (rule F6)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import fdtri, stdtr, stdtrit
 
-from verifyplan.analysis.cluster_intervals import Interval, share_interval
+from verifyplan.analysis.cluster_intervals import LEVEL, Interval, share_interval
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.intervals import LEVEL
 from verifyplan.analysis.study_design.run_differences import RunDifferences, run_differences
 from verifyplan.analysis.study_design.sample_size import (
     FINDINGS,

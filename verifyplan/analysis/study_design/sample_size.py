@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from verifyplan.analysis.intervals import LEVEL
+from verifyplan.analysis.cluster_intervals import LEVEL
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
 

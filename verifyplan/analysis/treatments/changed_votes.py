@@ -50,7 +50,7 @@ class Judged(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What a kind of change does to the findings of a part; arrays have one entry a finding."""
+    """The effect of a kind of change on the findings of a part; arrays have one entry a finding."""
 
     n_votes: Ints
     """The votes that are changed; of left-out workers those who voted on the finding."""

@@ -35,7 +35,7 @@ _CELLS_AT_ONCE = 2**22
 
 
 class Units(NamedTuple):
-    """What is divided into halves, so that what varies together is on one side."""
+    """Runs or claims, divided into halves so that findings that vary together are on one side."""
 
     unit: Ints
     """The unit of each finding, from 0."""

@@ -28,7 +28,7 @@ _JOINT = {
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class Fragility:
-    """What would change if votes that failed, cite nothing, were filled in, or are single had gone the other way."""
+    """The changes if votes that failed, cite nothing, were filled in, or are single had gone the other way."""
 
     table: pd.DataFrame
     """One row a kind of change: the votes it concerns, and the findings whose class, or whether they are held,

@@ -1,4 +1,4 @@
-"""What rules would have used on recorded votes, from the runs' own usage: votes, calls, tokens, dollars (rule R5)."""
+"""Cost rules on recorded votes, from the runs' own usage: votes, calls, tokens, dollars (rule R5)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cost_words(cost: float, measure: str) -> str:
 
 
 class Cost(NamedTuple):
-    """What rules would have used; tokens and dollars are NaN where a run's usage is not known."""
+    """The usage that rules would have had; tokens and dollars are NaN where a run's usage is not known."""
 
     votes: float
     calls: float
@@ -45,7 +45,7 @@ class Cost(NamedTuple):
 
 
 class CostRange(NamedTuple):
-    """What rules would have used, where unseen votes decide whether a further round is held."""
+    """The costs of rules, where unseen votes decide whether a further round is held."""
 
     low: Cost
     """If no finding goes on that need not."""

@@ -1,4 +1,4 @@
-"""What each of many voting rules makes of recorded votes: classes, their bounds, and counts (rules R4, R5).
+"""Judge recorded votes by each of many voting rules: classes, their bounds, and counts (rules R4, R5).
 
 Rules judge the distinct patterns of a round once; findings look their outcome up and walk through their rounds.
 """

@@ -30,7 +30,7 @@ LOWER_IS_BETTER = ("false-consensus-rate", "false-demotion-rate")
 
 
 class QualityCells(NamedTuple):
-    """What a finding of each truth and class adds to a metric sum(part) / sum(whole), each of shape (3, 4)."""
+    """The terms of a metric sum(part) / sum(whole) by a finding's truth and class, each of shape (3, 4)."""
 
     part: Floats
     whole: Floats

@@ -40,7 +40,7 @@ OUTCOMES_WITHOUT_PROGRESS = 50_000_000
 
 
 class _JudgedRule(NamedTuple):
-    """What a rule made of the findings."""
+    """The figures of a rule on the findings."""
 
     position: int
     figure: QualityFigure

@@ -17,7 +17,7 @@ from verifyplan.text import counted, listed
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class Stopping:
-    """What rules that stop early would have saved on recorded votes, and what they would have changed."""
+    """The savings of rules that stop early, on recorded votes, and the findings that they change."""
 
     table: pd.DataFrame
     """One row a stop, `all votes` first: votes and calls, the share saved, findings whose class, or whether they are

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.intervals import interval
+from verifyplan.analysis.cluster_intervals import interval
 from verifyplan.analysis.weights.fit_inputs import FitInputs, PerPlan, prepare_inputs
 from verifyplan.analysis.weights.least_squares import (
     cross_validated,
@@ -58,13 +58,13 @@ def fit(
 
     Each dimension is rescaled to 0-1; then overall = intercept + scale x weighted sum is fitted by least squares,
     with weights at least 0 that sum to 1, and intercept and scale free. A scale below 0 (the overall score falls as
-    the dimensions rise, as where 1 is the best grade) is taken where it fits better, and told in the notes. Each
+    the dimensions rise, as where 1 is the best grade) is taken where it fits better, and the notes say so. Each
     resample of the bootstrap takes its own sign: the notes tell how many resamples differ from the fit, and the
     intervals of scale and intercept show it; those of the weights reach from 0 to 1 where the scale may be 0. Where the
     fit explains nothing of scores that it has not seen, a note says not to use it.
 
     Args:
-        scores: as `wide` takes them; plans that lack a dimension or an overall score are left out, and told.
+        scores: as `wide` takes them; plans that lack a dimension or an overall score are left out; notes count them.
         overall: by plan name (a Series, or a mapping), in the order of the plans, or the name of a column of
             `scores`, which then is no dimension.
         folds: of the cross-validation; fewer where there are fewer plans or groups.

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, kendalltau
 
-from verifyplan.analysis.intervals import interval
+from verifyplan.analysis.cluster_intervals import interval
 from verifyplan.analysis.weights.dirichlet import Drawn, draw
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import with_attrs

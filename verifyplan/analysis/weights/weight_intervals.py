@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtrit
 
-from verifyplan.analysis.intervals import LEVEL
+from verifyplan.analysis.cluster_intervals import LEVEL
 from verifyplan.analysis.weights.least_squares import Sample
 from verifyplan.analysis.weights.score_table import Floats
 

@@ -56,7 +56,7 @@ _BATCH_BYTES = 2**25
 @with_field_docs
 @dataclass(frozen=True)
 class Compiled:
-    """What a compile did."""
+    """The result of a compile."""
 
     dataset: str
     """The address of the dataset."""

@@ -93,7 +93,7 @@ class Dataset(RunSet):
 
     @property
     def statistics(self) -> tuple[Part, ...]:
-        """What the manifest says of each part: its rows, runs, modes and workers."""
+        """The entry of each part in the manifest: its rows, runs, modes and workers."""
         source: _Source | None = self.__dict__.get("_source")
         return () if source is None else source.parts
 

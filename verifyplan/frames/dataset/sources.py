@@ -41,7 +41,7 @@ class Source(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What became of run files since a dataset was compiled."""
+    """The changes of run files since a dataset was compiled."""
 
     same: list[Source]
     """Files with the same bytes."""

@@ -1,4 +1,4 @@
-"""The truth of findings that stands in a file beside the runs that are compiled (rule E5)."""
+"""The truth of findings in a file beside the runs that are compiled (rule E5)."""
 
 from __future__ import annotations
 

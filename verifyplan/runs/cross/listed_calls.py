@@ -72,7 +72,7 @@ def _problems_of_run(inputs: CrossInputs, place: str) -> list[Problem]:
 
 
 class _Known(NamedTuple):
-    """What rows of the table may name."""
+    """The names that rows of the table may have."""
 
     ids: Mapping[str, str]
     """The id under which each finding is voted on."""

@@ -1,4 +1,4 @@
-"""What the lists of the viewer hold: runs, and findings, challenges or messages of one run or of all (rule E4)."""
+"""The contents of the viewer's lists: runs, and findings, challenges or messages of one run or of all (rule E4)."""
 
 from __future__ import annotations
 

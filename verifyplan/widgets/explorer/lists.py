@@ -30,7 +30,7 @@ Cells = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What a list is of: which columns are searched, filtered and sorted by, and how a row reads."""
+    """A kind of list: which columns are searched, filtered and sorted by, and how a row reads."""
 
     noun: str
     searched: tuple[str, ...]

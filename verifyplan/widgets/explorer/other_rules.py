@@ -1,4 +1,4 @@
-"""What presets of voting rules make of a run's recorded votes, and of one item (rules R1, R4)."""
+"""Judge a run's recorded votes, and a single item, under presets of voting rules (rules R1, R4)."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _VOTE = re.compile(r"([rp])(\d+)/(.+?)(?:/p\d+)?")
 
 
 class RetryOffer(NamedTuple):
-    """What to say of failed calls."""
+    """The offer to ask failed calls again, in words."""
 
     words: str
     is_possible: bool

@@ -44,7 +44,7 @@ Rules = Mapping[Side, VotingRules]
 
 @dataclass(frozen=True, eq=False)
 class SideOutcome:
-    """What one setting makes of every finding; classes are positions in CLASSIFICATIONS."""
+    """The outcome of a setting for every finding; classes are positions in CLASSIFICATIONS."""
 
     classes: Classes
     """The class by the votes that were cast."""
