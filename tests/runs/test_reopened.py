@@ -162,8 +162,10 @@ def test_killed_while_it_is_reopened_a_run_is_resumed_to_the_same_end(whole, dat
         before = len(run.log_path.read_bytes())
         reopened = vp.resume(run, backend=Failing(answers), retry_failed=True, progress=False)
         lines = reopened.log_path.read_bytes()[before:].splitlines(keepends=True)
-        kept = data.draw(st.integers(1, len(lines) - 1))
-        torn = lines[kept][: data.draw(st.integers(0, len(lines[kept]) - 1))]
+        # lines are longer where calls took longer, so shares are drawn: the same draws in every run of an example
+        place, cut = (data.draw(st.integers(0, 999)) / 1000 for _ in range(2))
+        kept = 1 + int(place * (len(lines) - 1))
+        torn = lines[kept][: int(cut * len(lines[kept]))]
         log = folder / "killed.jsonl"
         log.write_bytes(run.log_path.read_bytes()[:before] + b"".join(lines[:kept]) + torn)
         assert vp.replay_run(log).differences == ()
@@ -172,9 +174,10 @@ def test_killed_while_it_is_reopened_a_run_is_resumed_to_the_same_end(whole, dat
         resumed = vp.resume(log, backend=backend, progress=False)
         holds(resumed)
         assert derived(resumed) == derived(reopened) == derived(whole[kind])
-        answered = {event.call_id for event in vp.read_run(log).events if event.type == "call-replied"}
+        ends = ("call-replied", "call-failed")  # the script itself lets a worker of the panel fail
+        ended = {event.call_id for event in vp.read_run(log).events if event.type in ends}
         assert len(backend.calls) == len(set(backend.calls))
-        assert set(backend.calls) <= answered
+        assert set(backend.calls) <= ended
 
 
 def test_a_reply_whose_request_changed_is_asked_again_and_both_are_in_the_table(tmp_path):
