@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import Any
 
 LIBRARIES = ("altair", "anthropic", "pandas", "pyarrow.parquet", "pydantic", "scipy.stats", "typer", "vl_convert")
+KERNELS = ("ipykernel.kernelapp", "ipywidgets", "verifyplan.widgets.explorer", "verifyplan.widgets.comparison")
 
 
 def command(*words: str) -> None:
@@ -42,13 +43,12 @@ def kernel(*words: str) -> None:
 
 
 def imports(kind: str) -> list[str]:
-    """Return what a server imports: other people's libraries, what kernels need, too, or all that commands need."""
+    """Return what a server imports: other people's libraries, all that commands and killings need, or kernels, too."""
     if kind == "libraries":
         return list(LIBRARIES)
-    if kind == "kernels":
-        return [*LIBRARIES, "ipykernel.kernelapp", "ipywidgets"]
     listed = import_module("verifyplan.cli.app").COMMANDS.values()
-    return [*LIBRARIES, *sorted({f"verifyplan.cli.{each.module}" for each in listed})]
+    everything = [*LIBRARIES, *sorted({f"verifyplan.cli.{each.module}" for each in listed})]
+    return [*everything, *KERNELS] if kind == "kernels" else everything
 
 
 def serve(kind: str, place: str) -> None:

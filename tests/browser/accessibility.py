@@ -10,8 +10,11 @@ from tests.browser.notebook_page import NotebookPage
 
 OUTPUTS = ".jp-OutputArea-output > *"  # what JupyterLab puts around an output is its own
 GRAVE = ("serious", "critical")
-RUN = """async selector => {
-  const found = await axe.run({ include: [[selector]] }, { resultTypes: ["violations"], elementRef: false });
+COLORS = {"type": "tag", "values": ["cat.color"]}
+"""The rules that a second theme can break: it changes colours alone."""
+RUN = """async ([selector, runOnly]) => {
+  const options = { resultTypes: ["violations"], elementRef: false, ...(runOnly && { runOnly }) };
+  const found = await axe.run({ include: [[selector]] }, options);
   return found.violations.map(({ id, impact, help, nodes }) =>
     ({ id, impact, help, targets: nodes.map(node => `${node.target.join(" ")}: ${node.html.slice(0, 200)}`) }));
 }"""
@@ -26,9 +29,12 @@ class Violation(NamedTuple):
     targets: list[str]
 
 
-def axe(page: NotebookPage, selector: str = OUTPUTS) -> list[Violation]:
-    """Serious and critical violations in the elements that the selector finds; JupyterLab's own frame is left out."""
+def axe(page: NotebookPage, selector: str = OUTPUTS, *, colors: bool = False) -> list[Violation]:
+    """Serious and critical violations in the elements that the selector finds; JupyterLab's own frame is left out.
+
+    Or those of colours alone, where the same page was looked at in another theme.
+    """
     assert page.tab.locator(selector).count(), f"nothing on the page is {selector}"
     page.tab.evaluate(AXE_SCRIPT)
-    found = [Violation(**one) for one in page.tab.evaluate(RUN, selector)]
+    found = [Violation(**one) for one in page.tab.evaluate(RUN, [selector, COLORS if colors else None])]
     return [one for one in found if one.impact in GRAVE]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.browser.notebook_files import ROOT
+from tests.processes import forked
 
 
 def run_pytest(*args: str, **environment: str) -> str:
     kept = {name: value for name, value in os.environ.items() if name not in ("CI", "VERIFYPLAN_BROWSER")}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:nbval", *args]
-    return subprocess.run(command, cwd=ROOT, env=kept | environment, capture_output=True, text=True).stdout
+    words = ["-p", "no:cacheprovider", "-p", "no:nbval", "-W", "ignore::pytest.PytestAssertRewriteWarning", *args]
+    code = f"import sys, pytest; sys.exit(pytest.main({words!r}))"
+    return forked("kernels", "tests.fork_server", "python", code, variables=kept | environment).stdout
 
 
 @pytest.mark.parametrize(("asked", "found"), [("tests", False), ("tests/browser", True), (__file__, True)])

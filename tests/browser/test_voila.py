@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.notebook_files import ROOT, copied, notebook
+from tests.longer import LONG
 
 QUICK = ROOT / "notebooks" / "00_quickstart.ipynb"
 PICTURES = ROOT / "out" / "browser"
@@ -32,7 +33,11 @@ output.close()
 """
 
 
-@pytest.mark.parametrize("name", ["00_quickstart", "30_explore_runs", "40_tune_weights"])
+NOTEBOOKS = ["00_quickstart", "40_tune_weights", *(["30_explore_runs"] if LONG else [])]
+"""Those with widgets; the viewer of the last is shown under Voila by test_explorer.py, too."""
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_is_served_without_an_error_or_another_host(voila_page, tmp_path, name):
     voila_page.open(copied(tmp_path, QUICK.with_name(f"{name}.ipynb"))).run_all()
     voila_page.screenshot(PICTURES / f"{name}-voila.png")
