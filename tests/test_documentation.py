@@ -86,7 +86,7 @@ def environment(endpoint: ScriptedServer, page: str) -> dict[str, str]:
 def test_python_blocks_run_in_order_in_one_session(page, checkout, endpoint):
     code = "\n".join(blocks(page, "python"))
     given: Any = {"folder": checkout, "variables": environment(endpoint, page)}
-    done = forked("libraries", "tests.fork_server", "python", code, **given)
+    done = forked("everything", "tests.fork_server", "python", code, **given)
     assert done.returncode == 0, done.stderr
     assert bool(endpoint.requests) == ("agents.Anthropic" in code)
     shown = [line for block in blocks(page, "text") for line in block.splitlines()]
