@@ -30,6 +30,8 @@ def test_a_comma_in_the_first_line_parts_it_whatever_else_is_there(tmp_path):
     path = tmp_path / "votes.csv"
     path.write_text('"claim; or so",judge\n"a;b",ann\n')
     assert read_table(path).to_dict("list") == {"claim; or so": ["a;b"], "judge": ["ann"]}
+    path.write_text("claim; or so\nrows are locked\n")
+    assert list(read_table(path)) == ["claim; or so"]
     path.write_text("score;judge\n0,9;ann\n")
     assert read_table(path).to_dict("list") == {"score": ["0,9"], "judge": ["ann"]}
 

@@ -86,14 +86,15 @@ def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
 
 
 def _separator(text: Path | IO[bytes], suffix: str) -> str:
-    """Return what parts the cells: tabs in a TSV; else a comma, or what parts the first line where it has no comma."""
+    """Return what parts the cells: tabs in a TSV; else a comma, or what parts the first lines where they have none."""
     if suffix == ".tsv":
         return "\t"
     with text.open("rb") if isinstance(text, Path) else nullcontext(text) as stream:
-        head = stream.readline(MAX_HEAD_BYTES).decode("utf-8", "replace")
+        head, row = (stream.readline(MAX_HEAD_BYTES).decode("utf-8", "replace") for _ in range(2))
         if not isinstance(text, Path):
             stream.seek(0)
-    return next((mark for mark in SEPARATORS if mark in head), ",") if "," not in head else ","
+    found = next((mark for mark in SEPARATORS if mark in head), ",") if "," not in head else ","
+    return found if not row or row.count(found) >= head.count(found) else ","  # one column may have it in its name
 
 
 def _read_parquet(source: Path | BytesIO, name: str) -> pd.DataFrame:
