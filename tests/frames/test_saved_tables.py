@@ -138,6 +138,18 @@ def test_any_tables_are_read_again_as_they_were(data):
             pd.testing.assert_frame_equal(getattr(again, name), getattr(runs, name), obj=name)
 
 
+def test_lists_of_names_are_read_as_they_were_however_their_file_was_written(saved):
+    names = [["ann", "bób"], None, [], ["bób"], ["cy"]]
+    findings = {"run_id": ["r"] * 5, "finding_id": list("ABCDE"), "discoverers": names}
+    runs = RunSet(runs=typed("runs", {"run_id": ["r"]}), findings=typed("findings", findings))
+    runs.save(saved)
+    written = pq.read_table(saved / "findings.parquet")
+    for options in ({"row_group_size": 2}, {"use_dictionary": False}, {"use_compliant_nested_type": False}):
+        pq.write_table(written, saved / "findings.parquet", **options)
+        lists = load(saved).findings["discoverers"].tolist()
+        assert [None if each is None else list(each) for each in lists] == names
+
+
 def test_texts_are_read_when_somebody_looks_at_them_and_not_to_classify(saved):
     again = load(saved)
     table = vp.classify(again.votes, mode="collaborative", max_rounds=2)
