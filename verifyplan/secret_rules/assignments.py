@@ -52,7 +52,7 @@ _NO_PASS = re.compile(r"(?i)(?:com|by|tres|sur|im|over|under|tres|en|multi|singl
 _NAME_CHARACTERS = f"{string.ascii_letters}{string.digits}_.$-"
 
 _SUFFIX = (
-    r"(?:(?<=[Pp]ass|PASS)(?i:words?|wd|phrase|code|wort|e))?(?:(?<=credential)s)?"
+    r"(?:(?<=[Pp]ass|PASS)(?i:words?|wd|[_-]?phrase|code|wort|e))?(?:(?<=credential)s)?"
     r"(?:[_.-]?(?i:values?|val|string|str|text|plain(?:text)?|prod(?:uction)?|staging|stage|dev|development|test|live"
     r"|main|admin|root|user|db|old|new|current|primary|secondary|base|key|base64|b64|hex|code|secret|data|hash"
     r"|(?<=secret[_-])id|[0-9]{1,3})){0,4}(?:[ ][0-9]{1,2}(?=:))?"
@@ -67,8 +67,12 @@ _LINK = (
     r"|\\{0,3}[\"'`]?(?:[\])]|\[\d{0,4}\]|\*\*)?"
     + _TYPE
     + r"[ \t]{0,12}(?:=>|:=|\?=|\|\|=?|\?\?=?|==|=|:-|:|,|->|<-|>|\()"
-    r"(?:\*\*)?[ \t]{0,12}(?:\(?\s{0,20}(?=[\"'])|<[Vv]alue>)?|[ \t]?\{(?=[\"'])|[ \t]or[ \t](?=[\"'])"
-    r"|%3[AaDd](?:%20)?|[ \t]is[ \t]?:?[ \t]|[ \t]{1,8}"
+    r"(?:\*\*)?[ \t]{0,12}"
+    r"(?:(?:String(?:::|\.)\w{1,12}|Some|Secret\w{0,10}(?:\.\w{1,24})?|[&!][\w!]{1,20}[ \t])?"
+    r"\(?\s{0,20}(?=[\"'])|<[Vv]alue>)?"
+    r"|[ \t]?\{(?=[\"'])|[ \t]or[ \t](?=[\"'])"
+    r"|%3[AaDd](?:%20)?|</\w{1,20}>:?\s{0,20}(?:<\w{1,20}>){1,2}(?=[^<>\s])|[ \t]?<<<[ \t]?"
+    r"|[ \t]is[ \t]?:?[ \t]|[ \t]{1,8}"
 )
 _ENDS = r"\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
 _QUOTED = (
@@ -99,9 +103,10 @@ _ABOUT = re.compile(
     r"never|always|auth|private|public|prompt|config|param|object|value|format|(?<!mon)(?<!don)key(?!board)|attr|header|cookie|"
     r"disabled|enabled|base|sha|utf"
 )
+_PART = "[A-Za-z_]+[0-9]{0,5}(?:[A-Za-z_]{4,})?"
 _CODE = re.compile(
     r"[*&\w.$:>-]*[A-Za-z_\])][(\[{].*|[a-z]*(?:[A-Z][A-Z0-9]{0,8}[a-z]{2,})+\??|[a-z]\w+(?:_[a-z0-9]+){2,}|"
-    r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[\w.]*\.\w+\(.*|.*=>.*|[A-Z_]+"
+    rf"{_PART}(?:(?:\.|::|->){_PART})+|[\w.]*\.\w+\(.*|.*=>.*|[A-Z_]+"
 )
 _WORDS = re.compile(r"[A-Za-z]+(?:[_\-. /:][A-Za-z]+)*")
 _PASSPHRASE = re.compile(r"[a-z]{3,}(?:-[a-z]{3,}){2,5}")
@@ -164,7 +169,7 @@ def _secret_span(
     stem = before[len(before.rstrip(_NAME_CHARACTERS)) :]
     words = stem, hint, kind, text[at : match.start("link")], link.strip("\"'`)]*([ \t\r\n") or link.strip()[-1:]
     quoted = group != "bare" or (stem.startswith(("--", "-D")) and link in ("=", " "))  # no code as an option's value
-    whole = _is_whole_line(text, match) or (link == "=" and (f"{stem}{hint}".isupper() or text[match.end()] in "\"'"))
+    whole = _is_whole_line(text, match) or (link == "=" and (words[3].isupper() or text[match.end()] in "\"'"))
     named = kind_of_secret(*words, value, quoted=quoted, whole=whole)
     if named is None:
         return None
@@ -197,7 +202,9 @@ def _kind_of_name(stem: str, hint: str, kind: Kind, rest: str) -> Kind | None:
     """Return the kind of a name: the letters before the literal that was found, it, and what follows of the name."""
     letter = stem[-1:].isalpha()
     if hint == "pass":
-        if _NO_PASS.search(stem) or (letter and rest == "pass" and len(stem) > 12):
+        if (rest[:5].lower() in ("pass", "passe") and _NO_PASS.search(stem)) or (
+            letter and rest == "pass" and len(stem) > 12
+        ):
             return None
         return kind
     if hint == "key" and _NO_SECRET_KEY.search(stem):
@@ -221,7 +228,7 @@ def _may_be_spaced(text: str, at: int, stem: str, kind: Kind, value: str, *, quo
     begins = not name.strip() or bool(_COMMAND.fullmatch(name))
     if quoted:
         sql = kind == "password" and re.search(r"(?i)\b(?:with|role|user|alter|create|set|encrypted|by)\b", line)
-        return begins or name.endswith(":") or bool(sql)
+        return begins or name.endswith((":", "@")) or bool(sql)
     if (name.strip() and begins) or text.startswith(_DIRECTIVES, at - len(stem)):
         return True
     if kind == "key" or not any(letter.isdigit() for letter in value):

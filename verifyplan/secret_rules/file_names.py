@@ -18,7 +18,7 @@ CODE = "code"
 """The row of the endings of code, of documents and of pictures: `password_reset.py` is read, `passwords.txt` is not."""
 
 _WILD = re.compile(r"[*?\[]")
-_EXAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?|schema)(?=[._-]|$)")
+_EXAMPLE = re.compile(r"(?:^|[._-])(?:(?:example|sample|template|tmpl|dist|schema)(?=[._-]|$)|defaults?(?=[.]|$))")
 _COPY = re.compile(r"(?:\.(?:bak|backup|old|orig|save|copy|swp|tmp|[0-9]+)|~)+$")
 
 

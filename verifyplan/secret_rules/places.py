@@ -67,8 +67,17 @@ def places() -> tuple[SecretPlace, ...]:
     """
     table = files("verifyplan.secret_rules").joinpath("places.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
-    made = ((hints, re.compile(_whole(expression)), _test(test)) for hints, test, expression in rows)
+    made = ((hints, re.compile(_whole(expression), re.MULTILINE), _test(test)) for hints, test, expression in rows)
     return tuple(SecretPlace(hint, pattern, test) for hints, pattern, test in made for hint in hints.split("|"))
+
+
+@cache
+def _places_by_hint() -> dict[str, list[SecretPlace]]:
+    """Return the places by their literals: each is looked for once."""
+    by_hint: dict[str, list[SecretPlace]] = {}
+    for place in places():
+        by_hint.setdefault(place.hint, []).append(place)
+    return by_hint
 
 
 def _whole(expression: str) -> str:
@@ -79,14 +88,19 @@ def _whole(expression: str) -> str:
 
 def placed_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
     """Yield where secrets are by their place, line by line; `lower` is the text in small letters, as long."""
-    for hint, pattern, is_secret in places():
+    tried: set[tuple[int, int]] = set()  # patterns and lines, of which several literals may be on one
+    for hint, held in _places_by_hint().items():
         at = lower.find(hint)
         while at >= 0:
             end = lower.find("\n", at)
-            end = len(text) if end < 0 else end
-            for match in pattern.finditer(text, lower.rfind("\n", 0, at) + 1, end):
-                if is_secret(match["key"]):
-                    yield match.span("key")
+            start, end = lower.rfind("\n", 0, at) + 1, len(text) if end < 0 else end
+            for _, pattern, is_secret in held:
+                if (id(pattern), start) in tried:
+                    continue
+                tried.add((id(pattern), start))
+                for match in pattern.finditer(text, start, end):
+                    if is_secret(match["key"]):
+                        yield match.span("key")
             at = lower.find(hint, end)
 
 
