@@ -124,6 +124,14 @@ def test_without_a_site_there_is_nothing_to_look_at(tmp_path, monkeypatch, capsy
     assert capsys.readouterr().err == f"{NO_BROWSER}\n"
 
 
+def test_aliases_of_types_are_shown_by_their_names():
+    shown = conf.plain_aliases(
+        None, "function", "compare", vp.compare, None, "(runs: TypeAliasForwardRef('Runs'))", None
+    )
+    assert shown == ("(runs: Runs)", "")
+    assert conf.plain_aliases(None, "function", "load", vp.load, None, "(paths: str)", "RunSet") is None
+
+
 def test_the_data_dictionary_has_every_column_of_every_table(tmp_path):
     tables.write_tables(tmp_path)
     page = (tmp_path / "tables.md").read_text()

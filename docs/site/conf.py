@@ -1,6 +1,7 @@
 """Settings of the site for Sphinx; `python -m docs.site.build` builds it."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ nb_mime_priority_overrides = [
 autodoc_typehints = "signature"
 autodoc_type_aliases = {"Runs": "Runs"}  # docs/interface.md says what these are
 autodoc_member_order = "bysource"
+autodoc_default_options = {"exclude-members": "model_config"}  # pydantic's own
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 90
 copybutton_exclude = ".linenos, .gp, .go"
@@ -61,6 +63,9 @@ html_theme_options = {
 }
 
 
+_ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+
+
 def sections_of_docstring(_app: Any, what: str, name: str, value: object, _options: Any, lines: list[str]) -> None:
     """Rewrite the sections of docstrings (Args, Returns) for Sphinx, and cut the list of fields of a class.
 
@@ -79,6 +84,15 @@ def without_parameters(_app: Any, what: str, name: str, *_rest: Any) -> tuple[st
     return ("", "") if what == "class" and name.startswith("verifyplan.results.") else None
 
 
+def plain_aliases(
+    _app: Any, _what: str, _name: str, _value: object, _options: Any, signature: str | None, returned: str | None
+) -> tuple[str, str] | None:
+    """Name aliases of types as the code does, in place of the object that stands for them."""
+    texts = (signature or "", returned or "")
+    plain = [_ALIAS.sub(r"\1", text) for text in texts]
+    return (plain[0], plain[1]) if tuple(plain) != texts else None
+
+
 def link_notebooks(app: Any, doctree: nodes.document, page: str) -> None:
     """Make each name of a notebook in code type a link to it, but for what is a link already."""
     for literal in list(doctree.findall(nodes.literal)):
@@ -89,7 +103,8 @@ def link_notebooks(app: Any, doctree: nodes.document, page: str) -> None:
 
 
 def setup(app: Any) -> None:
-    """Connect all three to the events of Sphinx and autodoc."""
+    """Connect them to the events of Sphinx and autodoc."""
     app.connect("doctree-resolved", link_notebooks)
     app.connect("autodoc-process-docstring", sections_of_docstring)
     app.connect("autodoc-process-signature", without_parameters)
+    app.connect("autodoc-process-signature", plain_aliases)
