@@ -50,7 +50,7 @@ def test_a_whole_block_is_an_override_of_itself():
         ({"adversarial": True, "verificationMode": "lightweight"}, "verificationMode: 'lightweight' cannot serve"),
         ({"verificationMode": "thorough"}, "'thorough' is unknown. Fix: use 'lightweight', 'full-reanalysis'"),
         ({"enabled": "yes"}, "enabled: 'yes' is no yes or no"),
-        ({"rounds": 2}, "rounds: is no setting. Fix: use some of 'enabled'"),
+        ({"rounds": 2}, "rounds: is no setting (did you mean 'maxRounds'?). Fix: use some of 'enabled'"),
         ({"planBodyVerification": {"gate": True}}, "planBodyVerification.gate: is no setting"),
         ({"planBodyVerification": {"maxRounds": 9}}, "planBodyVerification.maxRounds: 9 is out of range"),
         ({"planBodyVerification": True}, "planBodyVerification: True is no mapping"),
