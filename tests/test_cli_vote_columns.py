@@ -89,6 +89,77 @@ def test_a_terminal_is_asked_once_and_the_answers_are_remembered(table):
     assert shown.splitlines()[1].startswith("collaborative against adversarial: 2 findings of 1 run")
 
 
+OWN_WORDS = "q,who,says,gold\nc1,a,holds,Sound\nc1,b,refuted,Sound\nc2,a,n/a,Flawed\nc2,b,holds,Flawed\n"
+
+
+def test_words_for_truth_and_labels_are_asked_for_and_a_bare_column_does(table):
+    table.write_text(OWN_WORDS)
+    answers = [
+        ("Which column is the item", "1"),
+        ("Which column is the worker", "2"),
+        ("Which column is the verdict", "3"),
+        ("Others, as", "gold"),
+        ("Column 'gold' is basis, round", "tr"),
+        ("'holds' (2 rows) means", "a"),
+        ("'refuted' (1 row) means agree, supplement, disagree, verification-error [disagree]", ""),
+        ("'n/a' (1 row) means", "v"),
+        ("Column 'gold' holds 'Sound' (2 rows) and 'Flawed' (2 rows): which means that the claim is true", "sound"),
+    ]
+    code, shown = typed(answers, "workers", table.name, folder=table.parent)
+    assert code == 0, shown
+    assert "Words of column 'says': 'holds' (2 rows), 'refuted' (1 row), 'n/a' (1 row).\n" in shown
+    names = read_sidecar(table)
+    assert names.verdicts == {"holds": "agree", "refuted": "disagree", "n/a": "verification-error"}
+    assert names.truths == {"sound": True, "flawed": False}
+    assert vp.load(table).findings["truth"].tolist() == [True, False]
+
+
+def test_answers_are_kept_where_the_table_cannot_be_read_by_them(table):
+    table.write_text("claim,judge,vote,n\nc1,a,ok,first\nc1,b,ok,first\n")
+    answers = [("Others, as", "round=n"), ("'ok' (2 rows) means", "agree")]
+    code, shown = typed(answers, "replay", table.name, folder=table.parent)
+    assert code == 2, shown
+    assert "first in line 2 is no round" in " ".join(shown.split())
+    assert "names these columns and words. Fix: change it" in " ".join(shown.split())
+    assert read_sidecar(table).verdicts == {"ok": "agree"}
+
+
+def test_a_column_of_verdicts_with_many_words_is_asked_for_again(table):
+    rows = "".join(f"c{n},a,agree,word {n}\n" for n in range(20))
+    table.write_text("q,who,says,words\n" + rows)
+    answers = [
+        ("Which column is the item", "q"),
+        ("Which column is the worker", "who"),
+        ("Which column is the verdict", "words"),
+        ("column 'words' has 20 words that are no verdicts", "says"),
+        ("Others, as", ""),
+    ]
+    code, shown = typed(answers, "replay", table.name, folder=table.parent)
+    assert (code, read_sidecar(table).columns["verdict"]) == (0, "says"), shown
+
+
+def test_a_shell_names_words_for_truth_of_votes_and_of_a_file_of_labels(cli, table):
+    table.write_text(OWN_WORDS)
+    options = ["--columns", "item=q,worker=who,verdict=says", "--verdicts", "holds=agree,n/a=verification-error"]
+    with_gold = [options[0], f"{options[1]},truth=gold", *options[2:]]
+    refused = cli("workers", table, *with_gold)
+    assert "--truths Sound=TRUTH,Flawed=TRUTH, each TRUTH true, false or unknown; true/false" in refused.err
+    truths = ["--truths", "sound=true,flawed=false"]
+    assert "accuracy" in cli("workers", table, *with_gold, *truths).out
+    labels = table.with_name("labels.csv")
+    labels.write_text("q,gold,note\nc1,Sound,x\nc2,Flawed,y\n")
+    named = cli("workers", table, *with_gold, "--truth", labels, *truths)
+    assert (named.code, "accuracy" in named.out) == (0, True), named.err
+    labels.write_text("statement,gold\nc1,Sound\nc2,Flawed\n")
+    assert "accuracy" in cli("workers", table, *options, "--truth", labels, *truths).out
+    unread = cli("workers", table, *options, "--truth", labels)
+    assert (unread.code, "truth: holds 'sound', 'flawed'" in unread.err) == (2, True)
+    assert (
+        "--truths['sound']: 'maybe' is neither true nor false. Fix: use true, false or unknown"
+        in cli("workers", table, *with_gold, "--truths", "sound=maybe").err
+    )
+
+
 def test_what_was_broken_off_is_not_remembered(table):
     code, shown = typed(
         [("Which column is the item", "q"), ("Which column is", "\x04")], "compare", table, folder=table.parent
@@ -153,7 +224,7 @@ def test_cells_without_a_verdict_repeated_rows_and_names_with_spaces_have_fixes_
     done = cli("compare", table)
     assert "--columns item=claim,worker=COLUMN,verdict=verdict, of 'claim', 'the judge', 'verdict'" in done.err
     done = cli("compare", table, "--columns", columns)
-    assert "votes: column verdict: is empty in 1 row, the first is row 1 (b on c1)" in done.err
+    assert "votes: column verdict: is empty in 1 row, the first is line 3 (b on c1)" in done.err
     fix = "Fix: say what your words mean: --verdicts =verification-error, if every empty cell is a lost vote."
     assert fix in done.err
     assert "from_votes" not in done.err
@@ -179,7 +250,13 @@ def test_other_forms_of_tables_say_what_a_shell_does_with_them(cli, table):
     table.with_suffix(".xlsx").write_bytes(b"PK")
     assert "in a shell save the sheet as CSV (UTF-8), and name that" in cli("compare", table.with_suffix(".xlsx")).err
     done = cli("compare", table, table)
-    assert "name one table of votes alone, or give each a file votes.csv.columns.json" in done.err
+    assert "or write the file votes.csv.columns.json, which names its columns: load then reads it" in done.err
+    assert "`verifyplan panel votes.csv` asks for them at a terminal" in done.err
+    table.with_name("votes.columns.json").write_text("{}")
+    with pytest.raises(
+        InputError, match=r"votes.columns.json beside it would be read under the name votes.csv.columns"
+    ):
+        vp.load(table)
     table.with_suffix(".TSV").write_text("claim\tjudge\tvote\nc1\ta\tagree\nc1\tb\tagree\n")
     assert cli("replay", table.with_suffix(".TSV")).code == 0
 
@@ -239,6 +316,7 @@ def test_every_reader_goes_by_the_remembered_names(cli, table):
         ('{"columns": {"items": "q", "worker": "who", "verdict": "says"}}', "(did you mean 'item'?)"),
         ('{"columns": {"worker": "who", "verdict": "says"}}', "does not say which column is the item"),
         ('{"columns": {"item": "q", "worker": "who", "verdict": "says"}, "words": {}}', "'words' is not a part of it"),
+        ('{"columns": {}, "truths": {"fine": "perhaps"}}', "truths['fine']: 'perhaps' is neither true nor false"),
         ('{"columns": {}, "synthetic": 1}', "synthetic must be true or false, got 1"),
         ("{", "is not JSON"),
     ],

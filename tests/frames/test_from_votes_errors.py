@@ -55,7 +55,7 @@ def test_an_index_is_no_column_and_two_columns_are_not_one():
         ("judge", "column worker: is empty in 1 row, the first is row 1"),
         ("run", "column run_id: is empty in 1 row, the first is row 1"),
         ("says", "column verdict: is empty in 1 row, .*Fix: write 'verification-error'"),
-        ("turn", "column round: .* in row 1 is no round .1 such"),
+        ("turn", "column round: .* in row 1 .index. is no round .1 such"),
     ],
 )
 def test_a_missing_value_is_told_where_it_matters(name, message, empty):
@@ -89,12 +89,16 @@ def test_a_basis_that_is_none_is_shown(values):
 )
 def test_a_round_that_is_none_is_shown_with_its_row(bad, shown):
     turns = pd.Series([1, bad, 1], dtype=object)
-    refused(rf"column round: {shown} in row 1 is no round \(1 such\)\. Fix: number the rounds 1, 2, 3", turn=turns)
+    refused(
+        rf"column round: {shown} in row 1 \(index\) is no round \(1 such\)\. Fix: number the rounds 1, 2, 3", turn=turns
+    )
 
 
-@pytest.mark.parametrize("values", [["sure", "sure", "?"], [2, 2, 1], [0.5, 0.5, 1], [[1], [1], [0]], ["", "", ""]])
+@pytest.mark.parametrize("values", [["sure", "sure", "?"], [2, 2, 1], [0.5, 0.5, 1], [[1], [1], [0]]])
 def test_a_truth_that_is_none_is_shown(values):
-    refused("votes: column truth: holds .* Fix: use true and false, yes and no, or 1 and 0", right=values)
+    refused(
+        "votes: column truth: holds .* Fix: say what your words mean, as truths=.*true/false, yes/no, 1/0", right=values
+    )
 
 
 @pytest.mark.parametrize("values", [[True, False, True], [1, 0, 1], ["true", False, None]])

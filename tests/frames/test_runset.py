@@ -123,7 +123,10 @@ def test_whole_numbers_name_findings_whose_ids_are_digits(runs):
     [
         (pd.DataFrame({"finding_id": ["F-1", "F-1"], "truth": [True, False]}), "'F-1' is both true and false"),
         (pd.DataFrame({"id": ["F-1"]}), "no column 'finding_id'.*\n.*no column 'truth'"),
-        ({"F-1": "maybe"}, "holds 'maybe'. Fix: use true and false, yes and no, or 1 and 0"),
+        (
+            {"F-1": "maybe"},
+            "holds 'maybe'. Fix: say what your words mean, as truths={'maybe': <True or False>}, or use one of",
+        ),
         ({"F-1": 2}, "holds '2'"),
     ],
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 import typer
@@ -19,6 +19,7 @@ from verifyplan.errors import InputError, Problem, SettingsError, TableError, on
 from verifyplan.files import try_to_write
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.load import as_runs
+from verifyplan.frames.own_words import TRUTHS, own_truths, unread_truths
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.table_shape import worker_columns
@@ -47,6 +48,7 @@ def read_runs(
     columns: str | None = None,
     *,
     words: str | None = None,
+    truths: str | None = None,
     mode: str | None = None,
     strict: bool = True,
     add: str | None = None,
@@ -54,14 +56,16 @@ def read_runs(
     """Return the runs that the arguments of a command name.
 
     A single argument that is not a path may name a bundled set, which brings its truth. One that is a CSV or Parquet of
-    votes is read by `columns`, its `words` for verdicts and its `mode`; without `columns`, by the file beside it that
-    names them, by their own names, or as somebody at the terminal answers. `add` names supplementary runs, whose
-    votes are put beside the recorded ones. Raises InputError for what cannot be read.
+    votes is read by `columns`, its `words` for verdicts, those for `truths` and its `mode`; without `columns`, by the
+    file beside it that names them, by their own names, or as somebody at the terminal answers. A file of `truth` may
+    have the names and words of the votes. `add` names supplementary runs, whose votes are put beside the recorded
+    ones. Raises InputError for what cannot be read.
     """
+    options, names = _WordOptions.read(words, truths, mode), VoteNames({})
     if columns is not None:
-        runs = _votes(paths, columns, words, mode)
+        runs, names = _votes(paths, columns, options)
     elif is_vote_table(paths):
-        runs = _unnamed_votes(Path(paths[0]), words, mode)
+        runs, names = _unnamed_votes(Path(paths[0]), options)
     elif words is not None or mode is not None:
         name = "--verdicts" if words is not None else "--mode"
         raise InputError(Problem(name, "goes with a table of votes", "name its columns by --columns, or drop it"))
@@ -70,7 +74,9 @@ def read_runs(
     else:
         runs = vp.load(paths if len(paths) > 1 else paths[0], strict=strict)
     runs = runs if add is None else vp.add_votes(runs, add)
-    return runs if truth is None or not len(runs) else runs.with_truth(truth)
+    if truth is None or not len(runs):
+        return runs
+    return runs.with_truth(_named_as_votes(truth, names), options.truths or names.truths)
 
 
 def is_vote_table(paths: list[str]) -> bool:
@@ -78,35 +84,75 @@ def is_vote_table(paths: list[str]) -> bool:
     return len(paths) == 1 and is_vote_file(paths[0]) and Path(paths[0]).is_file()
 
 
-def _votes(paths: list[str], columns: str, words: str | None, mode: str | None) -> RunSet:
+def _named_as_votes(truth: Path, names: VoteNames) -> pd.DataFrame:
+    """Return a file of truth whose columns may have the names that they have in the votes."""
+    table = read_table(truth)
+    own = {"finding_id": names.columns.get("item"), "truth": names.columns.get("truth")}
+    return table.rename(columns={column: name for name, column in own.items() if column and name not in table})
+
+
+@dataclass(frozen=True)
+class _WordOptions:
+    """What options say of a table of votes beside its columns."""
+
+    verdicts: Mapping[str, str] | None
+    truths: Mapping[str, bool | None] | None
+    mode: str | None
+
+    @classmethod
+    def read(cls, words: str | None, truths: str | None, mode: str | None) -> Self:
+        """Return what the options say; InputError listing all that is wrong with one of them."""
+        verdicts = read_pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
+        pairs = read_pairs("--truths", truths, "word=truth", "correct=true,wrong=false")
+        meant, problems = own_truths(pairs, "--truths")
+        if problems:
+            raise InputError(replace(problem, fix="use true, false or unknown") for problem in problems)
+        return cls(None if words is None else verdicts, None if truths is None else meant, mode)
+
+    def over(self, names: VoteNames) -> VoteNames:
+        """Return names of columns with the words and the mode of the options in place of theirs."""
+        columns = dict(names.columns) | ({} if self.mode is None else {"mode": self.mode})
+        verdicts = names.verdicts if self.verdicts is None else self.verdicts
+        return replace(
+            names, columns=columns, verdicts=verdicts, truths=names.truths if self.truths is None else self.truths
+        )
+
+
+def _votes(paths: list[str], columns: str, options: _WordOptions) -> tuple[RunSet, VoteNames]:
     if len(paths) != 1 or not is_vote_file(paths[0]):
         raise InputError(Problem("--columns", "goes with one CSV, TSV or Parquet of votes", "name one such file"))
     named = read_pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")
     problems = [*column_problems(named, "--columns")]
-    if mode is not None and named.get("mode", mode) != mode:
-        message = f"says {mode!r}, but --columns says mode={named['mode']}"
+    if options.mode is not None and named.get("mode", options.mode) != options.mode:
+        message = f"says {options.mode!r}, but --columns says mode={named['mode']}"
         problems.append(Problem("--mode", message, "say it once"))
     if problems:
         raise InputError(problems)
-    return _read_votes(read_table(Path(paths[0])), _with_options(VoteNames(named), words, mode))
+    names = options.over(VoteNames(named))
+    return _read_votes(read_table(Path(paths[0])), names), names
 
 
-def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
-    """Return a table of votes whose columns no option names; what was asked for is written beside it.
+def _unnamed_votes(path: Path, options: _WordOptions) -> tuple[RunSet, VoteNames]:
+    """Return a table of votes whose columns no option names; what was asked for is written beside it, and returned.
 
+    What was answered is written also where the table cannot be read so: the error names the file.
     InputError where nothing says which column is what, and nobody is at a terminal.
     """
     table = read_table(path)
     if has_sidecar(path):
-        return _read_votes(table, _with_options(read_sidecar(path), words, mode), sidecar_of(path))
+        names = options.over(read_sidecar(path))
+        return _read_votes(table, names, sidecar_of(path)), names
     named = columns_by_own_names(list(table))
     missing = [name for name in NEEDED_COLUMNS if name not in named]
-    unread = unread_words(table[named["verdict"]]) if words is None and "verdict" in named else {}
-    if (missing or unread) and has_terminal():
-        names = ask_names(path, table, named, words_named=words is not None)
-        runs = _read_votes(table, _with_options(names, words, mode))
-        typer.echo(_remember(path, names), err=True)
-        return runs
+    unread = unread_words(table[named["verdict"]]) if options.verdicts is None and "verdict" in named else {}
+    unsure = unread_truths(table[named["truth"]]) if options.truths is None and "truth" in named else {}
+    if (missing or unread or unsure) and has_terminal():
+        asked = ask_names(
+            path, table, named, words_named=options.verdicts is not None, truths_named=options.truths is not None
+        )
+        typer.echo(_remember(path, asked), err=True)
+        names = options.over(asked)
+        return _read_votes(table, names, sidecar_of(path) if has_sidecar(path) else None), names
     if missing:
         shown = shlex.quote(_pairs({name: named.get(name, "COLUMN") for name in NEEDED_COLUMNS}))
         fix = (
@@ -117,7 +163,8 @@ def _unnamed_votes(path: Path, words: str | None, mode: str | None) -> RunSet:
         raise InputError(Problem(str(path), message, fix))
     read = shlex.quote(_pairs(named))
     typer.echo(f"{visible(path)}: columns by their own names, as --columns {visible(read)}", err=True)
-    return _read_votes(table, _with_options(VoteNames(named), words, mode))
+    names = options.over(VoteNames(named))
+    return _read_votes(table, names), names
 
 
 def _shape_fix(table: pd.DataFrame, named: Mapping[str, str]) -> str:
@@ -134,6 +181,7 @@ def _remember(path: Path, names: VoteNames) -> str:
     except OSError as error:
         options = ["--columns", _pairs(names.columns)]
         options += ["--verdicts", _pairs(names.verdicts)] if names.verdicts else []
+        options += ["--truths", _pairs(_truth_words(names.truths))] if names.truths else []
         why = f"{sidecar_of(path)} cannot be written ({error.strerror or error})"
         return visible(f"Not remembered: {why}. To be asked nothing: {shlex.join(options)}")
 
@@ -146,13 +194,15 @@ def _read_votes(table: pd.DataFrame, names: VoteNames, sidecar: Path | None = No
         column, named = names.columns.get("verdict", ""), set(map(spelling, names.verdicts))
         words = unread_words(table[column]) if column in table else ()
         unread = [word for word in words if spelling(word) not in named]
-        raise TableError(_for_shell(problem, names, unread) for problem in error.problems) from None
+        raise TableError(_for_shell(problem, names, unread, table) for problem in error.problems) from None
 
 
-def _for_shell(problem: Problem, names: VoteNames, unread: Collection[str]) -> Problem:
+def _for_shell(problem: Problem, names: VoteNames, unread: Collection[str], table: pd.DataFrame) -> Problem:
     """Return a problem of a table of votes with the options of a command as its fix, where Python mends it else."""
     if problem.place == "votes: column verdict" and unread:
         return replace(problem, fix=f"say what your words mean: {_words_fix(unread, names.verdicts)}")
+    if problem.place == "votes: column truth" and problem.message.startswith("holds "):
+        return replace(problem, fix=_truths_fix(list(unread_truths(table[names.columns["truth"]]))))
     if problem.place == "votes: column mode" and names.columns.get("mode"):
         fix = "use collaborative or adversarial, or leave it empty; if they are conditions, write a file for each"
         return replace(problem, fix=f"{fix}, and name another column, or none, as mode=")
@@ -175,18 +225,22 @@ def _words_fix(unread: Collection[str], named: Mapping[str, str]) -> str:
     return f"--verdicts {shlex.quote(_pairs(pairs))}{open_ones}{blank}"
 
 
+def _truths_fix(words: Collection[str]) -> str:
+    """Return how a shell says what words for truth mean; which of them is true is left open."""
+    pairs = _pairs(dict.fromkeys(words, "TRUTH")) if 0 < len(words) <= MAX_WORDS else "correct=true,wrong=false"
+    known = "true/false, yes/no, 1/0, correct/incorrect, right/wrong and valid/invalid are known"
+    return f"say what your words mean: --truths {shlex.quote(pairs)}, each TRUTH true, false or unknown; {known}"
+
+
+def _truth_words(truths: Mapping[str, bool | None]) -> dict[str, str]:
+    """Return the words for truth with what they mean as an option has it."""
+    names = {value: name for name, value in TRUTHS.items()}
+    return {word: names[value] for word, value in truths.items()}
+
+
 def _pairs(named: Mapping[str, str]) -> str:
     """Return pairs as an option has them."""
     return ",".join(f"{name}={value}" for name, value in named.items())
-
-
-def _with_options(names: VoteNames, words: str | None, mode: str | None) -> VoteNames:
-    """Return names of columns with the words of --verdicts in place of theirs, and with the mode of --mode."""
-    columns = dict(names.columns) | ({} if mode is None else {"mode": mode})
-    verdicts = names.verdicts
-    if words is not None:
-        verdicts = read_pairs("--verdicts", words, "word=verdict", "yes=agree,no=disagree", blank=True)
-    return replace(names, columns=columns, verdicts=verdicts)
 
 
 def read_pairs(option: str, text: str | None, form: str, example: str, *, blank: bool = False) -> dict[str, str]:

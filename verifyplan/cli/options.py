@@ -213,6 +213,14 @@ VerdictWords = Annotated[
         "=verification-error says that empty cells are lost votes.",
     ),
 ]
+TruthWords = Annotated[
+    str | None,
+    typer.Option(
+        "--truths",
+        help="For a table of votes, or of --truth: its own words for truth, as correct=true,wrong=false and, if there, "
+        "unclear=unknown.",
+    ),
+]
 
 
 @dataclass(frozen=True)

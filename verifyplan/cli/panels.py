@@ -41,6 +41,7 @@ class PanelOptions:
         str | None,
         typer.Option(help="For a table: its words for verdicts, or for labels, as yes=agree,no=disagree."),
     ] = None
+    truths: options.TruthWords = None
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every table of the result here, as CSV.")] = (
         None
     )
@@ -51,11 +52,13 @@ class PanelOptions:
         if len(self.runs) == 1 and self.runs[0] in VOTE_TABLES and self.columns is None:
             return self.runs[0]
         if "label" not in named:
-            return read_runs(self.runs, self.truth, self.columns, words=self.verdicts)
+            return read_runs(self.runs, self.truth, self.columns, words=self.verdicts, truths=self.truths)
         if not is_vote_table(self.runs):
             raise InputError(Problem("--columns", "label= goes with one CSV or Parquet", "name one such file"))
         if self.truth is not None:
             raise InputError(Problem("--truth", "goes with runs", "name the column, as truth=truth in --columns"))
+        if self.truths is not None:
+            raise InputError(Problem("--truths", "goes with verdicts", "name the words of labels by --verdicts"))
         unknown = [name for name in named if name not in LABEL_COLUMNS]
         if unknown or not {"item", "worker"} <= set(named):
             message = f"names {', '.join(named)}" if unknown else "does not say which columns are item and worker"

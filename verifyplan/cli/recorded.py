@@ -46,6 +46,7 @@ def compare(
     truth: options.Truth = None,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
+    truths: options.TruthWords = None,
     mode: Annotated[
         ModeName | None, typer.Option(help="Of a table of votes: the mode its votes were asked in.")
     ] = None,
@@ -73,7 +74,7 @@ def compare(
     """
     if other is None and other_mode is not None:
         raise InputError(Problem("--other-mode", "goes with --other", "name the second table, or drop it"))
-    table = _VoteTableOptions(columns, verdicts, mode)
+    table = _VoteTableOptions(columns, verdicts, truths, mode)
     named = _named_paths(runs)
     comparison = vp.compare(
         {name: _read([path], truth, table) for name, path in named.items()}
@@ -119,6 +120,7 @@ class _VoteTableOptions:
 
     columns: str | None
     verdicts: str | None
+    truths: str | None
     mode: ModeName | None
 
 
@@ -126,8 +128,8 @@ def _read(runs: list[str], truth: Path | None, table: _VoteTableOptions, *, alon
     """Read the runs, or the table of votes, of one side; `alone` refuses options of tables where there is none."""
     mode = table.mode and table.mode.value
     if alone or is_vote_table(runs) or mode is not None:
-        return read_runs(runs, truth, table.columns, words=table.verdicts, mode=mode)
-    return read_runs(runs, truth)
+        return read_runs(runs, truth, table.columns, words=table.verdicts, truths=table.truths, mode=mode)
+    return read_runs(runs, truth, truths=table.truths)
 
 
 def explain(
@@ -143,6 +145,7 @@ def explain(
     missing_basis: options.MissingBasis = MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
+    truths: options.TruthWords = None,
 ) -> None:
     """Say in words why a finding ended in its class: the rule, the tally, the votes.
 
@@ -154,7 +157,7 @@ def explain(
     verifyplan explain stdlib-claims/adversarial F-0001 --run part-01 --rules sticky-refutes
     """
     explanation = vp.explain(
-        read_runs([runs], columns=columns, words=verdicts),
+        read_runs([runs], columns=columns, words=verdicts, truths=truths),
         finding,
         run,
         cast("ReplayMode | None", mode and mode.value),
@@ -178,6 +181,7 @@ def convert(
     truth: options.Truth = None,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
+    truths: options.TruthWords = None,
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Leave out what cannot be read, and list what is wrong.")
     ] = False,
@@ -194,7 +198,7 @@ def convert(
         raise InputError(
             Problem("--lenient", "does not go with --columns", "mend the table of votes, or drop --lenient")
         )
-    loaded = read_runs(runs, truth, columns, words=verdicts, strict=not lenient, add=add)
+    loaded = read_runs(runs, truth, columns, words=verdicts, truths=truths, strict=not lenient, add=add)
     if len(loaded.errors) and not len(loaded):
         raise InputError(Problem(row["place"], row["message"], row["fix"]) for row in loaded.errors.to_dict("records"))
     saved = loaded.save(out) if to is TableFormat.parquet else loaded.save_csv(out, raw=raw)

@@ -40,6 +40,7 @@ def replay(
     missing_basis: options.MissingBasis = MissingBasisName.infer,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
+    truths: options.TruthWords = None,
     rules: options.RulesSource = None,
     policy: Annotated[PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
     max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
@@ -67,11 +68,13 @@ def replay(
     other_policy = policy.value if policy else None
     changes = {"rules": rules, "policy": other_policy, "max_iterations": max_iterations, "max_turns": max_turns}
     if check or any((policy, max_iterations, max_turns)) or _is_driven_log(runs):
-        _refuse_set({"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--out": out})
+        _refuse_set(
+            {"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--truths": truths, "--out": out}
+        )
         _drive(runs, mode, changes, check)
     else:
         _check_table(out)
-        recorded = read_runs(runs, columns=columns, words=verdicts)
+        recorded = read_runs(runs, columns=columns, words=verdicts, truths=truths)
         chosen = chosen_rules(rules, mode and mode.value, max_rounds, missing_basis.value)
         table = vp.replay(recorded, rules=chosen)
         by = [f"as {mode.value}"] if mode else [] if rules else ["as recorded"]

@@ -53,6 +53,7 @@ def search(
     truth: options.Truth = None,
     columns: options.VoteColumns = None,
     verdicts: options.VerdictWords = None,
+    truths: options.TruthWords = None,
     settle: Annotated[
         int | None,
         typer.Option(
@@ -94,7 +95,7 @@ def search(
         raise SettingsError(Problem("--calls", "goes with --settle", "say how many votes to plan: --settle N"))
     plan = calls or Path("calls.csv")
     pictures, tables = _outputs(out or [], plan if settle else None, save)
-    judged = read_runs(runs, truth, columns, words=verdicts, add=add)
+    judged = read_runs(runs, truth, columns, words=verdicts, truths=truths, add=add)
     found = vp.search_rules(judged, _space(rules, space), quality=quality, cost=cost)
     recommended = found.recommend(max_cost)
     typer.echo(f"{found}\n{recommended}")
@@ -106,7 +107,7 @@ def search(
         typer.echo(f"chart: {vp.export(found.chart(), path)}")
     if settle is not None:
         same = [*(("--rules", name) for name in rules or ()), ("--space", space), ("--columns", columns)]
-        same += [("--verdicts", verdicts), ("--quality", quality), ("--cost", cost)]
+        same += [("--verdicts", verdicts), ("--truths", truths), ("--quality", quality), ("--cost", cost)]
         votes = found.settle(settle)
         for line in settled_lines(votes, judged, SearchedRuns(runs, truth, add or "more", same), plan, quality):
             typer.echo(line)

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.columns import Columns, fitted, keys
-from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.columns_plan import PLAN_TABLES
 from verifyplan.frames.columns_run import CALL_TABLES, CROSS_TABLES, DEBATE_TABLES
 
@@ -54,21 +53,3 @@ def empty(table: str) -> pd.DataFrame:
 def as_text(values: pd.Series[Any]) -> pd.Series[Any]:
     """Return any values as text; missing ones stay missing."""
     return values.astype("str").where(values.notna(), None)
-
-
-def as_truth(values: pd.Series[Any], place: str) -> pd.Series[Any]:
-    """Return truth from booleans, 0 and 1, or words (true, false, yes, no); TableError at `place` for anything else.
-
-    >>> as_truth(pd.Series([1, "False", None]), "column truth").tolist()
-    [True, False, <NA>]
-    """
-    words = as_text(values).str.strip().str.lower()
-    truth = words.map(_TRUTH)
-    unknown = words[words.notna() & truth.isna()].drop_duplicates()
-    if len(unknown):
-        message = f"holds {one_of(unknown[:5])}"
-        raise TableError(Problem(place, message, "use true and false, yes and no, or 1 and 0, or leave it empty"))
-    return truth.astype("boolean")
-
-
-_TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}

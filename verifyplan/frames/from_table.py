@@ -15,9 +15,9 @@ from verifyplan.errors import Problem, SettingsError, TableError, expect, one_of
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.bundled_votes import votes
 from verifyplan.frames.coded_columns import Coded, coded, joined, plain, renamed
-from verifyplan.frames.columns import as_truth
 from verifyplan.frames.label_words import spelling_problems, truth_word_problems, with_booleans
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
 from verifyplan.frames.scores import AgreesWhen, labels_of_scores, threshold_problems
 from verifyplan.frames.table_shape import how_to_make_long, one_column_problem

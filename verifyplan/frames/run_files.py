@@ -19,7 +19,7 @@ from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.run_tables import log_rows
 from verifyplan.frames.runset import Rows, RunSet, assemble, replaced
 from verifyplan.frames.table_files import WORKBOOKS
-from verifyplan.frames.vote_files import is_vote_file, sidecar_of
+from verifyplan.frames.vote_files import SIDECAR_SUFFIX, is_vote_file, sidecar_of
 from verifyplan.garbage import no_garbage_collection
 from verifyplan.runlog.table_records import table_records
 
@@ -174,11 +174,16 @@ def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:
 
 
 def _shell_fix(path: str) -> str:
-    """Return what a shell does with a file that may hold votes, which a command takes alone, and not as a workbook."""
+    """Return how a file that may hold votes is read by names of columns beside it; a workbook must be saved as CSV."""
     if Path(path).suffix.lower() in WORKBOOKS:
         return "; in a shell save the sheet as CSV (UTF-8), and name that"
-    shell = f"; in a shell name one table of votes alone, or give each a file {sidecar_of(Path(path).name)}"
-    return shell if is_vote_file(path) else ""
+    if not is_vote_file(path):
+        return ""
+    name, sidecar = Path(path).name, sidecar_of(path)
+    other = sidecar.with_name(f"{Path(path).stem}{SIDECAR_SUFFIX}")
+    near = f"; {other.name} beside it would be read under the name {sidecar.name}" if other.is_file() else ""
+    shell = f"`verifyplan panel {name}` asks for them at a terminal, of one table alone, and writes it"
+    return f"{near}; or write the file {sidecar.name}, which names its columns: load then reads it. {shell}"
 
 
 def _bytes(file: RunFile) -> bytes:

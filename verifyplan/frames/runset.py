@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 import pandas as pd
 
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, as_truth, empty, typed
+from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, empty, typed
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.few_votes import notes_on_few_votes
 from verifyplan.frames.late_tables import LateTable
+from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.reply_flags import with_flags
 from verifyplan.frames.run_notes import failure_counts, note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.saved_tables import write_tables
@@ -235,22 +236,24 @@ class RunSet:
             raise InputError(Problem("select", "the function does not say true or false of each run", fix))
         return mask.fillna(False).astype(bool).set_axis(self.runs.index)
 
-    def with_truth(self, truth: Truth) -> RunSet:
+    def with_truth(self, truth: Truth, truths: Mapping[Any, bool | None] | None = None) -> RunSet:
         """Return the same runs with `findings.truth` filled by finding id; findings not named keep theirs.
 
         `truth` maps finding ids to booleans, or is a table with `finding_id` and `truth`, in which a finding may
         be in several rows if they agree; with a `run_id`, a row is about that run's finding alone. It may be the path
-        of a file that holds either: CSV, Parquet or JSON. Raises InputError where rows do not agree, or none is about
-        these runs.
+        of a file that holds either: CSV, Parquet or JSON. `truths` are words of your own for truth, as in
+        `from_votes`. Raises InputError where rows do not agree, or none is about these runs.
         """
         table = truth_table(truth)
         absent = [name for name in TRUTH_COLUMNS if name not in table]
         if absent:
-            fix = "give a table with the columns finding_id and truth"
+            fix = f"give a table with the columns finding_id and truth; this has {one_of(table.columns[:12])}"
             raise InputError(Problem("truth", f"there is no column {name!r}", fix) for name in absent)
         if "run_id" in table:
-            return self._with_truth_by_run(table)
-        pairs = pd.DataFrame({"finding_id": as_text(table["finding_id"]), "truth": as_truth(table["truth"], "truth")})
+            return self._with_truth_by_run(table, truths)
+        pairs = pd.DataFrame(
+            {"finding_id": as_text(table["finding_id"]), "truth": as_truth(table["truth"], "truth", truths)}
+        )
         pairs = pairs.dropna().drop_duplicates()
         twice = pairs.loc[pairs["finding_id"].duplicated(), "finding_id"]
         if len(twice):
@@ -264,14 +267,14 @@ class RunSet:
         filled = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")
         return replaced(self, findings=self.findings.assign(truth=filled.fillna(self.findings["truth"])))
 
-    def _with_truth_by_run(self, table: pd.DataFrame) -> RunSet:
+    def _with_truth_by_run(self, table: pd.DataFrame, truths: Mapping[Any, bool | None] | None) -> RunSet:
         """Return the same runs with the truth of each run's rows; runs that the table does not name keep theirs."""
         named = as_text(table["run_id"])
         parts = []
         for run_id in self.runs["run_id"]:
             run = self.select([run_id])
             rows = table[named.eq(run_id).to_numpy(dtype=bool)].drop(columns="run_id")
-            parts.append((run.with_truth(rows) if len(rows) else run).findings)
+            parts.append((run.with_truth(rows, truths) if len(rows) else run).findings)
         if not named.isin(self.runs["run_id"]).any():
             fix = f"use the run ids of these runs, such as {', '.join(self.runs['run_id'].head(3)) or 'none'}"
             raise InputError(Problem("truth", "no run_id in it is one of these runs", fix))

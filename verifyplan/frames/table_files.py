@@ -20,6 +20,9 @@ from verifyplan.frames.table_limits import COMPRESSED, refuse_large, refuse_repe
 from verifyplan.frames.table_shape import SEPARATORS
 
 TRUTH_COLUMNS = ["finding_id", "truth"]
+_FINDING_NAMES = ("finding_id", "finding", "item", "claim")
+IS_CSV = "verifyplan_csv"
+"""The entry of `attrs` of a table that is from a CSV, so that messages name its lines."""
 
 TRUTH_FILES = ("truth.csv", "claims.csv")
 """The files in a folder of runs that say which findings are true; the first that is there counts."""
@@ -69,7 +72,9 @@ def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
         if not isinstance(table.index, pd.RangeIndex):  # pandas takes the first cells as names of rows
             raise InputError(Problem(name, "has more cells in a line than names in the first", _CELLS_FIX))
         refuse_wide(table.shape[1], name)
-        return plain_table(table)
+        table = plain_table(table)
+        table.attrs[IS_CSV] = True
+        return table
     except InputError:
         raise
     except pd.errors.EmptyDataError:
@@ -107,14 +112,29 @@ def _read_parquet(source: Path | BytesIO, name: str) -> pd.DataFrame:
 def truth_table(truth: Truth) -> pd.DataFrame:
     """Return truth as a table, read from its file where it is a path; InputError as `read_table`.
 
+    Of a table without them, `finding_id` is the column finding, item or claim; in one of two columns, what is neither
+    of the two is the other, or the first column holds the ids.
+
     >>> truth_table({"F-1": True}).to_dict("records")
     [{'finding_id': 'F-1', 'truth': True}]
+    >>> list(truth_table(pd.DataFrame({"statement": ["F-1"], "gold": ["right"]})))
+    ['finding_id', 'truth']
     """
     if isinstance(truth, pd.DataFrame):
-        return truth
+        return _with_standard_names(truth)
     if isinstance(truth, Mapping | pd.Series):
         return pd.DataFrame(list(truth.items()), columns=TRUTH_COLUMNS)
     if isinstance(truth, str | os.PathLike):
-        return read_table(Path(truth))
+        return _with_standard_names(read_table(Path(truth)))
     message = f"must be a mapping, a table or a path, got a {type(truth).__name__}"
     raise InputError(Problem("truth", message, "give {finding id: True or False}, or the path of a CSV or JSON file"))
+
+
+def _with_standard_names(table: pd.DataFrame) -> pd.DataFrame:
+    lower = {str(name).strip().lower(): name for name in reversed(list(table))}
+    own = {"finding_id": next((lower[name] for name in _FINDING_NAMES if name in lower), None)}
+    own |= {"truth": lower.get("truth")}
+    free = [name for name in table if name not in own.values()]
+    if table.shape[1] == len(TRUTH_COLUMNS):
+        own = {name: free.pop(0) if column is None else column for name, column in own.items()}
+    return table.rename(columns={column: name for name, column in own.items() if column is not None})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from verifyplan.errors import Problem, TableError, one_of
-from verifyplan.frames.columns import as_truth
+from verifyplan.frames.own_words import as_truth
+from verifyplan.frames.table_files import IS_CSV
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, VERDICTS, Mode
 from verifyplan.rules.answers import read_mode
@@ -36,6 +37,8 @@ BLANK_VERDICTS = (
     "if every blank cell is a lost vote)"
 )
 MAX_SHOWN_WORDS = 20
+FIRST_LINE = 2
+"""The line of a CSV under its header."""
 
 
 class VoteNumbers(NamedTuple):
@@ -61,37 +64,43 @@ def check_votes(votes: pd.DataFrame) -> None:
         raise TableError(problems)
 
 
-def vote_problems(votes: pd.DataFrame) -> list[Problem]:
-    """Return everything for which `check_votes` refuses a table; none for one that can be classified."""
+def vote_problems(votes: pd.DataFrame, name_row: Callable[[int], str] | None = None) -> list[Problem]:
+    """Return everything for which `check_votes` refuses a table; none for one that can be classified.
+
+    `name_row` says how people know a row, by its position; by default as `row_name` does.
+    """
+    name_row = name_row or partial(row_name, votes)
     missing = [name for name in NEEDED if name not in votes]
     if missing:
         have = one_of(votes.columns[:12])
         fix = f"add it, empty where nothing is known; the table has {have}; or use from_votes to rename columns"
         return [Problem(f"votes: column {name}", "is missing", fix) for name in missing]
     problems = [
-        *_empty(votes, ["verdict"], f"write 'verification-error' for a vote that gave no result{BLANK_VERDICTS}"),
-        *_unknown(votes, "verdict", VERDICTS),
-        *_unknown(votes, "disagree_basis", BASES),
-        *_empty(votes, ["run_id", "iteration", "finding_id", "worker"], "fill it, or drop the row"),
+        *_empty(
+            votes, name_row, ["verdict"], f"write 'verification-error' for a vote that gave no result{BLANK_VERDICTS}"
+        ),
+        *_unknown(votes, name_row, "verdict", VERDICTS),
+        *_unknown(votes, name_row, "disagree_basis", BASES),
+        *_empty(votes, name_row, ["run_id", "iteration", "finding_id", "worker"], "fill it, or drop the row"),
     ]
     rounds = pd.to_numeric(votes["round"], errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
     bad = ~((rounds >= 1) & (rounds < 2**31) & (rounds == np.floor(rounds)))
     if bad.any():
         row = int(bad.argmax())
-        message = f"{votes['round'].iloc[row]} in row {row} is no round ({int(bad.sum())} such)"
+        message = f"{votes['round'].iloc[row]} in {name_row(row)} is no round ({int(bad.sum())} such)"
         problems.append(Problem("votes: column round", message, "number the rounds 1, 2, 3"))
     return problems
 
 
-def _empty(votes: pd.DataFrame, names: list[str], fix: str) -> list[Problem]:
+def _empty(votes: pd.DataFrame, name_row: Callable[[int], str], names: list[str], fix: str) -> list[Problem]:
     return [
-        Problem(f"votes: column {name}", f"is empty in {_rows(votes, votes[name].isna())}", fix)
+        Problem(f"votes: column {name}", f"is empty in {_rows(votes, name_row, votes[name].isna())}", fix)
         for name in names
         if name in votes and votes[name].isna().any()
     ]
 
 
-def _unknown(votes: pd.DataFrame, name: str, allowed: tuple[str, ...]) -> list[Problem]:
+def _unknown(votes: pd.DataFrame, name_row: Callable[[int], str], name: str, allowed: tuple[str, ...]) -> list[Problem]:
     if isinstance(votes[name].dtype, pd.CategoricalDtype) and set(votes[name].cat.categories) <= set(allowed):
         return []
     unknown = sorted(str(value) for value in votes[name].drop_duplicates().dropna() if value not in allowed)
@@ -104,21 +113,35 @@ def _unknown(votes: pd.DataFrame, name: str, allowed: tuple[str, ...]) -> list[P
         labels = f"SURVIVES, SURVIVES-WITH-CAVEAT, REFUTED, and verdicts={{{words}{more}}}"
         fix, known = f"use {one_of(allowed)} (or, in from_votes, {labels})", [*allowed, *VERDICT_OF_LABEL]
     message = f"holds {one_of(unknown[:5])}{did_you_mean(unknown[0], known)}"
-    return [Problem(f"votes: column {name}", f"{message} in {_rows(votes, votes[name].isin(unknown))}", fix)]
+    return [Problem(f"votes: column {name}", f"{message} in {_rows(votes, name_row, votes[name].isin(unknown))}", fix)]
 
 
-def _rows(votes: pd.DataFrame, wrong: pd.Series[Any]) -> str:
+def _rows(votes: pd.DataFrame, name_row: Callable[[int], str], wrong: pd.Series[Any]) -> str:
     """Return how many rows are wrong, and which vote the first of them is."""
     mask = wrong.to_numpy(dtype=bool)
     first = votes.iloc[int(mask.argmax())]
     vote = f"{first['worker']} on {first['finding_id']}"
-    return f"{counted(int(mask.sum()), 'row')}, the first is row {int(mask.argmax())} ({vote})"
+    return f"{counted(int(mask.sum()), 'row')}, the first is {name_row(int(mask.argmax()))} ({vote})"
 
 
-def finding_facts(votes: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
+def row_name(table: pd.DataFrame, row: int) -> str:
+    """Return how people know a row of a table by its position: the line of the CSV that it is from, or its index.
+
+    >>> row_name(pd.DataFrame({"q": [1, 2]}, index=[7, 8]), 1)
+    'row 8 (index)'
+    """
+    if not table.attrs.get(IS_CSV, False):
+        return f"row {table.index[row]} (index)"
+    texts = table.iloc[:row].select_dtypes(["str", "object"])
+    breaks = sum(int(texts[name].astype("str").str.count("\n").sum()) for name in texts)
+    return f"line {FIRST_LINE + row + breaks}"
+
+
+def finding_facts(votes: pd.DataFrame, truths: Mapping[str, bool | None]) -> tuple[pd.DataFrame, list[Problem]]:
     """Return truth, summary, category and discoverers, one row a finding that has any, and what does not fit.
 
-    A column that the table lacks is missing throughout; discoverers are tuples of names.
+    A column that the table lacks is missing throughout; discoverers are tuples of names; `truths` are words of the
+    caller's for truth.
     """
     keys = votes[FINDING] if any(name in votes for name in _READERS) else votes[FINDING].iloc[:0]
     facts = keys.drop_duplicates().dropna().assign(discoverers=None)
@@ -127,7 +150,7 @@ def finding_facts(votes: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
         if name not in votes:
             continue
         try:
-            values = read(votes[name])
+            values = read(votes[name], truths) if name == "truth" else read(votes[name])
         except TableError as error:
             problems += error.problems
             continue
@@ -177,7 +200,7 @@ def _names(values: pd.Series[Any]) -> pd.Series[Any]:
 
 
 _READERS: Mapping[str, Any] = {
-    "truth": partial(as_truth, place="votes: column truth"),
+    "truth": lambda values, truths: as_truth(values, "votes: column truth", truths),
     "summary": _text,
     "category": _text,
     "discoverers": _names,

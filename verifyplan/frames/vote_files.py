@@ -14,9 +14,11 @@ import pandas as pd
 from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.files import read_json, write_text
 from verifyplan.frames.columns import as_text
+from verifyplan.frames.own_words import own_truths
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.votes import from_votes
+from verifyplan.protocol.vote import VERDICTS
 from verifyplan.rules.answers import read_verdict, spelling
 from verifyplan.text import did_you_mean, short_repr
 
@@ -46,12 +48,14 @@ _OWN_NAMES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class VoteNames:
-    """Which column of a table of votes is what, and what its words for verdicts mean."""
+    """Which column of a table of votes is what, and what its words for verdicts and truth mean."""
 
     columns: Mapping[str, str]
     """Columns by the arguments of `from_votes`."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """Words of the table and their verdicts; a blank word is an empty cell."""
+    truths: Mapping[str, bool | None] = field(default_factory=dict)
+    """Words of the table for truth and what each says; None leaves it open."""
     synthetic: bool = False
     """Whether the votes were made up."""
 
@@ -83,6 +87,7 @@ def has_sidecar(address: str | os.PathLike[str]) -> bool:
 def write_sidecar(path: Path, names: VoteNames) -> Path:
     """Write the names of the columns of a file of votes beside it, atomically; return the path written."""
     content: dict[str, Any] = {"columns": dict(names.columns), "verdicts": dict(names.verdicts)}
+    content |= {"truths": dict(names.truths)} if names.truths else {}
     content |= {"synthetic": True} if names.synthetic else {}
     return write_text(sidecar_of(path), json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
@@ -98,10 +103,11 @@ def read_sidecar(path: Path) -> VoteNames:
     table: dict[str, Any] = content if isinstance(content, dict) else {"columns": None}
     columns: Any = table.get("columns")
     verdicts, synthetic = table.get("verdicts", {}), table.get("synthetic", False)
-    problems = [
+    truths, problems = own_truths(table.get("truths"), f"{place}: truths")
+    problems += [
         Problem(place, f"{name!r} is not a part of it", fix)
         for name in table
-        if name not in ("columns", "verdicts", "synthetic")
+        if name not in ("columns", "verdicts", "truths", "synthetic")
     ]
     problems += [
         Problem(place, f"{name} must be texts by name, got {value!r}", fix)
@@ -114,7 +120,7 @@ def read_sidecar(path: Path) -> VoteNames:
         problems = [*column_problems(columns, place)]
     if problems:
         raise InputError(problems)
-    return VoteNames(columns, verdicts, synthetic)
+    return VoteNames(columns, verdicts, truths, synthetic)
 
 
 def column_problems(named: Mapping[str, str], place: str) -> Iterator[Problem]:
@@ -144,7 +150,7 @@ def votes_as_named(table: pd.DataFrame, names: VoteNames, sidecar: Path | None =
         table = table.copy(deep=False)
         table.attrs["synthetic"] = True
     try:
-        return from_votes(table, **named, verdicts=dict(names.verdicts) or None)
+        return from_votes(table, **named, verdicts=dict(names.verdicts) or None, truths=names.truths or None)
     except TableError as error:
         if sidecar is None:
             raise
@@ -201,5 +207,15 @@ def unread_words(verdicts: pd.Series[Any]) -> dict[str, int]:
     >>> unread_words(pd.Series(["agree", "yes", None, "yes"]))
     {'yes': 2, '': 1}
     """
+    return {word: n for word, n in words_beside_verdicts(verdicts).items() if read_verdict(word) is None}
+
+
+def words_beside_verdicts(verdicts: pd.Series[Any]) -> dict[str, int]:
+    """Return the same with the labels of verdicts, which mean one unless the table means another.
+
+    >>> words_beside_verdicts(pd.Series(["agree", "yes", "refuted"]))
+    {'yes': 1, 'refuted': 1}
+    """
     counts = as_text(verdicts).fillna("").str.strip().value_counts(sort=False)
-    return {str(word): int(n) for word, n in counts.items() if read_verdict(str(word)) is None}
+    plain = {spelling(verdict) for verdict in VERDICTS}
+    return {str(word): int(n) for word, n in counts.items() if spelling(str(word)) not in plain}

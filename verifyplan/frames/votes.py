@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,23 @@ import pandas as pd
 
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
+from verifyplan.frames.own_words import own_truths, own_verdicts, plain_word
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
 from verifyplan.frames.text_codes import first_rows, numbered
-from verifyplan.frames.vote_checks import FINDING, NEEDED, cite_places, finding_facts, run_modes, vote_problems
+from verifyplan.frames.vote_checks import (
+    FINDING,
+    NEEDED,
+    cite_places,
+    finding_facts,
+    row_name,
+    run_modes,
+    vote_problems,
+)
 from verifyplan.frames.vote_losses import with_losses_at
 from verifyplan.garbage import no_garbage_collection
-from verifyplan.protocol.vote import MODES, VERDICTS, Verdict
+from verifyplan.protocol.vote import MODES, Verdict
 from verifyplan.rules.answers import read_basis, read_mode, read_verdict
 from verifyplan.text import counted, did_you_mean
 
@@ -44,6 +54,7 @@ def from_votes(
     discoverers: str | None = None,
     max_rounds: int | None = None,
     verdicts: Mapping[Any, str] | None = None,
+    truths: Mapping[Any, bool | None] | None = None,
 ) -> RunSet:
     """Return any long table of votes, one row a vote, as a RunSet; arguments name columns, but for a few.
 
@@ -66,7 +77,8 @@ def from_votes(
         basis: counter-evidence or burden-not-met, or empty.
         round: the round, from 1.
         run: the run.
-        truth: whether the finding is true: booleans, 0 and 1, true and false, yes and no; empty where it is not known.
+        truth: whether the finding is true: booleans, 0 and 1, or true, yes, correct, right, valid and their opposites
+            in any case; empty where it is not known.
         explanation: the worker's words.
         mode: `collaborative` or `adversarial`, of the whole table; or the column that says it of each run.
         summary: the claim.
@@ -75,6 +87,8 @@ def from_votes(
         max_rounds: rounds that the runs allowed; by default the highest that each has.
         verdicts: words of your own and their verdicts, such as `{"yes": "agree", "no": "disagree"}`;
             `""` is an empty cell, such as that of a lost call: `{"": "verification-error"}`.
+        truths: words of your own in the column `truth` and what each says of the finding, such as
+            `{"holds": True, "broken": False, "unclear": None}`.
 
     A table whose `attrs["synthetic"]` is true gives runs that are marked as synthetic.
     What a table says of a finding (truth, summary, category, discoverers) and of a run (mode) must be the same in all
@@ -97,7 +111,9 @@ def from_votes(
         "run_id": run, "truth": truth, "explanation": explanation, "summary": summary, "category": category,
         "discoverers": discoverers, "mode": None if whole_table else mode,
     }  # fmt: skip
-    words, problems = _own_words(verdicts)
+    words, problems = own_verdicts(verdicts)
+    true_words, truth_problems = own_truths(truths, "votes: truths")
+    problems += truth_problems
     problems += score_problems(verdict, score, threshold, agrees_when, verdicts)
     problems += [*_absent_columns(frame, named, "verdict" if score is None else "score")]
     problems += _round_limit_problems(max_rounds)
@@ -107,8 +123,8 @@ def from_votes(
     if problems:
         raise TableError(problems)
     votes = _filled(pd.DataFrame(columns).reset_index(drop=True), words)
-    problems = [*_wrong_workers(votes, item, worker), *vote_problems(votes)]
-    facts, fact_problems = finding_facts(votes)
+    problems = [*_wrong_workers(votes, item, worker), *vote_problems(votes, partial(row_name, frame))]
+    facts, fact_problems = finding_facts(votes, true_words)
     modes, mode_problems = run_modes(votes, whole_table)
     highest = 0 if problems else pd.to_numeric(votes["round"]).max()
     problems += [*fact_problems, *mode_problems]
@@ -169,30 +185,6 @@ def _with_own_name(problem: Problem, named: Mapping[str, str | None]) -> Problem
     return problem if own in (None, standard) else replace(problem, message=f"{problem.message} (your column {own!r})")
 
 
-def _own_words(verdicts: Mapping[Any, str] | None) -> tuple[dict[str, Verdict], list[Problem]]:
-    """Return the verdict of each of the caller's words, and what is wrong with them."""
-    words: dict[str, Verdict] = {}
-    problems: list[Problem] = []
-    if verdicts is not None and not isinstance(verdicts, Mapping):
-        message = f"is a {type(verdicts).__name__}, not a mapping"
-        return words, [Problem("votes: verdicts", message, "write each word and its verdict, as {'yes': 'agree'}")]
-    for word, name in (verdicts or {}).items():
-        place, verdict = f"votes: verdicts[{word!r}]", read_verdict(name)
-        if verdict is None:
-            near = did_you_mean(name, VERDICTS)
-            problems.append(Problem(place, f"{name!r} is not a verdict{near}", f"use {one_of(VERDICTS)}"))
-        elif words.setdefault(_plain(word), verdict) != verdict:
-            message = f"means {verdict!r} and, in another spelling, {words[_plain(word)]!r}"
-            problems.append(Problem(place, message, "give each word one verdict; case and spaces do not matter"))
-    return words, problems
-
-
-def _plain(word: object) -> str:
-    """Return a word of the caller as it is looked up: 1 and 1.0, Yes and yes are the same."""
-    text = str(word).strip().lower()
-    return text[:-2] if text.endswith(".0") and text[:-2].lstrip("-").isdigit() else text
-
-
 def _round_limit_problems(max_rounds: object) -> Iterator[Problem]:
     whole = isinstance(max_rounds, int | np.integer) and not isinstance(max_rounds, bool) and max_rounds >= 1
     if max_rounds is not None and not whole:
@@ -204,7 +196,7 @@ def _filled(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.DataFrame:
     """Return the standard columns with defaults, names as text, and words as verdicts and bases."""
 
     def verdict_of(word: str) -> str | None:
-        return words.get(_plain(word)) or read_verdict(word) or (word if word.strip() else None)
+        return words.get(plain_word(word)) or read_verdict(word) or (word if word.strip() else None)
 
     def basis_of(word: str) -> str | None:
         return read_basis(word) or word if word.strip() else None

@@ -290,3 +290,36 @@ def test_named_conditions_need_no_such_note():
     for named in (sets, a_comparison()):
         assert "One set was given" not in str(vp.power(named, delta=0.1))
         assert "One set was given" not in str(vp.monitor(named))
+
+
+def test_a_pilot_of_one_run_says_how_many_claims_like_its_own_show_the_difference():
+    pair = vp.datasets.runs("stdlib-claims/collaborative"), vp.datasets.runs("stdlib-claims/adversarial")
+    first = pair[0].runs["run_id"].iloc[0]
+    one = vp.power(vp.compare(*(runs.select([first]) for runs in pair), resamples=20), delta=0.2)
+    n, share = one.discordance.n, max(one.discordance.value, 0.2)
+    expected = vp.sample_size(delta=0.2, discordance=share, icc=0, n_findings=1).needed["total"].iloc[0]
+    assert one.claims is not None
+    assert (one.claims.value, one.claims.n) == (expected, n)
+    assert one.claims.low <= one.claims.value <= one.claims.high
+    more = max(0, expected - n)
+    assert f"one run: {expected:,} claims [" in str(one)
+    assert f"were they independent: {more:,} more like the {n:,} of the pilot" in str(one)
+    assert vp.power("stdlib-claims/adversarial", delta=0.2).claims is None
+
+
+def test_an_intra_run_correlation_that_is_left_out_is_supposed_and_said():
+    supposed = vp.sample_size(delta=0.1, discordance=0.3)
+    assert supposed.needed.equals(vp.sample_size(delta=0.1, discordance=0.3, icc=0.1).needed)
+    independent = vp.sample_size(delta=0.1, discordance=0.3, icc=0, n_findings=1).needed["total"].iloc[0]
+    assert "note: An intra-run correlation (icc) of 0.1 is supposed" in str(supposed)
+    assert f"Were findings independent (icc=0), {independent} findings in all would do" in supposed.notes[0]
+    assert "(icc) of 0.1 is supposed" in supposed._repr_html_()
+    assert vp.sample_size(delta=0.1, discordance=0.3, icc=0).notes == ()
+    with pytest.raises(SettingsError, match="discordance: must be at least delta"):
+        vp.sample_size(delta=0.4, discordance=0.3)
+
+
+def test_a_monitor_of_one_run_says_that_it_needs_several():
+    runs = vp.datasets.runs("stdlib-claims/adversarial")
+    one = runs.select([runs.runs["run_id"].iloc[0]])
+    assert "note: A monitor needs several runs" in str(vp.monitor(one))

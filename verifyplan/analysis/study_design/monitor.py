@@ -194,6 +194,8 @@ def _fixed(means: Floats, level: float) -> Interval:
 
 
 def _notes(looks: pd.DataFrame, *, given: bool) -> Iterator[str]:
+    if len(looks) == 1:
+        yield "A monitor needs several runs: it goes by how much runs differ, of which one run shows nothing."
     if not given:
         yield "Runs are taken in the order of their table, each counted the same whatever its findings."
     if len(looks) > 1 and looks["difference"].nunique() == 1:

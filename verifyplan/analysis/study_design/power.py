@@ -15,6 +15,7 @@ from verifyplan.analysis.cluster_intervals import LEVEL, Interval, share_interva
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.study_design.run_differences import RunDifferences, run_differences
 from verifyplan.analysis.study_design.sample_size import (
+    ASSUMED_ICC,
     FINDINGS,
     POWER,
     SampleSize,
@@ -34,7 +35,7 @@ CURVE_FINDINGS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200)
 """The findings per run of a curve."""
 MIN_PILOT_RUNS = 10
 """A pilot of fewer runs says little about how much runs differ."""
-_ASSUMED_ICC = Interval(0.1, 0.0, 0.3, 1)  # of a pilot of one run, which shows nothing of it
+_ASSUMED_ICC = Interval(ASSUMED_ICC, 0.0, 0.3, 1)  # of a pilot of one run, which shows nothing of it
 
 
 @with_field_docs
@@ -66,6 +67,8 @@ class Power:
     """Whether the pilot was generated, not observed."""
     notes: tuple[str, ...] = ()
     """What a reader must know: few runs in the pilot, repeated claims, less discordance than the difference."""
+    claims: Interval | None = None
+    """Of a pilot of one run: the claims of one run that show the difference, were they independent; n: the pilot's."""
 
     def __str__(self) -> str:
         """Return the needed runs, the power of some numbers of runs, and what both rest on."""
@@ -74,6 +77,7 @@ class Power:
         made = ", synthetic" if self.synthetic else ""
         lines = [
             f"to see a difference of {self.delta:g} in {self.metric} in {100 * self.power:.10g} % of all attempts:",
+            *([] if self.claims is None else [_claims_words(self.claims)]),
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs [{row.low:,}, {row.high:,}]"
                 for row in self.needed.itertuples()
@@ -158,6 +162,21 @@ def power(
         level=level,
         synthetic=differences.synthetic,
         notes=tuple(_notes(differences, discordance, delta)),
+        claims=_claims(delta, ends, len(differences.values), power, level) if len(differences.run_ids) == 1 else None,
+    )
+
+
+def _claims(delta: float, ends: Sequence[tuple[float, float]], n: int, power: float, level: float) -> Interval:
+    """Return the claims that show the difference, were they independent: runs of one claim each."""
+    low, value, high = (needed_runs(delta, share, 0, [1], power, level)[0] for share, _ in ends)
+    return Interval(value, low, high, n)
+
+
+def _claims_words(claims: Interval) -> str:
+    more = max(0, round(claims.value) - claims.n)
+    return (
+        f"one run: {claims.value:,.0f} claims [{claims.low:,.0f}, {claims.high:,.0f}], were they independent: "
+        f"{more:,} more like the {claims.n:,} of the pilot; what changes from run to run only several runs show:"
     )
 
 

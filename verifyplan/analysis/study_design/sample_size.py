@@ -24,6 +24,8 @@ MAX_FINDINGS_PER_RUN = 10**8
 """The most findings of a run that are planned for."""
 MAX_CERTAINTY = 1 - 1e-9
 """The highest power and level that are planned for."""
+ASSUMED_ICC = 0.1
+"""The intra-run correlation that is supposed where nothing is known of it."""
 _STEPS = 200  # Student's t asks for so many runs more than the normal distribution, at most
 
 
@@ -44,6 +46,8 @@ class SampleSize:
     """The level of the interval that is to exclude 0."""
     needed: pd.DataFrame
     """`findings, design_effect, runs, low, high, total`: a row a number of findings per run."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: an intra-run correlation that is supposed."""
 
     def __str__(self) -> str:
         """Return the needed runs, a line a number of findings per run."""
@@ -55,21 +59,22 @@ class SampleSize:
                 for row in self.needed.itertuples()
             ),
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__  # a console shows the words
 
     def _repr_html_(self) -> str:
         """Return the needed runs for a notebook."""
-        first = str(self).splitlines()[0]
-        return f"<p>{escape(first)}</p>{self.needed.drop(columns=['low', 'high']).to_html(index=False)}"
+        first, *_ = str(self).splitlines()
+        words = "<br>".join(map(escape, (first, *self.notes)))
+        return f"<p>{words}</p>{self.needed.drop(columns=['low', 'high']).to_html(index=False)}"
 
 
 def sample_size(
     *,
     delta: float,
     discordance: float,
-    icc: float,
+    icc: float | None = None,
     n_findings: int | Sequence[int] = FINDINGS,
     power: float = POWER,
     level: float = LEVEL,
@@ -84,7 +89,8 @@ def sample_size(
         delta: the difference to be seen, such as 0.1 in the share of held findings, at least 0.0001; its sign does not
             count.
         discordance: the share of findings whose outcome differs between the conditions; at least `delta`.
-        icc: the correlation of two findings of one run in their difference; 0 where runs do not matter.
+        icc: the correlation of two findings of one run in their difference; 0 where runs do not matter. None supposes
+            0.1, as `power` does of a pilot of one run, and a note says so.
         n_findings: findings per run, one number or several.
         power: how often the difference is to be seen.
         level: of the interval of the difference, which is to exclude 0.
@@ -97,10 +103,21 @@ def sample_size(
       20 findings a run: 25 runs, 500 findings in all
       50 findings a run: 18 runs, 900 findings in all
     """
-    sizes = _sizes(n_findings)
+    notes = () if icc is not None else (_supposed(delta, discordance, power, level),)
+    icc, sizes = ASSUMED_ICC if icc is None else icc, _sizes(n_findings)
     check_numbers(delta=delta, discordance=discordance, icc=icc, power=power, level=level, n_findings=sizes)
     needed = needed_runs(delta, discordance, icc, sizes, power, level)
-    return SampleSize(abs(delta), discordance, icc, power, level, needed_table(sizes, icc, needed))
+    return SampleSize(abs(delta), discordance, icc, power, level, needed_table(sizes, icc, needed), notes)
+
+
+def _supposed(delta: float, discordance: float, power: float, level: float) -> str:
+    """Return that the intra-run correlation is supposed, and how many findings do without."""
+    check_numbers(delta=delta, discordance=discordance, icc=0, power=power, level=level, n_findings=[1])
+    [findings] = needed_runs(delta, discordance, 0, [1], power, level)
+    return (
+        f"An intra-run correlation (icc) of {ASSUMED_ICC:g} is supposed, as nothing is known of it; a pilot of several "
+        f"runs shows it (power). Were findings independent (icc=0), {findings:,} findings in all would do."
+    )
 
 
 def _sizes(findings: int | Sequence[int]) -> list[int]:

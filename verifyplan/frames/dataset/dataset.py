@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -19,6 +19,7 @@ from verifyplan.frames.dataset.part_files import part_path, read_table
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.dataset.stored_codes import joined_codes, read_codes
 from verifyplan.frames.late_texts import LateTexts, TextFile
+from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors, table_sizes
 from verifyplan.frames.table_files import Truth, truth_table
 from verifyplan.frames.table_limits import MAX_TABLE_BYTES
@@ -164,12 +165,14 @@ class Dataset(RunSet):
         parts = tuple(part for part in source.parts if _may_hold(part, ids))
         return self._from(replace(source, parts=parts, chosen=wanted))
 
-    def with_truth(self, truth: Truth) -> Dataset:
+    def with_truth(self, truth: Truth, truths: Mapping[Any, bool | None] | None = None) -> Dataset:
         """Return the same runs with `findings.truth` filled (see `RunSet.with_truth`), whenever findings are read."""
         source: _Source | None = self.__dict__.get("_source")
         if source is None:
-            return super().with_truth(truth)  # type: ignore[return-value]
+            return super().with_truth(truth, truths)  # type: ignore[return-value]
         table = truth_table(truth)
+        if "truth" in table:
+            table = table.assign(truth=as_truth(table["truth"], "truth", truths))
         parts = (part.findings for part in self.parts)
         findings = next((part for part in parts if _is_about(table, part).any()), empty("findings"))
         _truly(findings, table)
