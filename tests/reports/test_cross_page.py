@@ -32,7 +32,7 @@ def test_a_run_that_was_broken_off_has_a_report_without_classes():
     whole = run_of(VOTES, FOUND, max_rounds=1)
     for events in range(1, len(whole.records)):
         text = plain(type(whole)(whole.records[:events], None, "run"))
-        assert ": broken off; resume it to get an outcome**" in text
+        assert f": broken off after {events} event" in text
     assert "| F-1 | none yet | - | - | " in text or "| F-1 | full-consensus | " in text
 
 

@@ -296,6 +296,11 @@ _LOGGED: Columns = (
     Column("started_at", "time", "when the run began; artifacts do not tell"),
     Column("ended_at", "time", "when the last event was recorded; artifacts do not tell"),
     Column("finished", "yesno", "whether the run came to its end; missing in an import"),
+    Column(
+        "broken_off",
+        "text",
+        "the last event of a run that neither came to its end nor waits, and how it goes on; also of one under way",
+    ),
     Column("n_reopened", "whole", "how often the run was reopened to ask failed calls again; artifacts do not tell"),
     Column("log", "yesno", "whether the run was read from its log, which knows more than an artifact"),
 )

@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import DispatchClosed, FindingClassified, RoundClosed, VoteCast
-from verifyplan.protocol.event_run import RunEnded, RunReopened, RunStarted
+from verifyplan.protocol.event_run import AnswerGiven, Checkpoint, RunEnded, RunReopened, RunStarted
 from verifyplan.protocol.vote import Verdict
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.citations import cites_location
 from verifyplan.rules.classification import sides
+from verifyplan.rules.going_on import LogPlace, how_to_go_on
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current, is_reopened
 
@@ -73,9 +74,19 @@ class LogEvents:
             "started_at": instant(self.records[0].at),
             "ended_at": instant(self.all_records[-1].at),
             "finished": bool(self.of(RunEnded)),
+            "broken_off": self._broken_off(),
             "n_reopened": len(self.of(RunReopened)),
             "log": True,
         }
+
+    def _broken_off(self) -> str | None:
+        """Return after which event a run was broken off, and how it goes on; None if it ended, or waits."""
+        asked = {point.pause_id for point in self.of(Checkpoint) if point.pause_id}
+        if self.of(RunEnded) or asked - {answer.pause_id for answer in self.of(AnswerGiven)}:
+            return None
+        last = self.all_records[-1]
+        how = how_to_go_on(LogPlace(self.source), self.started.backend) if self.source else "there is no log"
+        return f"after event {last.seq:,} ({last.event.type}): {how}"
 
 
 def rules_columns(rules: VotingRules) -> Row:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from verifyplan.rules.failed_calls import FAILURE_KINDS, FailureKind
@@ -9,6 +11,8 @@ from verifyplan.text import counted
 
 MAX_NAMED_PLACES = 3
 """Cited places that were not opened and that a note names."""
+MAX_NAMED_RUNS = 3
+"""Runs that were broken off and have a note of their own."""
 
 
 def counted_calls(calls: pd.DataFrame) -> pd.Series[bool]:
@@ -60,6 +64,22 @@ def note_not_opened(tools: pd.DataFrame) -> str | None:
     named = ", ".join(f"{place} ({why})" for place, why in zip(shown["argument"], shown["refused"], strict=True))
     more = f", and of {len(closed) - len(shown):,} more (table tools)" if len(closed) > len(shown) else ""
     return f"Workers saw nothing of {named}{more}."
+
+
+def notes_broken_off(runs: pd.DataFrame) -> Iterator[str]:
+    """Yield after which event runs were broken off, and how they go on: a note for each of the first, one for the rest.
+
+    >>> how = "after event 3 (call-requested): verifyplan resume r.jsonl"
+    >>> list(notes_broken_off(pd.DataFrame({"run_id": ["r", "s"], "broken_off": [how, None]})))
+    ['Run r was broken off (if nobody drives it now) after event 3 (call-requested): verifyplan resume r.jsonl']
+    """
+    if "broken_off" not in runs:  # tables of an older version
+        return
+    broken = runs.loc[runs["broken_off"].notna(), ["run_id", "broken_off"]]
+    for run_id, how in broken.head(MAX_NAMED_RUNS).itertuples(index=False, name=None):
+        yield f"Run {run_id} was broken off (if nobody drives it now) {how}"
+    if (more := len(broken) - MAX_NAMED_RUNS) > 0:
+        yield f"{counted(more, 'more run')} did not end either (column broken_off of runs)."
 
 
 def note_supplementary(runs: pd.DataFrame, where: str = "") -> str | None:

@@ -24,7 +24,13 @@ from verifyplan.frames.few_votes import notes_on_few_votes
 from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.reply_flags import with_flags
-from verifyplan.frames.run_notes import failure_counts, note_added, note_supplementary, note_unnamed_mode
+from verifyplan.frames.run_notes import (
+    failure_counts,
+    note_added,
+    note_supplementary,
+    note_unnamed_mode,
+    notes_broken_off,
+)
 from verifyplan.frames.saved_tables import write_tables
 from verifyplan.frames.table_files import TRUTH_COLUMNS, Truth, truth_table
 from verifyplan.frames.vote_losses import note_absent_votes, with_losses
@@ -163,6 +169,7 @@ class RunSet:
         failed = failed_words(*failure_counts(self.calls))
         notes = (
             failed and f"{failed}.",
+            *notes_broken_off(self.runs),
             *notes_on_few_votes(self.runs, self.findings),
             note_unnamed_mode(self.runs),
             note_absent_votes(self.runs, self.findings, self.votes),

@@ -41,12 +41,18 @@ MAX_CALLS = 100
 
 
 def cross_page(
-    state: CrossState, frames: RunSet, warnings: Sequence[str], notes: Sequence[str], shortfall: str | None
+    state: CrossState,
+    frames: RunSet,
+    warnings: Sequence[str],
+    notes: Sequence[str],
+    shortfall: str | None,
+    broken_off: str = "broken off",
 ) -> Page:
     """Return the report of a cross run, also of one that was broken off, as blocks.
 
     `warnings` come before the classes, `notes` behind them; `shortfall` says why the classes are no result of the whole
-    panel. Texts of findings, workers and endpoints are shown as text.
+    panel, `broken_off` how a run without an outcome goes on. Texts of findings, workers and endpoints are shown as
+    text.
     """
     sections = (
         _findings(state, frames),
@@ -60,7 +66,7 @@ def cross_page(
     assert started is not None  # noqa: S101  (a run begins with its first event)
     rounds = counted(outcome.total_rounds, "round") if outcome else ""
     few = ", on too few votes" if shortfall else ""
-    ending = f"{outcome.final_state} after {rounds}{few}" if outcome else "broken off; resume it to get an outcome"
+    ending = f"{outcome.final_state} after {rounds}{few}" if outcome else broken_off
     tone: Tone = "bad" if shortfall else "none" if outcome is None else "fair" if warnings else "good"
     return Page(
         title=f"Cross-verification: {one_line(started.task_key, 200)}{' (synthetic)' if started.synthetic else ''}",

@@ -35,7 +35,8 @@ from verifyplan.reports.circumstances import circumstances as run_circumstances
 from verifyplan.reports.plan_facts import SETTLED, convergence_of, id_link
 from verifyplan.reports.usage import dollars, expected_usage, max_expected_tokens
 from verifyplan.reports.visible import one_line
-from verifyplan.rules.failed_calls import failed_words, how_to_retry
+from verifyplan.rules.failed_calls import failed_words
+from verifyplan.rules.going_on import how_to_go_on, if_moved
 from verifyplan.runlog.plan_state import PlanState, Refusal
 from verifyplan.text import counted
 
@@ -161,7 +162,12 @@ def failures(state: PlanState) -> PageSection:
 def failed_calls(state: PlanState) -> str:
     """Return how many calls failed, why, and how they are asked again; blank where none did."""
     failed = failed_words(state.failure_kinds, state.calls + state.failed_calls)
-    return f"{failed}; to ask them again: {how_to_retry(kept_back=state.unaffordable.values())}" if failed else ""
+    if not failed:
+        return ""
+    backend = state.started.backend if state.started else None
+    kept_back = state.unaffordable.values()
+    again = how_to_go_on(state.log_place, backend, retry_failed=True, kept_back=kept_back)
+    return f"{failed}; to ask them again: {again}{if_moved(state.failure_kinds, backend)}"
 
 
 def used(state: PlanState) -> str:

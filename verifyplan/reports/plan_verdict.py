@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,7 +32,7 @@ from verifyplan.reports.plan_facts import (
 )
 from verifyplan.reports.plan_grounds import grounds, line_ranges, unchallenged_destruction, unread_notes
 from verifyplan.reports.visible import one_line, sentence
-from verifyplan.rules.failed_calls import how_to_retry
+from verifyplan.rules.going_on import how_to_go_on
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.text import counted
 
@@ -89,7 +89,7 @@ def ending_of(state: PlanState) -> Ending:
     if outcome is None:
         if state.waiting is not None:
             return Ending("paused", (f"Paused in iteration {state.waiting.iteration}: a question waits",), "")
-        resume = "The log ends before the run does. Go on with it: verifyplan resume RUN."
+        resume = f"The log ends before the run does. Go on with it: {_go_on(state)}"
         return Ending("unfinished", ("No verdict yet: the run has not ended",), resume)
     if outcome.ended_by == "sizing":
         step = (
@@ -110,11 +110,16 @@ def ending_of(state: PlanState) -> Ending:
 
 def _step_without_verdict(state: PlanState, outcome: PlanOutcome) -> str:
     if outcome.ended_by == "budget":
-        again = how_to_retry(kept_back=[outcome.exit_reason])
+        again = _go_on(state, retry_failed=True, kept_back=[outcome.exit_reason])
         return f"Raise the limit, and ask for what it kept back; no reply on disk is paid for twice: {again}"
     if outcome.ended_by == "failures" and state.failure_kinds:
-        return f"See which agents failed and why; then ask them again: {how_to_retry()}"
+        return f"See which agents failed and why; then ask them again: {_go_on(state, retry_failed=True)}"
     return _NEXT_STEPS.get(outcome.ended_by, "Verify the plan again.")
+
+
+def _go_on(state: PlanState, *, retry_failed: bool = False, kept_back: Sequence[str] = ()) -> str:
+    backend = state.started.backend if state.started else None
+    return how_to_go_on(state.log_place, backend, retry_failed=retry_failed, kept_back=kept_back)
 
 
 def _next_step(state: PlanState, kind: Kind) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from shlex import quote
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 from verifyplan.text import counted
@@ -42,9 +41,6 @@ _PATTERNS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = tuple(
 )
 """The first pattern that is found in a reason names its kind; they fit the words of agents/anthropic."""
 
-_OPTIONS = {"max_cost": " --max-cost DOLLARS", "max_tokens": " --max-tokens TOKENS"}
-"""How each limit is raised; the reason of a call that it kept back begins with its name (`engine/usage_limit.py`)."""
-
 
 def failure_kind(status: str, reason: str) -> FailureKind:
     """Return why a call failed; `other` for agents of one's own, whose reasons have any words.
@@ -57,23 +53,6 @@ def failure_kind(status: str, reason: str) -> FailureKind:
     if status == "timeout" or status == "budget":
         return status  # type: ignore[return-value]
     return next((kind for kind, pattern in _PATTERNS if pattern.search(reason)), "other")
-
-
-def how_to_retry(run: str = "RUN", *, kept_back: Iterable[str] = (), base_url: str | None = None) -> str:
-    """Return the command that asks the failed calls of a run again.
-
-    `kept_back` are the reasons of calls that a limit kept back, which must be raised; `base_url` if the endpoint must
-    be named, for a key is sent to no endpoint because a log names it.
-
-    >>> how_to_retry("runs/purge-001.jsonl", base_url="http://localhost:8080")
-    'verifyplan resume runs/purge-001.jsonl --retry-failed --base-url http://localhost:8080'
-    >>> how_to_retry(kept_back=["max_tokens: 812 tokens of 500 were used before i1/challenger was called"])
-    'verifyplan resume RUN --retry-failed --max-tokens TOKENS'
-    """
-    used_up = {reason.split(":")[0].split()[0] for reason in kept_back if reason.strip()}
-    more = "".join(option for limit, option in _OPTIONS.items() if limit in used_up)
-    endpoint = f" --base-url {quote(base_url)}" if base_url else ""
-    return f"verifyplan resume {quote(run)} --retry-failed{endpoint}{more}"
 
 
 def failed_words(kinds: Mapping[FailureKind, int], n_calls: int) -> str:

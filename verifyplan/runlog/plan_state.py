@@ -57,6 +57,7 @@ from verifyplan.protocol.records import (
     Unknown,
 )
 from verifyplan.rules.failed_calls import FailureKind, failure_kind
+from verifyplan.rules.going_on import NO_LOG, LogPlace
 from verifyplan.rules.lifecycle import claim_of
 from verifyplan.rules.likeness import Sayings
 
@@ -70,6 +71,8 @@ Refusal = ChallengeRefused | PromotionRefused | StatusRefused | DirectiveRefused
 class PlanState:
     """The state of a plan run, folded from its events."""
 
+    log_place: LogPlace = NO_LOG
+    """How commands name the log; no event tells."""
     started: RunStarted | None = None
     assessed: PlanAssessed | None = None
     iteration: int = 0

@@ -13,6 +13,7 @@ from verifyplan.errors import InputError, LogError, Problem, SettingsError
 from verifyplan.progress import say
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunReopened, RunStarted
+from verifyplan.rules.going_on import FUNCTIONS
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import Log, read_log
@@ -250,5 +251,10 @@ def _recorded_backend(description: dict[str, Any], base_url: str | None, past: P
         return agents.Anthropic.described(description | changed, base_url)
     if name != "static":
         fix = "pass backend=, an object that answers as the first one did"
+        if name == FUNCTIONS:
+            fix = (
+                "functions are not in the log, and no shell command makes them: in Python give those that answered "
+                "first, vp.resume(path, backend=vp.agents.from_function(...))"
+            )
         raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))
     return "static"

@@ -13,13 +13,13 @@ from verifyplan.analysis.ignored_requests import notes_on_ignored
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.few_votes import notes_on_few_votes
-from verifyplan.frames.run_notes import counted_calls, note_not_opened
+from verifyplan.frames.run_notes import counted_calls, failure_counts, note_not_opened
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import RunEnded, RunStarted
 from verifyplan.reports.usage import cost_words
-from verifyplan.rules.failed_calls import how_to_retry
+from verifyplan.rules.going_on import NO_LOG, LogPlace, how_to_go_on, if_moved
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current
 from verifyplan.runlog.table_records import light_records
@@ -84,7 +84,8 @@ class Run:
         failed = failed_calls_of(self.frames)
         if not failed or not self.retry_command:
             return failed
-        return f"{failed}; to ask them again: {self.retry_command}"
+        moved = if_moved(failure_counts(self.frames.calls)[0], self.started.backend)
+        return f"{failed}; to ask them again: {self.retry_command}{moved}"
 
     @property
     def retry_command(self) -> str:
@@ -93,9 +94,19 @@ class Run:
             return ""
         calls = self.frames.calls
         kept_back = calls.loc[counted_calls(calls) & calls["failure"].eq("budget"), "reason"]
-        logged = self.started.backend.get("base_url")
-        base_url = str(logged) if logged not in (None, address_of()) else None
-        return how_to_retry(str(self.log_path), kept_back=kept_back, base_url=base_url)
+        return how_to_go_on(self._log_place, self.started.backend, retry_failed=True, kept_back=kept_back)
+
+    @property
+    def _log_place(self) -> LogPlace:
+        return LogPlace(str(self.log_path), address_of()) if self.log_path else NO_LOG
+
+    @property
+    def _broken_off(self) -> str:
+        """After which event a run was broken off, and how it goes on."""
+        words = f"broken off after {counted(len(self.records), 'event')} (the last: {self.records[-1].event.type})"
+        if self.log_path is None:
+            return f"{words}; there is no log that it could go on from"
+        return f"{words}; to get an outcome: {how_to_go_on(self._log_place, self.started.backend)}"
 
     @property
     def few_votes(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs,
 from verifyplan.protocol.settings import Limits
 from verifyplan.redaction import redacted
 from verifyplan.repository.repository import Repository
+from verifyplan.rules.going_on import LogPlace, how_to_go_on, is_made_by_name
 from verifyplan.runlog.current import CountedRecords
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
@@ -54,22 +56,30 @@ def open_log(
 
 @contextmanager
 def resume_hint(log: Path, options: str = "") -> Iterator[None]:
-    """Add to any error how the run goes on, by a command with these options, each after a blank.
+    """Add to any error how the run goes on: by a command with these options, each after a blank, or in Python.
 
     Nothing is added for a run whose first event is not on disk as a whole.
     """
     try:
         yield
     except BaseException as error:
-        if _has_begun(log):
-            error.add_note(f"The run goes on by: verifyplan resume {quote(str(log))}{options}")
+        if (backend := _logged_backend(log)) is not None:
+            if is_made_by_name(backend):
+                error.add_note(f"The run goes on by: verifyplan resume {quote(str(log))}{options}")
+            else:
+                call = how_to_go_on(LogPlace(str(log)), backend, retry_failed=bool(options))
+                error.add_note(f"The run goes on in Python, which makes its backend: {call}")
         raise
 
 
-def _has_begun(log: Path) -> bool:
-    with suppress(OSError), log.open("rb") as file:
-        return file.readline().endswith(b"\n")
-    return False
+def _logged_backend(log: Path) -> dict[str, Any] | None:
+    """Return what the first event of a log says of the backend; None where it is not on disk as a whole."""
+    with suppress(OSError, ValueError), log.open("rb") as file:
+        line = file.readline()
+        if line.endswith(b"\n"):
+            backend = json.loads(line).get("backend")
+            return backend if isinstance(backend, dict) else {}
+    return None
 
 
 class PreparedRun(Protocol[RunT_co]):

@@ -13,11 +13,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.redaction import redact, remember
+from verifyplan.rules.going_on import DEFAULT_URL
 
 KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL"
 HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"
-DEFAULT_URL = "https://api.anthropic.com"
 OFFLINE_VARIABLE = "VERIFYPLAN_OFFLINE"
 """While this variable is set, only endpoints on this machine are used."""
 KEY_HEADER_VARIABLE = "VERIFYPLAN_KEY_HEADER"

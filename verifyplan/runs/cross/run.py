@@ -89,8 +89,7 @@ class CrossRun(ReportedRun):
     def __str__(self) -> str:
         """The outcome in a few lines."""
         if self.state.outcome is None:
-            words = f"broken off after {counted(len(self.records), 'event')}; resume it to get an outcome"
-            return "\n".join(filter(None, (self.failed_calls, words)))
+            return "\n".join(filter(None, (self.failed_calls, self._broken_off)))
         counts, inputs = self.artifact.finalClassificationCounts, self.started.cross
         assert counts is not None  # noqa: S101  (the fold writes it)
         mode = "adversarial" if self.artifact.adversarial else "collaborative"
@@ -130,7 +129,8 @@ class CrossRun(ReportedRun):
 
     @property
     def _page(self) -> Page:
-        return cross_page(self.state, self.frames, self._warnings, [*self._notes, self.cost_words], self.shortfall)
+        notes = [*self._notes, self.cost_words]
+        return cross_page(self.state, self.frames, self._warnings, notes, self.shortfall, self._broken_off)
 
     @cached_property
     def failure(self) -> str | None:

@@ -25,7 +25,9 @@ class PlanRun(ReportedRun):
     @cached_property
     def state(self) -> PlanState:
         """The fold of the events."""
-        return fold_plan(self._events)
+        state = fold_plan(self._events)
+        state.log_place = self._log_place
+        return state
 
     @property
     def outcome(self) -> PlanOutcome | None:

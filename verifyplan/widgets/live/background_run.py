@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import re
 import shlex
@@ -42,7 +43,8 @@ RunFunction = Callable[[Sink, PauseHandler], Run]
 _OF_CALLS = CallReplied | CallFailed | TurnSent | Attempt | TurnReplied
 """Events of calls under way; a run that is to stop lets them come to their end, turns and all."""
 
-_GOES_ON = re.compile(r"The run goes on by: verifyplan resume (.+)", re.DOTALL)
+_GOES_ON = re.compile(r"The run goes on by: verifyplan resume (?P<shell>.+)", re.DOTALL)
+_GOES_ON_IN_PYTHON = re.compile(r"The run goes on in Python.*?: vp\.resume\((?P<path>.+), backend=.*\)", re.DOTALL)
 
 
 class StoppedError(Exception):
@@ -223,5 +225,9 @@ def log_of_error(error: BaseException) -> Path | None:
     >>> log_of_error(error).name, log_of_error(ValueError())
     ('plan-001.jsonl', None)
     """
-    matches = [match for note in getattr(error, "__notes__", ()) if (match := _GOES_ON.fullmatch(note))]
-    return Path(shlex.split(matches[-1][1])[0]) if matches else None
+    for note in reversed(getattr(error, "__notes__", ())):
+        if match := _GOES_ON.fullmatch(note):
+            return Path(shlex.split(match["shell"])[0])
+        if match := _GOES_ON_IN_PYTHON.fullmatch(note):
+            return Path(ast.literal_eval(match["path"]))
+    return None
