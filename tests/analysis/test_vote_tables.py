@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 import verifyplan as vp
@@ -40,3 +41,17 @@ def test_queues_shrink_to_what_is_left(runs):
     table = vp.analysis.queue(runs)
     assert table["mode"].unique().tolist() == ["adversarial"]
     assert table[["round", "waiting", "resolved"]].values.tolist() == [[0, 2, 0], [1, 1, 1], [2, 0, 1]]
+
+
+def test_a_table_of_votes_has_the_classes_of_its_mode_and_no_summary_is_written():
+    votes = pd.DataFrame({"q": ["a", "a", "b", "b"], "w": ["x", "y"] * 2, "v": ["agree", "agree", "agree", "disagree"]})
+    for mode in (None, "adversarial"):
+        runs = vp.from_votes(votes, item="q", worker="w", verdict="v", mode=mode)
+        grid = vp.analysis.vote_matrix(runs)
+        classes = vp.replay(runs).set_index("finding_id")["classification"].astype("str")
+        assert grid.drop_duplicates("finding_id")["classification"].tolist() == classes.tolist()
+        figure = vp.charts.vote_matrix(runs)
+        text = figure._repr_html_()
+        assert "(empty)" not in text
+        assert "not classed" not in text
+        assert f"they are what {mode or 'collaborative'} rules make of its votes" in figure.caption

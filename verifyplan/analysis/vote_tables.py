@@ -19,7 +19,8 @@ def vote_matrix(
     """Return what each worker said on each finding of one run, the discoverers included.
 
     `run_id` may be left out where there is one run. The class is the recorded one, or what `mode` makes of the
-    votes (an import has no recorded class). Of a plan run's panel, the votes of one `iteration`; by default, of each
+    votes; of a table of votes, which records none, what the rules of its mode make of them, and `attrs["classes_by"]`
+    names the mode. Of a plan run's panel, the votes of one `iteration`; by default, of each
     challenge, those of the last. Columns: `finding_id, summary, round, worker, mark,
     explanation, classification`; `mark` is the basis of a disagree that has one, else the verdict, and `discovered`
     (round 0) for those who found it; `attrs["synthetic"]` marks generated data. Raises InputError for a run that
@@ -37,7 +38,12 @@ def vote_matrix(
         raise InputError(Problem("run_id", f"is needed: there are {len(runs)} runs", f"name one: {have}"))
     run = at_iteration(runs if run_id is None else runs.select([run_id]), iteration)
     findings = run.findings[["finding_id", "summary", "classification", "discoverers"]]
-    if mode is not None or iteration is not None:
+    by = None
+    if mode is None and run.runs["kind"].eq("votes").all() and findings["classification"].isna().all():
+        by = next(iter(run.runs["mode"].dropna().astype("str")), "collaborative")
+        classes = replay(run).set_index("finding_id")["classification"]
+        findings = findings.assign(classification=findings["finding_id"].map(classes).astype(CLASS_TYPE))
+    elif mode is not None or iteration is not None:
         read = replay(run, mode or "recorded").set_index("finding_id")
         classes = read["recorded" if mode is None else "classification"]
         findings = findings.assign(classification=findings["finding_id"].map(classes).astype(CLASS_TYPE))
@@ -46,7 +52,9 @@ def vote_matrix(
     discovered = findings[["finding_id", "discoverers"]].explode("discoverers").dropna()
     discovered = discovered.rename(columns={"discoverers": "worker"}).assign(round=0, mark="discovered", explanation="")
     grid = pd.concat([discovered, cast.astype({"round": "int64"})], ignore_index=True)
-    return mark_synthetic(findings.drop(columns="discoverers").merge(grid, on="finding_id", how="inner"), run)
+    table = mark_synthetic(findings.drop(columns="discoverers").merge(grid, on="finding_id", how="inner"), run)
+    table.attrs |= {"classes_by": by} if by else {}
+    return table
 
 
 def queue(runs: Runs) -> pd.DataFrame:

@@ -87,6 +87,7 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
     in_view, not_in_view = _columns_in_view(whole)
     ids, n_findings = _disputed_first(in_view), whole["finding_id"].nunique()
     drawn = ids[: chosen.rows(MAX_FINDINGS)]
+    by = whole.attrs.get("classes_by")
     less = "on which fewer votes differ" if len(drawn) < len(ids) else "on which none of the drawn workers voted"
     rows = _rows(in_view[in_view["finding_id"].astype(str).isin(drawn)])
     lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
@@ -99,6 +100,7 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
         caption=sentences(
             f"Votes on {_size(rows)} (n), lettered as the key says; findings are in the order of their classes,"
             " which are named at the right.",
+            f"The table records no class: they are what {by} rules make of its votes." if by else "",
             first_drawn(len(drawn), n_findings, "finding", less),
             not_in_view,
         ),
@@ -170,9 +172,10 @@ def _rows(grid: pd.DataFrame) -> pd.DataFrame:
     rows = grid.assign(**texts).loc[rank.sort_values(kind="stable", na_position="last").index]
     ids = distinct_labels(rows["finding_id"].sort_index(), 16)
     workers = distinct_labels(rows["worker"].sort_index(), 18)
-    summaries = rows.groupby("finding_id")["summary"].first().map(lambda text: short(text, 46, keep_end=False))
+    summaries = rows.groupby("finding_id")["summary"].first()
+    summaries = summaries.map(lambda text: f"{ID_GAP}{short(text, 46, keep_end=False)}" if text else "")
     return rows.assign(
-        finding=rows["finding_id"].map(ids) + ID_GAP + rows["finding_id"].map(summaries),
+        finding=rows["finding_id"].map(ids) + rows["finding_id"].map(summaries),
         voter=rows["worker"].map(workers),
         mark=rows["mark"].astype(str),
     )

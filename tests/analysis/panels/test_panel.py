@@ -144,9 +144,14 @@ def test_guessers_are_named_with_what_the_others_are_worth(n, who):
     worth, without = vp.panel(table(errors)), vp.panel(table(errors[:, :4])).figure("effective-votes").value
     assert worth.figure("effective-votes").value > without + 0.5  # noise raises it
     assert worth.notes[0] == "effective votes count independence, not skill"
-    assert str(worth).splitlines()[1] == (
+    whom, low_high = "it" if n == 1 else "them", r"\[[+-]\d+\.\d, [+-]\d+\.\d\]"
+    whole, rest = (100 * vp.panel(table(part)).figure("majority").value for part in (errors, errors[:, :4]))
+    line = str(worth).splitlines()[1]
+    gap = re.search(rf"{rest - whole:+.1f} points {low_high}".replace("+", r"\+", 1), line)[0]
+    assert line == (
         f"whom to drop first: {who} not shown to be right more often than by guessing among "
-        f"2 labels; without {'it' if n == 1 else 'them'} 4 judges, worth {without:.1f} independent votes"
+        f"2 labels; without {whom} the majority is right on {rest:.1f} % of 300 items, with {whom} {whole:.1f} % "
+        f"({gap}); the other 4 judges are worth {without:.1f} independent votes"
     )
 
 
@@ -747,3 +752,13 @@ def test_runs_with_costs_divide_them_by_votes():
     votes = vp.datasets.runs("live-example").votes
     paid = calls[calls["role"].eq("worker") & calls["worker"].eq("dee")]["cost"].sum()
     assert worth.judges.set_index("worker")["cost"]["dee"] == pytest.approx(paid / votes["worker"].eq("dee").sum())
+
+
+def test_a_panel_of_several_rounds_says_which_votes_it_takes():
+    first = table(planted(40, 3, 0.2, rate=0.2, seed=3)).assign(turn=1)
+    votes = pd.concat([first, first.assign(turn=2)])
+    assert vp.panel(votes, round="turn").notes[0] == (
+        "of several rounds, votes are each judge's first on an item (in Python, at='last' takes the last)"
+    )
+    assert "at='first' takes the first" in vp.panel(votes, round="turn", at="last").notes[0]
+    assert vp.panel(votes, round="turn", at=2).notes[0].startswith("of several rounds, votes are those of round 2")

@@ -427,3 +427,12 @@ def test_part_of_the_votes_of_runs_are_a_table():
     part = vp.workers(votes.at("last"))
     assert part.decides == "majority"
     assert "lazy_doubt_rate" not in part.table
+
+
+def test_each_way_to_stand_out_has_a_line_of_its_own():
+    lines = str(vp.workers(judged([0.85] * 5, seed=1), **COLUMNS)).splitlines()
+    assert lines[1:4] == [
+        "unreliable: none shown",
+        "redundant, left out alone: none shown",
+        "decisive, changes the majority most often: none shown",
+    ]

@@ -89,7 +89,8 @@ def panel(
         "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
         "explanation": explanation,
     }  # fmt: skip
-    votes = as_panel_votes(data, columns).at(at)
+    cast = as_panel_votes(data, columns)
+    votes, several_rounds = cast.at(at), len(np.unique(cast.round)) > 1
     refuse_all_lost(votes)
     answers, left_out = panel_answers(votes, items)
     best, order, figures = None, None, {"agreement": agreement_interval(answers)}
@@ -118,7 +119,10 @@ def panel(
         costs_known=answers.costs_known,
         synthetic=votes.synthetic,
         may_guess="" if best is None else who_may_guess(answers, found, correlation, judges, len(votes.labels)),
-        notes=(*left_out, *notes_on_panel(votes, answers, found, best, order, summary)),
+        notes=(
+            *left_out,
+            *notes_on_panel(votes, answers, found, best, order, summary, at, several_rounds=several_rounds),
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from verifyplan.analysis.cluster_intervals import difference_interval
 from verifyplan.analysis.comparison_notes import MIN_TRUSTED_RUNS
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.analysis.panels.error_correlation import (
@@ -16,9 +17,10 @@ from verifyplan.analysis.panels.error_correlation import (
     effective_votes,
     error_correlation,
 )
+from verifyplan.analysis.panels.majority_accuracy import share_right
 from verifyplan.analysis.panels.panel_answers import MAX_CLOSED_LABELS, PanelAnswers
 from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder
-from verifyplan.frames.panel_votes import PanelVotes
+from verifyplan.frames.panel_votes import PanelVotes, Which
 from verifyplan.text import counted, listed
 
 MIN_JOINT_ERRORS = 5
@@ -35,8 +37,12 @@ def notes_on_panel(
     best: BestJudge | None,
     order: JudgeOrder | None,
     summary: pd.DataFrame,
+    at: Which,
+    *,
+    several_rounds: bool,
 ) -> Iterator[str]:
-    """Yield what limits the figures; `best` is None where no truth is known."""
+    """Yield what limits the figures; `best` is None where no truth is known, `at` says which round counts."""
+    yield from _on_rounds(at) if several_rounds else ()
     lost = int((votes.label < 0).sum())
     if lost:
         were = "was lost and counts" if lost == 1 else "were lost and count"
@@ -78,6 +84,12 @@ def _on_order(answers: PanelAnswers, order: JudgeOrder | None) -> Iterator[str]:
         yield "judges have votes missing: an item that none of a smaller panel answered counts as wrong for it"
 
 
+def _on_rounds(at: Which) -> Iterator[str]:
+    other = "last" if at == "first" else "first"
+    which = f"each judge's {at} on an item" if at in ("first", "last") else f"those of round {at}"
+    yield f"of several rounds, votes are {which} (in Python, at={other!r} takes the {other})"
+
+
 def _on_different_items(answers: PanelAnswers, best: BestJudge) -> Iterator[str]:
     voted = answers.voted
     if voted.all():
@@ -92,7 +104,10 @@ def _on_different_items(answers: PanelAnswers, best: BestJudge) -> Iterator[str]
 def who_may_guess(
     answers: PanelAnswers, found: ErrorCorrelation, correlation: Correlation, judges: pd.DataFrame, n_labels: int
 ) -> str:
-    """Return who is not shown to be better than guessing, and what the others are worth without them; else nothing.
+    """Return who is not shown to be better than guessing, and what the others are worth; nothing where nobody is.
+
+    What they are worth is how right their majority is beside that of all, on items that they voted on, and how many
+    independent votes they are.
 
     Of open answers nobody is named: how often a guess is right cannot be known.
     """
@@ -112,11 +127,20 @@ def who_may_guess(
     )
     if kept.sum() < 2 or not answers.crossed:
         return words
+    there = np.asarray(rest.voted.any(axis=1), dtype=np.float64)
+    counts = (each.one_hot.sum(axis=2, dtype=np.int16) for each in (answers, rest))
+    all_right, rest_right = (np.asarray(share_right(each) * there) for each in counts)
+    n = there.sum()
+    gap = difference_interval(all_right, there, rest_right, there, answers.clusters)
+    points = f"{100 * gap.value:+.1f} points [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]"
+    shares = [100 * float(each.sum()) / n for each in (rest_right, all_right)]
+    right = f"{shares[0]:.1f} % of {counted(int(n), 'item')}, with {whom} {shares[1]:.1f} %"
+    words += f"; without {whom} the majority is right on {right} ({points})"
     others = error_correlation(rest, correlation)
     worth = effective_votes(others.n_votes, others.mean)
     if not np.isfinite(worth):
         return words
-    return f"{words}; without {whom} {counted(int(kept.sum()), 'judge')}, worth {worth:.1f} independent votes"
+    return f"{words}; the other {counted(int(kept.sum()), 'judge')} are worth {worth:.1f} independent votes"
 
 
 def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.DataFrame) -> Iterator[str]:

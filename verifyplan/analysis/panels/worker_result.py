@@ -68,8 +68,10 @@ class Workers:
         return tuple(chosen.sort_values(by, ascending=ascending, kind="stable")["worker"])
 
     def __str__(self) -> str:
-        """Return the range of the workers, and who stands out, in two lines and the notes."""
-        return "\n".join([self.range_in_words(), self.standing_out(), *(f"note: {note}" for note in self.notes)])
+        """Return the range of the workers, a line each on who is unreliable, redundant or decisive, and the notes."""
+        apart = [f"{kind}: {who or 'none shown'}" for kind, who in self._apart().items()]
+        lines = apart if len(self.table) > 1 else [self.standing_out()]
+        return "\n".join([self.range_in_words(), *lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__  # a console shows the words, not every table
 
@@ -91,31 +93,37 @@ class Workers:
 
     def standing_out(self) -> str:
         """Return who is unreliable, redundant or changes most decisions, with figures; or that nobody is or can be."""
-        parts = [
-            self._who("unreliable", self.unreliable, self._why_unreliable),
-            self._who("redundant, left out alone", self.redundant, self._why_redundant),
-            self._who(f"changes the {self.decides} most often{self._under}", self.influential, self._why_influential),
-        ]
+        apart = self._apart()
         if len(self.table) == 1:
             return "there is one worker, and nobody to compare with"
-        if not any(parts):
+        if not any(apart.values()):
             return (
                 "nobody stands out: no worker is clearly unreliable or redundant, or changes clearly more "
                 f"{'classes' if self.decides == 'class' else 'majorities'} than the others{self._under}"
             )
-        return "; ".join(part for part in parts if part)
+        return "; ".join(f"{kind}: {who}" for kind, who in apart.items() if who)
+
+    def _apart(self) -> dict[str, str]:
+        """Return who is unreliable, redundant and decisive, with figures; blank where nobody is shown to be."""
+        return {
+            "unreliable": self._who(self.unreliable, self._why_unreliable),
+            "redundant, left out alone": self._who(self.redundant, self._why_redundant),
+            f"decisive, changes the {self.decides} most often{self._under}": self._who(
+                self.influential, self._why_influential
+            ),
+        }
 
     @property
     def _under(self) -> str:
         return f" under {listed(self.modes)} rules" if self.modes else ""
 
-    def _who(self, kind: str, names: tuple[str, ...], why: Any) -> str:
+    def _who(self, names: tuple[str, ...], why: Any) -> str:
         rows = self.table.set_index("worker")
         if not names:
             return ""
         if len(names) <= MAX_EXPLAINED:
-            return f"{kind}: " + ", ".join(f"{name} ({why(rows.loc[name])})" for name in names)
-        return f"{kind}: {listed(names)} ({len(names)} of {len(rows)}; the first: {why(rows.loc[names[0]])})"
+            return ", ".join(f"{name} ({why(rows.loc[name])})" for name in names)
+        return f"{listed(names)} ({len(names)} of {len(rows)}; the first: {why(rows.loc[names[0]])})"
 
     def _why_unreliable(self, row: Any) -> str:
         gap, low, high = (100 * row[f"gap{end}"] for end in ("", "_low", "_high"))
