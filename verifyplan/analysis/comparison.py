@@ -16,9 +16,11 @@ from verifyplan.analysis.metrics import difference_column, transition_counts
 from verifyplan.analysis.result_words import share_words
 from verifyplan.errors import Problem, SettingsError, expect, one_of
 from verifyplan.field_docs import with_field_docs
-from verifyplan.protocol.vote import CLASSIFICATIONS
+from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
 from verifyplan.text import counted, did_you_mean
 
+MAX_SHOWN_CHANGES = 12
+"""A notebook shows the findings that changed where they are no more than these."""
 OTHER_SETS = "to compare prompts or panels give a set of each"
 
 
@@ -120,6 +122,23 @@ class Comparison:
         table.attrs = dict(self.mix.attrs)
         return table
 
+    @cached_property
+    def changed(self) -> pd.DataFrame:
+        """The findings whose class differs between any two conditions, in the order of `findings`.
+
+        Columns: `run_id, finding_id`, of each condition the class and whether the finding is held
+        (`classification_adversarial, held_adversarial`), and `why`: the rule that decided under each condition, in
+        their order. Of a plan run's panel the `iteration` is there, too.
+        """
+        rows = self.findings[self.findings["changed"].to_numpy(dtype=bool)].reset_index(drop=True)
+        keys = ["run_id", *(["iteration"] if rows["iteration"].ne(0).any() else []), "finding_id"]
+        table = rows[[*keys, *(f"classification_{name}" for name in self.conditions)]]
+        held = {f"held_{name}": rows[f"classification_{name}"].isin(HELD) for name in self.conditions}
+        rules = [rows[f"rule_{name}"].astype("str") for name in self.conditions]
+        table = table.assign(**held, why=[" -> ".join(each) for each in zip(*rules, strict=True)])
+        table.attrs = dict(self.mix.attrs)
+        return table
+
     def in_words(self, metric: str) -> str:
         """Return one metric under each condition and its difference, with intervals and n; or the share that changed.
 
@@ -180,6 +199,8 @@ class Comparison:
             first, second = map(escape, self.conditions)
             parts.append(f"<p>From the class under {first} (rows) to that under {second}:</p>")
             parts.append(self.transitions.to_html())
+        if 0 < len(self.changed) <= MAX_SHOWN_CHANGES:
+            parts.append(f"<p>The findings whose class differs:</p>{self.changed.to_html(index=False)}")
         parts.append(f"<p>Every metric; differences are from {escape(self.conditions[0])}, with 95 % intervals:</p>")
         parts.append(self.summary.to_html(index=False, float_format="{:.3f}".format, na_rep="-"))
         return "".join(parts)

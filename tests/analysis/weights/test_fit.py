@@ -402,7 +402,7 @@ CELLS = SMALL.drop(columns="overall")
         ("overal", {}, "overall: 'overal' is no column of the scores .did you mean 'overall'"),
         ([1.0] * 20, {}, "overall: is the same for all plans"),
         (["good"] * 20, {}, "overall: holds more than numbers"),
-        ([True] * 20, {}, "overall: holds more than numbers"),
+        ([True] * 20, {}, "overall: is the same for all plans"),
         ([np.inf] * 20, {}, "overall: inf is no score"),
         ([None] * 20, {}, "scores: 0 plans are too few for 0 dimensions; left out for want of a score: 20"),
         ([1.0, 2, 3, 4, 5] + [None] * 15, {}, "scores: 5 plans are too few for 4 dimensions; .* Fix: give 6 plans"),
@@ -435,3 +435,14 @@ def test_the_tables_given_are_not_changed():
     before = table.copy(deep=True)
     weights.fit(table, "overall", resamples=5, repeats=1)
     pd.testing.assert_frame_equal(table, before)
+
+
+def test_booleans_are_fitted_as_0_and_1_with_a_note():
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(rng.uniform(0, 10, (40, 2)), columns=["wit", "depth"], index=[f"p{n}" for n in range(40)])
+    shipped = table["wit"] + rng.normal(0, 1, 40) > 5
+    found = weights.fit(table, shipped, resamples=50)
+    assert found.weights.equals(weights.fit(table, shipped.astype(int), resamples=50).weights)
+    assert any("whose values are no probabilities" in note for note in found.notes)
+    missing = shipped.astype("boolean").mask(np.arange(40) == 3)
+    assert weights.fit(table, missing, resamples=50).n == 39

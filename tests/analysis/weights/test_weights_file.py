@@ -7,6 +7,7 @@ import os
 from decimal import Decimal
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,7 +159,6 @@ def test_links_in_a_circle_and_pipes_end(tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (TEXTS | {"risk_coverage": 0.2}, "weights.risk_coverage: 0.2 must be text"),
         (TEXTS | {"risk_coverage": Decimal("NaN")}, r"Decimal\('NaN'\) must be text"),
         (TEXTS | {"risk_coverage": Decimal("-0.2")}, r"Decimal\('-0.2'\) must be text"),
         (TEXTS | {"risk_coverage": Decimal("1e-100000")}, r"Decimal\('1E-100000'\) must be text"),
@@ -184,3 +184,28 @@ def test_a_place_that_takes_no_file_is_told_in_words(tmp_path):
     with pytest.raises(InputError, match="is a int, not a path"):
         weights.save(TEXTS, 3)
     assert [one.name for one in tmp_path.iterdir()] == ["w.json"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"wit": 0.4, "depth": 0.6},
+        {"wit": Fraction(2, 5), "depth": "0.6"},
+        pd.Series({"wit": 0.4, "depth": 0.6}),
+        pd.Series({"wit": "0.4", "depth": "0.6"}),
+    ],
+)
+def test_what_apply_takes_can_be_saved(given, tmp_path):
+    scores = pd.DataFrame({"wit": [7, 8], "depth": [4, 2]}, index=["a", "b"])
+    saved = weights.load(weights.save(given, tmp_path / "w.json"))
+    assert saved == {"wit": Decimal("0.4"), "depth": Decimal("0.6")}
+    assert weights.apply(scores, saved).equals(weights.apply(scores, given))
+
+
+def test_thirds_are_saved_as_decimals_with_a_sum_of_one_and_what_is_no_weight_is_refused(tmp_path):
+    thirds = weights.load(weights.save(dict.fromkeys("abc", Fraction(1, 3)), tmp_path / "w.json"))
+    assert sum(thirds.values()) == 1
+    assert max(thirds.values()) - min(thirds.values()) <= Decimal("1e-10")
+    with pytest.raises(SettingsError, match=r"weights: sum to 0\.9"):
+        weights.save({"wit": 0.4, "depth": 0.5}, tmp_path / "other.json")
+    assert not (tmp_path / "other.json").exists()

@@ -125,9 +125,12 @@ def _dimensions(scores: object, *named: object) -> Any:
 
 
 def _overall(overall: object, scores: object, table: pd.DataFrame) -> Floats:
-    values = numbers(per_plan(overall, "overall", scores, table))
+    column = per_plan(overall, "overall", scores, table)
+    if all(isinstance(value, bool | np.bool_) for value in column.dropna()):
+        column = column.astype("object").map({True: 1.0, False: 0.0}, na_action="ignore").astype("float64")
+    values = numbers(column)
     if values is None:
-        fix = "give numbers, missing ones as None or NaN"
+        fix = "give numbers or booleans, missing ones as None or NaN"
         raise TableError(Problem("overall", "holds more than numbers", fix))
     if problems := value_problems(values, "overall"):
         raise TableError(problems)

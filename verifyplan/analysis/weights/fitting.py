@@ -125,6 +125,7 @@ def fit(
         notes=(
             *_notes_on_prediction(constrained, free),
             *_notes_on_scale(scale, drawn.sign_differs(scale), bool(constrained.min() > 0)),
+            *_notes_on_outcome(sample.y),
             *_notes_on_sample(len(sample.y), inputs.left_out, len(inputs.varying), n_groups),
             *fewer,
             *_notes_on_dimensions(sample.x, inputs.varying, inputs.constant),
@@ -146,6 +147,14 @@ def _weight_table(inputs: FitInputs, slopes: Floats) -> pd.DataFrame:
     known = {name: (float(weights[i]), float(low[i]), float(high[i])) for i, name in enumerate(inputs.varying)}
     rows = [(name, *known.get(name, (0.0, np.nan, np.nan))) for name in inputs.ranges]
     return pd.DataFrame(rows, columns=["dimension", "weight", "low", "high"])
+
+
+def _notes_on_outcome(judged: Floats) -> Iterator[str]:
+    if len(np.unique(judged)) == 2:
+        yield (
+            "The overall score has two values: a straight line is fitted to them (0 and 1 of booleans), whose values "
+            "are no probabilities."
+        )
 
 
 def _notes_on_sample(n: int, left_out: int, dimensions: int, groups: int | None) -> Iterator[str]:

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pandas as pd
 
 from verifyplan.errors import Problem, SettingsError, expect_lists, one_of
+from verifyplan.protocol import weights_file
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.weights_file import load as load
-from verifyplan.protocol.weights_file import save as save
 from verifyplan.rules.scoring import WEIGHTS
 from verifyplan.text import did_you_mean, short_repr
 
@@ -24,6 +25,8 @@ Exact: TypeAlias = dict[str, Fraction]
 TOLERANCE = Fraction(1, 10**9)
 """Binary fractions may miss a sum of 1 by so much; they are then divided by their sum."""
 
+SAVED_PLACES = 10
+"""Places of numbers that are saved as decimals."""
 MAX_DIGITS = 400
 """No weight has more digits than this, or an exponent beyond it."""
 
@@ -66,6 +69,31 @@ def to_decimals(weights: Weights, places: int = 4) -> dict[str, Decimal]:
     for name in due[: 10**places - sum(down.values())]:
         down[name] += 1
     return {name: Decimal(unit).scaleb(-places) for name, unit in down.items()}
+
+
+def save(weights: Weights, path: str | Path) -> Path:
+    """Write weights, of any type that `apply` takes, as a file that `load` takes, and return its path.
+
+    `verify(weights=...)` takes it, too, if they are of its six dimensions: `{"version": 1, "weights":
+    {"approach_soundness": "0.25", ...}}`. Decimals and their texts are written as given ("0.250" stays so), other
+    numbers as decimals of at most 10 places that sum to exactly 1 (see `to_decimals`), in the order of rule A10 or, for
+    other dimensions, in that of the mapping. The file is written whole or not at all. The score informs and never
+    decides a verdict. Raises InputError listing all that is wrong, before anything is written, and where the path
+    cannot be written.
+
+    >>> from tempfile import mkdtemp
+    >>> path = save({"wit": "0.5", "depth": "0.5"}, mkdtemp() + "/weights.json")
+    >>> load(path)
+    {'wit': Decimal('0.5'), 'depth': Decimal('0.5')}
+    >>> load(save({"wit": 0.4, "depth": 0.6}, path))
+    {'wit': Decimal('0.4'), 'depth': Decimal('0.6')}
+    """
+    if isinstance(weights, pd.Series):
+        weights = {str(name): weight for name, weight in weights.items()}
+    if isinstance(weights, Mapping) and any(isinstance(each, Fraction | float | Integral) for each in weights.values()):
+        decimals = to_decimals(weights, SAVED_PLACES)
+        weights = {name: weight.normalize() for name, weight in decimals.items()}
+    return weights_file.save(weights, path)  # type: ignore[arg-type]
 
 
 def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[str] = ()) -> Exact:
