@@ -171,7 +171,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_asked(cli, words, messa
 
 def test_models_need_a_roster_of_names(cli):
     given = ("crossverify", "findings.json", "--model", HAIKU, "--base-url", "http://127.0.0.1:1")
-    assert "--workers: nobody is named to vote" in cli(*given).err
     assert "'ann=window' names a checker" in cli(*given, "--workers", "ann=window,bob").err
     assert "--workers: a name occurs twice" in cli(*given, "--workers", "ann,ann").err
 
@@ -430,7 +429,6 @@ def test_an_estimate_needs_no_key_and_takes_the_variable_for_a_model(cli, monkey
         (("PLAN.md", "--model", "x", "--workers", "a"), "--workers: have no meaning for plans"),
         (("PLAN.md", "--model", "x", "--max-rounds", 1), "--max-rounds: have no meaning for plans"),
         (("findings.json", "--model", "x", "--workers", "a", "--no-panel"), "have no meaning for findings"),
-        (("findings.json", "--model", "x"), "--workers: nobody is named to vote"),
         (("findings.json", "PLAN.md", "--model", "x"), "are plans and findings together"),
         (("nowhere.md", "--model", "x"), "nowhere.md"),
     ],
@@ -470,3 +468,14 @@ def test_the_command_itself_asks_a_model():
 def test_arguments_are_read_as_they_are_written():
     file = Path(write("agents.toml", f'model = "{HAIKU}"\ntemperature = 1\nthinking = 2048\nweb = true\n'))
     assert read_agents(file) == {"model": HAIKU, "temperature": 1, "thinking": 2048, "web": True}
+
+
+def test_workers_that_are_left_out_are_those_that_the_help_names(cli):
+    Path("found.json").write_text('[{"finding_id": "F-1", "summary": "rows are locked", "evidence": "m.py:1"}]')
+    for command in ("estimate", "crossverify"):
+        more = ("--preview",) if command == "crossverify" else ()
+        by_default, named = (
+            cli(command, "found.json", "--model", HAIKU, *more, *workers)
+            for workers in ((), ("--workers", "syntax-tree,window,search,quotation"))
+        )
+        assert (by_default.code, by_default.out) == (0, named.out), by_default.err

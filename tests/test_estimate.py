@@ -397,6 +397,10 @@ def test_what_cannot_be_estimated_is_refused():
         estimate(parse_plan(PLAN), REPO)
     with pytest.raises(SettingsError, match=r"workers: nobody is named to vote"):
         estimate(FOUND, REPO, model=MODEL)
+    with pytest.raises(SettingsError, match=r"workers: is there twice, also as \['ann', 'bob'\]"):
+        estimate(FOUND, ["ann", "bob"], workers=["ann"], model=MODEL)
+    with pytest.raises(SettingsError, match=r"repo: is there twice"):
+        estimate(FOUND, REPO, repo=REPO, model=MODEL)
     with pytest.raises(SettingsError, match=r"repetitions: must be an integer of at least 1, got 0"):
         estimate(parse_plan(PLAN), REPO, model=MODEL, repetitions=0)
     with pytest.raises(InputError, match=r"repo: 'nowhere' is not a folder"):
@@ -504,3 +508,25 @@ def test_a_first_request_is_the_one_that_is_sent(monkeypatch):
         verify(parse_plan(PLAN), REPO, backend=backend, log_dir=None, progress=False, max_iterations=1)
     assert bodies == {turn_of(asked): asked.body for asked in server.requests if turn_of(asked).endswith("/t1")}
     assert {"i1/challenger/t1", "i1/panel/r1/panel-1/t1"} <= bodies.keys()
+
+
+def test_workers_stand_where_crossverify_has_them():
+    by_place = estimate(FOUND, ["ann", "bob", "cy"], repo=REPO, model=MODEL, progress=False)
+    assert by_place == found_estimate()
+
+
+def test_the_high_case_says_that_tool_calls_read_all_again():
+    told = plan_estimate(team="scaled", max_iterations=2)
+    high = told.high
+    first = sum(role.first_input for role in high.roles)
+    share = (high.input_tokens - first) / high.input_tokens
+    assert share > 0.5
+    words = (
+        f"{share:.0%} of the tokens in of the high case come from the {high.requests - high.calls:,} tool calls that"
+    )
+    assert words in str(told)
+    assert "of the tokens in of the high case" not in str(found_estimate())  # workers have no tools
+
+
+def test_a_model_can_be_named_first_without_a_key():
+    assert Anthropic.keyless(MODEL).describe() == Anthropic.keyless(model=MODEL).describe()

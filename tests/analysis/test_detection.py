@@ -207,3 +207,19 @@ def test_a_trivial_plan_is_counted_and_named():
     assert made.defects["found"].tolist() == [False], "it stays in the figures"
     assert "\n1 plan was trivial: no agent was asked\n" in str(made)
     assert "trivial" not in str(scored())
+
+
+def test_a_sound_plan_that_nobody_looked_at_is_counted_apart():
+    runs = concat([run("bad", {}), run("good", {}), run("small", {})])
+    runs = replace(runs, runs=runs.runs.assign(trivial=runs.runs["plan_name"].eq("small.md")))
+    labels = [LABEL, SOUND, SOUND | {"plan": "small"}]
+    made = detection(runs, pd.DataFrame(labels))
+    without = detection(concat([run("bad", {}), run("good", {})]), pd.DataFrame(labels[:2]))
+    assert made.on_sound.equals(without.on_sound)
+    assert set(made.on_sound["n"]) == {1}
+    assert "verdicts as expected: 1 of 2" in str(made)
+    note = (
+        "1 plan was trivial: no agent was asked; 1 is sound and counts neither as free of false alarms nor as a verdict"
+    )
+    assert note in str(made)
+    assert made.verdicts["trivial"].sum() == 1

@@ -20,6 +20,7 @@ class Asked:
     custom_id: str | None = None  # of a batched request
     batch: int = 0  # the number of its batch, from 1
     at: float = 0.0  # time.monotonic()
+    ids: str = ""  # stands in the id of its message, and tells servers apart
 
     @property
     def path(self) -> str:

@@ -57,13 +57,13 @@ class Answer:
         content, use = [], ""
         for place, block in enumerate(self.content):
             if block["type"] in ("tool_use", "server_tool_use"):
-                use = f"{'srv' * block['type'].startswith('server')}toolu_{asked.number:06}_{place}"
+                use = f"{'srv' * block['type'].startswith('server')}toolu_{asked.ids}{asked.number:06}_{place}"
                 content.append(block | {"id": use})
             else:
                 content.append(block | ({"tool_use_id": use} if block["type"].endswith("_tool_result") else {}))
         refusal = {"type": "refusal", "category": None, "explanation": None}
         return {
-            "id": f"msg_{asked.number:06}", "type": "message", "role": "assistant", "model": asked.model,
+            "id": f"msg_{asked.ids}{asked.number:06}", "type": "message", "role": "assistant", "model": asked.model,
             "content": content, "stop_reason": self.stop_reason, "stop_sequence": None,
             "stop_details": refusal if self.stop_reason == "refusal" else None,
             "usage": usage_of(spent, content, tier) | self.usage,

@@ -57,16 +57,17 @@ class ScriptedServer(LoopbackServer):
 
     `latency` is that of every message; `models` those it knows, () for any; `key` the only one it takes, None for
     any or none; a batch stays in progress for `polls` retrieves; the answers to the first `lose_create` creations
-    of a batch are lost though the batch is kept; `log` is a file that gets a JSON line for each request.
+    of a batch are lost though the batch is kept; `log` is a file that gets a JSON line for each request;
+    `ids` stands in the ids of its messages, which count from 1.
     """
 
     def __init__(
         self, reply: Script, latency: float = 0.0, models: Sequence[str] = MODELS, *, key: str | None = None,
-        polls: int = 1, lose_create: int = 0, log: Path | None = None,
+        polls: int = 1, lose_create: int = 0, log: Path | None = None, ids: str = "",
     ) -> None:  # fmt: skip
         super().__init__()
         self._script = reply if callable(reply) else _in_order(reply)
-        self._latency, self._models, self._key, self._log = latency, models, key, log
+        self._latency, self._models, self._key, self._log, self._ids = latency, models, key, log, ids
         self._requests: list[Asked] = []
         self._paths: list[tuple[str, str]] = []
         self._failures: list[Exception] = []
@@ -146,7 +147,9 @@ class ScriptedServer(LoopbackServer):
     async def _message(self, request: Request, body: dict[str, Any]) -> Reply:
         headers = {name: value for name, value in request.headers.items() if name not in SECRET_HEADERS}
         self._asked += 1
-        asked = Asked(self._asked, body, headers, keyed=len(headers) < len(request.headers), at=monotonic())
+        asked = Asked(
+            self._asked, body, headers, keyed=len(headers) < len(request.headers), at=monotonic(), ids=self._ids
+        )
         self._requests.append(asked)
         check(body, self._models)
         answer = await self._scripted(asked)
@@ -170,7 +173,7 @@ class ScriptedServer(LoopbackServer):
     async def _outcome(self, params: dict[str, Any], custom_id: str, batch: int) -> dict[str, Any]:
         """The result of one batched request."""
         self._asked += 1
-        asked = Asked(self._asked, params, custom_id=custom_id, batch=batch, keyed=True, at=monotonic())
+        asked = Asked(self._asked, params, custom_id=custom_id, batch=batch, keyed=True, at=monotonic(), ids=self._ids)
         try:
             check(params, self._models)
         except ApiError as problem:

@@ -1,8 +1,9 @@
 """The scripted server as a process of its own, for tests that kill its client: `python serve.py SCRIPT.py --log LOG`.
 
 SCRIPT.py defines `reply(asked)`, and in `OPTIONS` what else `ScriptedServer` takes; it can import
-`tests.live.scripted_replies`. The first line of output is the address. It ends when its standard input does: with the
-process that started it, or by Ctrl-D; in the background, `sleep infinity | python serve.py ... &` keeps that open.
+`tests.live.scripted_replies`. Unless OPTIONS name `models` it answers for any; its message ids are new at each start.
+The first line of output is the address. It ends when its standard input does: with the process that started it, or by
+Ctrl-D; in the background, `sleep infinity | python serve.py ... &` keeps that open.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Self
 
 from tests.live.scripted_server import ScriptedServer
@@ -60,7 +62,8 @@ def main() -> None:
     script = runpy.run_path(str(given.script))
     if "reply" not in script:
         parser.error(f"{given.script} defines no reply(asked); tests/live/anybody.py is an example of a script")
-    with ScriptedServer(script["reply"], log=given.log, **script.get("OPTIONS", {})) as server:
+    options = {"models": (), "ids": f"{token_hex(4)}_", **script.get("OPTIONS", {})}
+    with ScriptedServer(script["reply"], log=given.log, **options) as server:
         print(server.url, flush=True)
         sys.stdin.read()
 

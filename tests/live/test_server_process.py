@@ -50,3 +50,14 @@ def test_a_file_that_is_no_script_is_refused_in_words():
     )
     assert done.returncode == 2
     assert "imitated_endpoints.py defines no reply(asked); tests/live/anybody.py is an example" in done.stderr
+
+
+def test_a_script_of_reply_alone_answers_any_model_with_ids_of_its_own_at_each_start(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "from tests.live.scripted_replies import says\ndef reply(asked):\n    return says('OK.')\n"
+    )
+    ids = []
+    for name in ("one", "two"):
+        with ServedScript(tmp_path / "script.py", tmp_path / name) as server:
+            ids.append(asked_once(server, model="qwen3").id)
+    assert len(set(ids)) == 2

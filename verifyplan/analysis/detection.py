@@ -50,7 +50,8 @@ class Detection:
     alarms: pd.DataFrame
     """BLOCKING and SIGNIFICANT challenges that are unsettled on sound plans."""
     on_sound: pd.DataFrame
-    """Share of the runs of sound plans with a false alarm, by its severity: the columns of `by_kind`, with `alarm`."""
+    """Share of the runs of sound plans, trivial ones aside, with a false alarm, by its severity: the columns of
+    `by_kind`, with `alarm`."""
     verdicts: pd.DataFrame
     """One row per run: expected and given verdict, whether they agree, why there is none, whether it was trivial."""
     cost: pd.DataFrame
@@ -75,7 +76,7 @@ class Detection:
                 for _, row in overall.iterrows()
             ),
             *(f"sound plans with a false {row['alarm']}: {_share_of(row)}" for _, row in self.on_sound.iterrows()),
-            f"verdicts as expected: {clustered_share(self.verdicts, 'agrees')}"
+            f"verdicts as expected: {clustered_share(self.verdicts[~unseen_sound(self.verdicts)], 'agrees')}"
             + (f"; {without} runs gave none" if without else ""),
             *self._settlement_words(),
             *self.notes,
@@ -91,7 +92,11 @@ class Detection:
     def notes(self) -> tuple[str, ...]:
         """Notes on plans too small for a team, on plans without labelled defects, and on settlements not judged."""
         n = self.verdicts.loc[self.verdicts["trivial"], "plan"].nunique()
-        trivial = (f"{counted(n, 'plan')} {'was' if n == 1 else 'were'} trivial: no agent was asked",) if n else ()
+        unseen = self.verdicts.loc[unseen_sound(self.verdicts), "plan"].nunique()
+        count = "is sound and counts" if unseen == 1 else "are sound and count"
+        apart = f"; {unseen} {count} neither as free of false alarms nor as a verdict as expected" if unseen else ""
+        were = "was" if n == 1 else "were"
+        trivial = (f"{counted(n, 'plan')} {were} trivial: no agent was asked{apart}",) if n else ()
         n = self.verdicts.loc[self.verdicts["kind"] == UNSOUND, "plan"].nunique()
         label = "labelled REVISE or RETHINK without a defect and"
         words = f"is {label} counts" if n == 1 else f"are {label} count"
@@ -106,6 +111,11 @@ class Detection:
             f"{row['measure']}: {_share_of(row)}" if row["panel"] == "any" else f"  {row['panel']}: {_share_of(row)}"
             for _, row in self.settlement_rates.iterrows()
         ]
+
+
+def unseen_sound(verdicts: pd.DataFrame) -> pd.Series[bool]:
+    """Return which runs of sound plans ended before anybody looked: their silence and their PROCEED say nothing."""
+    return verdicts["trivial"] & (verdicts["kind"] == SOUND)
 
 
 def _share_of(row: pd.Series[Any]) -> Share:
@@ -184,8 +194,8 @@ def _alarms(challenges: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _on_sound(alarms: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of the runs of sound plans that raise a false alarm, by severity and together."""
-    sound = verdicts.loc[verdicts["kind"] == SOUND, ["run_id", "plan"]]
+    """Return the share of the runs of sound plans, trivial ones aside, with a false alarm, by severity and together."""
+    sound = verdicts.loc[(verdicts["kind"] == SOUND) & ~verdicts["trivial"], ["run_id", "plan"]]
     rows = []
     for alarm, severities in ((ALARMS[0], ALARMS[:1]), (ALARMS[1], ALARMS[1:]), (EITHER, ALARMS)):
         raised = sound["run_id"].isin(alarms.loc[alarms["severity"].isin(severities), "run_id"])

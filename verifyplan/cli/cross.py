@@ -63,7 +63,9 @@ def crossverify(
     verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --worker-model bob=claude-haiku-4-5
     """
     backend = previewed_backend(agents) if preview else backend_of_options(agents, timeout=timeout, max_cost=max_cost)
-    roster = _roster(workers) if backend == "static" else model_roster(workers)
+    roster = (
+        _roster(workers) if backend == "static" else model_roster(",".join(CHECKERS) if workers is None else workers)
+    )
     if show_merges:
         merges = vp.group_findings(findings, roster, matcher=votes.matcher or DEFAULT_MATCHER)
         typer.echo(safe_table(merges).to_csv(index=False), nl=False)

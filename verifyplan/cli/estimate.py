@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import verifyplan as vp
+from verifyplan.agents.static import CHECKERS
 from verifyplan.cli import options
 from verifyplan.cli.agents import keyless_of_options
 from verifyplan.cli.choices import ModeName, PolicyName, TeamName
@@ -41,7 +42,10 @@ def estimate(
     panel_workers: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Of plans: the panel's workers, by comma.")
     ] = None,
-    workers: Annotated[str | None, typer.Option(metavar="NAMES", help="Of findings: the roster, by comma.")] = None,
+    workers: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help=f"Of findings: the roster, by comma. If left out: {','.join(CHECKERS)}."),
+    ] = None,
     votes: options.VoteOptions = options.NO_VOTE_OPTIONS,
     batch: Annotated[bool, typer.Option("--batch", help="At the price of Message Batches.")] = False,
     repetitions: options.Repetitions = 1,
@@ -66,7 +70,7 @@ def estimate(
     findings = _are_findings(sources)
     if findings:
         _refuse("findings", of_plans)
-        roster = model_roster(workers) if workers is not None or sources != [SETS[1]] else None
+        roster = model_roster(",".join(CHECKERS) if workers is None else workers)
     else:
         of_plans |= _set(rules=of_findings.pop("rules", None))
         _refuse("plans", _set(workers=workers) | of_findings)

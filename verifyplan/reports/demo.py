@@ -33,7 +33,7 @@ _NEXT = (
     NextStep(
         "Why did a pair end in its class?", f'vp.explain("{_SET}", "LLMBar.Adversarial.GPTInst/0", mode="adversarial")'
     ),
-    NextStep("How do I begin with my own votes? In a shell:", "verifyplan new study my-study"),
+    NextStep("How do I begin with my own votes? In a shell:", "!verifyplan new study my-study"),
 )
 
 

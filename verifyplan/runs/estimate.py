@@ -38,8 +38,9 @@ SETS = ("plans", "stdlib-claims")
 @without_keys_in_tracebacks
 def estimate(
     source: Sources,
-    repo: str | Path = ".",
+    repo_or_workers: str | Path | Workers | None = None,
     *,
+    repo: str | Path | None = None,
     workers: Workers | None = None,
     model: str | None = None,
     backend: ModelBackend | None = None,
@@ -57,7 +58,9 @@ def estimate(
     Args:
         source: a plan (a Markdown file or `Plan`); findings as `crossverify` takes them (a CSV or JSON file, a
             DataFrame, dictionaries); a list of such files; or a bundled set: "plans", "stdlib-claims".
-        repo: the folder that the plan or the evidence is about; bundled sets have their own.
+        repo_or_workers: what the run takes in this place: of a plan the folder, of findings the workers; a text or a
+            path is a folder.
+        repo: the folder that the plan or the evidence is about, here if left out; bundled sets have their own.
         workers: the roster that votes on findings.
         model: the model of everybody.
         backend: in place of a model, the backend as it would be used.
@@ -73,6 +76,7 @@ def estimate(
     0
     """
     check_counts(repetitions=repetitions)
+    repo, workers = _places(repo_or_workers, repo, workers)
     if (model is None) == (backend is None):
         fix = "give model=, the id of a model, or backend=, agents.Anthropic(...)"
         raise SettingsError(Problem("model", "either a model or a backend is estimated for, one of both", fix))
@@ -88,6 +92,19 @@ def estimate(
     models = sorted({role.model for use in (low, expected, high) for role in use.roles})
     unpriced = tuple(model for model in models if speaker.prices.get(model) is None)
     return Estimate(low, expected, high, runs=len(runs) * repetitions, unpriced=unpriced, batch=batch)
+
+
+def _places(
+    second: str | Path | Workers | None, repo: str | Path | None, workers: Workers | None
+) -> tuple[str | Path, Workers | None]:
+    """Return folder and workers; SettingsError where one is named twice."""
+    is_folder = isinstance(second, str | Path)
+    if second is not None and (repo if is_folder else workers) is not None:
+        name = "repo" if is_folder else "workers"
+        raise SettingsError(Problem(name, f"is there twice, also as {second!r}", "leave one of them out"))
+    if isinstance(second, str | Path):
+        return second, workers
+    return "." if repo is None else repo, workers if second is None else second
 
 
 def _runs(
@@ -113,7 +130,7 @@ def _runs(
     elif isinstance(source, Plan) or (isinstance(source, str | Path) and Path(source).suffix not in (".csv", ".json")):
         yield _plan_run(source, repo, settings, backend)
     elif workers is None:
-        fix = "give workers=, the names of those who vote"
+        fix = "give the names of those who vote behind the findings, as crossverify takes them, or as workers="
         raise SettingsError(Problem("workers", "nobody is named to vote on the findings", fix))
     else:
         yield _cross_run(source, repo, workers, settings, backend)

@@ -34,6 +34,8 @@ class RoleUse(NamedTuple):
     usage: Usage
     cut: int = 0
     """Answers that are likely to be cut off, being longer than `max_tokens`."""
+    first_input: int = 0
+    """Tokens in of the first request of each call."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,9 @@ def use_of_calls(
         if price is not None:  # the price of a request depends on its length
             dollars = sum((cost(request, price, batch=batch) for request in call.requests), Decimal(0))
             usage = usage.model_copy(update={"cost": dollars})
-        roles.append(RoleUse(role, call.model, 1, len(call.requests), usage, int(call.cut)))
+        roles.append(
+            RoleUse(role, call.model, 1, len(call.requests), usage, int(call.cut), call.requests[0].total_input)
+        )
     use = total([EstimatedUse(tuple(roles))])
     over_tokens = limits.max_tokens is not None and use.usage.total > limits.max_tokens
     over_cost = limits.max_cost is not None and (use.cost or 0) > limits.max_cost
@@ -112,12 +116,15 @@ def total(uses: Iterable[EstimatedUse]) -> EstimatedUse:
     merged: dict[tuple[str, str], RoleUse] = {}
     every = list(uses)
     for role in (role for use in every for role in use.roles):
-        before = merged.get((role.role, role.model), role._replace(calls=0, requests=0, usage=Usage(), cut=0))
+        before = merged.get(
+            (role.role, role.model), role._replace(calls=0, requests=0, usage=Usage(), cut=0, first_input=0)
+        )
         merged[role.role, role.model] = role._replace(
             calls=before.calls + role.calls,
             requests=before.requests + role.requests,
             usage=before.usage + role.usage,
             cut=before.cut + role.cut,
+            first_input=before.first_input + role.first_input,
         )
     roles = sorted(merged.values(), key=lambda role: (_ORDER.index(role.role), role.model))
     iterations, rounds, ended = (sum(getattr(use, name) for use in every) for name in ("iterations", "rounds", "ended"))
@@ -180,6 +187,8 @@ class Estimate:
 
     def _notes(self) -> list[str]:
         notes = [f"{name}: {case.meaning}." for name, case in CASES.items()]
+        if note := self._rereading():
+            notes.append(note)
         if self.high.ended:
             cases = ", ".join(f"{use.ended} in the {name} case" for name, use in self.cases.items())
             notes.append(f"max_tokens or max_cost would end runs before they have a result: {cases}.")
@@ -195,6 +204,20 @@ class Estimate:
             "Retries, repairs of answers, and tool calls that a synthesizer grants are not in it; max_cost ends a run "
             "in time. Nothing was sent.",
         ]
+
+    def _rereading(self) -> str:
+        """Return which allowance makes most of the tokens in of the high case; blank where first requests do."""
+        use = self.high
+        again, turns = use.input_tokens - sum(role.first_input for role in use.roles), use.requests - use.calls
+        if 2 * again < use.input_tokens or not turns:
+            return ""
+        looks = sum(role.usage.web_searches for role in use.roles)
+        web = ", looks at the web among them" if looks else ""
+        return (
+            f"{again / use.input_tokens:.0%} of the tokens in of the high case come from the {turns:,} tool calls that "
+            f"the rules allow{web}: each is a request of its own, which reads all again that its call holds by then. "
+            "max_tokens or max_cost bounds it."
+        )
 
 
 def _in_words(use: EstimatedUse) -> str:

@@ -237,7 +237,7 @@ class Anthropic:
 
     @classmethod
     @without_keys_in_tracebacks
-    def keyless(cls, **settings: Any) -> Self:
+    def keyless(cls, model: str | None = None, **settings: Any) -> Self:
         """Return a backend with these settings for which no key is looked up: for estimates and previews.
 
         These send nothing. A run on it asks endpoints that take no key; for Anthropic's own host it is refused.
@@ -246,7 +246,7 @@ class Anthropic:
         expect_mappings(models=settings.get("models"), workers=settings.get("workers"))
         configs = [*(settings.get("models") or {}).values(), *(settings.get("workers") or {}).values()]
         addresses = {own["base_url"] for own in configs if isinstance(own, Mapping) and own.get("base_url")}
-        return cls(**settings, api_key=key, api_keys=dict.fromkeys(addresses, key))
+        return cls(model, **settings, api_key=key, api_keys=dict.fromkeys(addresses, key))
 
     def check_worker(self, worker: str) -> str | None:
         """Return None if the worker has a model, its own or that of all workers; else what is missing."""
