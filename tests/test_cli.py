@@ -459,7 +459,7 @@ def test_empty_cells_are_lost_votes_where_the_shell_says_so(cli, tmp_path):
     votes = tmp_path / "votes.csv"
     votes.write_text("claim,judge,vote\nF,a,agree\nF,b,\nF,c,no\n")
     given = ("replay", votes, "--columns", "item=claim,worker=judge,verdict=vote", "--mode", "adversarial")
-    assert "--verdicts =verification-error" in cli(*given, "--verdicts", "no=disagree").err
+    assert "--verdicts no=disagree,=verification-error" in cli(*given, "--verdicts", "no=disagree").err
     done = cli(*given, "--verdicts", "=verification-error,no=disagree")
     assert (done.code, done.err) == (0, "")
     assert "partial-consensus: 1 (n = 1)" in done.out

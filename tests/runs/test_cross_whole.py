@@ -158,4 +158,6 @@ def test_the_artifact_reads_as_json_with_the_keys_of_schema_1_2():
     assert content["findings"][0]["rounds"] == [
         {"round": 1, "votes": {"bob": {"verdict": "agree", "disagreeBasis": None, "explanation": ""}}}
     ]
-    assert content["roundHistory"][0]["dispatches"] == [{"worker": "bob", "status": "completed", "durationMs": 0}]
+    (dispatch,) = content["roundHistory"][0]["dispatches"]
+    assert 0 <= dispatch.pop("durationMs") < 60_000
+    assert dispatch == {"worker": "bob", "status": "completed"}
