@@ -63,6 +63,8 @@ tokenizer = AutoTokenizer.from_pretrained("bert-base-uncased", use_auth_token=Tr
 raise ValueError("password must have at least 8 characters")
 token: TokenOpt = None,
     fs-minipass: ^2.1.0
+    return s.maxConcurrentConnections
+    button.connect("clicked", "on_click_2"), canvas.bind("<Button-1>", "move_left1")
     verdaccio-htpasswd: 13.0.0-next-8.29
 """
 
@@ -88,11 +90,15 @@ def test_ordinary_lines_stay_as_they_are(line):
         "client(",
         "auth(",
         "uid=;",
+        "snmp=",
+        "connecta",
+        "smtp1",
+        "passx",
     ],
 )
 def test_no_text_takes_longer_than_its_length_allows(hint):
     start = time.process_time()
-    redact(hint * (100_000 // len(hint)))
+    redact(f'{hint * (100_000 // len(hint))} of = """')
     assert time.process_time() - start < 20  # 0.02 to 2 s; what is quadratic takes minutes
 
 

@@ -144,6 +144,11 @@ def test_a_chart_that_a_user_drew_follows_the_theme():
         assert 'fill="#1f2328"' not in figure._repr_html_()
 
 
+def test_a_setting_of_another_form_than_ours_stays():
+    chart = alt.Chart(pd.DataFrame({"x": [1]})).mark_point().encode(x="x:Q").configure(padding={"left": 3})
+    assert spec(chart)["config"]["padding"] == {"left": 3}
+
+
 def test_a_picture_shrinks_only_so_far():
     figure = vp.charts.queue("contract")
     width = float(re.search(r'class="vp-chart marks" width="([\d.]+)"', figure._repr_html_())[1])

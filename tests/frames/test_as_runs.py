@@ -7,6 +7,7 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.errors import InputError
+from verifyplan.frames.bundled import path
 from verifyplan.frames.load import as_runs
 
 ROWS = [{"finding_id": "F", "summary": "F", "evidence": "", "worker": "a"}]
@@ -65,6 +66,9 @@ def test_what_is_written_into_a_bundled_set_is_in_no_other():
     mine = as_runs("contract")
     mine.votes["worker"] = "me"
     mine.findings.loc[0, "summary"] = "mine"
+    mine.findings.loc[0, "discoverers"].append("me")
     again = as_runs("contract")
     assert "me" not in set(again.votes["worker"])
     assert "mine" not in set(again.findings["summary"])
+    assert "me" not in again.findings.loc[0, "discoverers"]
+    pd.testing.assert_frame_equal(again.findings, vp.load(path("contract")).findings)

@@ -62,6 +62,7 @@ def test_tables_are_read_when_they_are_asked_for(runs, saved):
     assert again.votes is again.votes
     assert tables_read(again) == {"votes"}
     assert not hasattr(again, "vote")
+    assert set(TABLE_NAMES) <= set(dir(load(saved))), "notebooks complete by these names"
 
 
 def test_truth_and_replay_read_only_the_tables_that_they_need(runs, saved):

@@ -140,7 +140,11 @@ def _completed(own: dict[str, Any], look: dict[str, Any]) -> dict[str, Any]:
     >>> _completed({"axis": {"grid": False}}, {"axis": {"grid": True, "titleColor": "#5f6670"}, "padding": 14})
     {'axis': {'grid': False, 'titleColor': '#5f6670'}, 'padding': 14}
     """
-    parts = {name: look[name] | part for name, part in own.items() if isinstance(part, dict) and name in look}
+    parts = {
+        name: look[name] | part
+        for name, part in own.items()
+        if isinstance(part, dict) and isinstance(look.get(name), dict)
+    }
     return look | own | parts
 
 

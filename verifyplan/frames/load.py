@@ -75,8 +75,19 @@ def load_bundled(name: str) -> RunSet:
     if name in VOTE_TABLES:
         return runs_of_votes(name)
     known = _bundled_runs(name)
-    tables = {table: getattr(known, table).copy(deep=False) for table in (*TABLE_NAMES, "errors")}
-    return replaced(known, **tables)  # which copy what is written to
+    return replaced(known, **{table: _own_copy(getattr(known, table)) for table in (*TABLE_NAMES, "errors")})
+
+
+def _own_copy(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table that shares its values until they are written to, and has lists of its own."""
+    lists = {
+        str(name): pd.Series(
+            [list(each) if isinstance(each, list) else each for each in column], table.index, dtype=object
+        )
+        for name, column in table.items()
+        if column.dtype == object
+    }
+    return table.copy(deep=False).assign(**lists)
 
 
 @lru_cache(maxsize=4)

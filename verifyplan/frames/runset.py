@@ -144,6 +144,10 @@ class RunSet:
             self.__dict__[name] = table = late[name].table
             return table
 
+    def __dir__(self) -> list[str]:
+        """Return all names, those of tables that are not read yet among them, for notebooks to complete."""
+        return sorted({*super().__dir__(), *TABLE_NAMES})
+
     def _n_rows(self, table: str) -> int:
         """Return how many rows a table has; it is not read for it."""
         late: Mapping[str, LateTable] = self.__dict__.get("_late", {})

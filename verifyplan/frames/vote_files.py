@@ -6,7 +6,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from itertools import takewhile
+from pathlib import Path, PurePath
 from typing import Any
 
 import pandas as pd
@@ -180,12 +181,21 @@ def runs_of_files(addresses: Iterable[str | os.PathLike[str]]) -> dict[Path, str
     dict_values(['a/votes', 'b/votes'])
     """
     paths = {Path(address).absolute(): Path(address) for address in addresses}
-    if len(paths) < 2:
-        return dict.fromkeys(paths.values())
-    common = os.path.commonpath([path.parent for path in paths])
-    names = [path.relative_to(common).as_posix() for path in paths]
+    return dict(zip(paths.values(), names_of_files([*paths]) if len(paths) > 1 else [None], strict=False))
+
+
+def names_of_files(paths: Sequence[PurePath]) -> list[str]:
+    """Return full paths from the folder on that they have in common, without suffix where that tells them apart.
+
+    >>> from pathlib import PureWindowsPath
+    >>> names_of_files([PureWindowsPath("C:/a/votes.csv"), PureWindowsPath("D:/votes.csv")])  # which have none
+    ['C:/a/votes', 'D:/votes']
+    """
+    levels = zip(*(path.parent.parts for path in paths), strict=False)
+    shared = sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, levels))  # commonpath refuses several drives
+    names = [type(path)(*path.parts[shared:]).as_posix() for path in paths]
     short = [name.removesuffix(path.suffix) for name, path in zip(names, paths, strict=True)]
-    return dict(zip(paths.values(), short if len(set(short)) == len(short) else names, strict=True))
+    return short if len(set(short)) == len(short) else names
 
 
 def columns_by_own_names(columns: Sequence[object]) -> dict[str, str]:
