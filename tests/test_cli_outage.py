@@ -64,6 +64,7 @@ def test_classes_that_rest_on_one_vote_of_three_exit_with_3_and_are_said_until_t
         assert first == f"2 of 3 calls failed: 2 server error; {again}"
         assert f"{HALF}.\n" in done.stdout
         assert last == f"exit code 3: 2 of 3 calls failed: 2 server error; {HALF}; {again}"
+        assert ("full-consensus 4 (4 on one vote), " in done.stdout) == ("full-consensus 4" in done.stdout)
         page = Path("page.md").read_text().replace("\\", "")
         assert "**2 of 3 calls failed: 2 server error; to ask them again: " in page
         assert "**4 findings, 3 workers, collaborative: converged after 1 round, on too few votes**" in page
@@ -101,6 +102,7 @@ def test_where_every_call_failed_calls_are_counted_and_one_next_step_is_named():
     assert second.startswith("next step: repair what the reason names (`verifyplan doctor` looks at key and endpoint)")
     assert ", then ask the calls again: verifyplan resume runs/" in second
     assert third == "the classes below rest on no vote"
+    assert "worker-unique 4 (no vote came on 4)" in done.stdout
     assert "run again" not in done.stdout
     assert done.stdout.splitlines()[-1].startswith("exit code 3: no vote: every call failed (6 of 6), ann first: ")
     assert "cost: $0 booked, in US dollars, for 0 in + 0 out tokens" in done.stdout

@@ -45,7 +45,7 @@ def test_the_next_steps_of_the_demo_run(shown, number):
 
 def test_the_last_step_of_the_demo_is_a_command(shown, cli, tmp_path):
     program, *words = shown.next_steps[-1].code.split()
-    assert program == "verifyplan"
+    assert program == "!verifyplan"  # as a notebook runs a shell command
     assert cli(*words, cwd=tmp_path).code == 0
 
 
@@ -92,6 +92,9 @@ def test_a_new_study_runs_from_its_makefile(study):
     undone = make(study)
     assert undone.returncode != 0
     assert "which is the item and the worker and the verdict" in undone.stderr
+    (study / "labels.csv").unlink()
+    named = make(study, "VOTE_COLUMNS=item=q,worker=who,verdict=says", "compare")
+    assert named.returncode == 0, named.stderr
 
 
 def test_the_notebook_of_a_new_study_runs(study, monkeypatch):

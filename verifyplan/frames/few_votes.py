@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.frames.vote_losses import Bools, quorum_of
+from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.text import counted, listed
 
 
@@ -49,3 +50,27 @@ def _note(few: pd.DataFrame, than: str, noun: str) -> Iterator[str]:
     votes = f"{int(few['votes_valid'].sum()):,} of {int(few['votes_asked'].sum()):,}{noun}"
     those = f"{counted(len(few), 'finding')}"
     yield f"The {classes} of {those} {rest} on {than} ({votes}): {listed(few['finding_id'])}."
+
+
+def votes_behind(findings: pd.DataFrame) -> dict[str, str]:
+    """Return, for each class, how many of its findings rest on no valid vote, or a consensus on one of several.
+
+    Blank classes are left out, and findings that needed no vote. No vote is no rejection: the class follows from the
+    rules alone.
+
+    >>> findings = pd.DataFrame({"classification": ["worker-unique", "full-consensus", "full-consensus"],
+    ...     "votes_asked": [2, 2, 2], "votes_valid": [0, 1, 2]})
+    >>> votes_behind(findings)
+    {'worker-unique': 'no vote came on 1', 'full-consensus': '1 on one vote'}
+    """
+    asked, valid = (findings[name].fillna(0).to_numpy(dtype=np.int64) for name in ("votes_asked", "votes_valid"))
+    classes = findings["classification"].astype("object")
+    none = classes[(asked > 0) & (valid == 0)].value_counts()
+    held = classes.isin(CLASSIFICATIONS[:2]).to_numpy(dtype=bool)
+    one = classes[(asked > 1) & (valid == 1) & held].value_counts()
+    words: dict[str, list[str]] = {}
+    for name, n in none.items():
+        words.setdefault(str(name), []).append(f"no vote came on {n:,}")
+    for name, n in one.items():
+        words.setdefault(str(name), []).append(f"{n:,} on one vote")
+    return {name: ", ".join(parts) for name, parts in words.items()}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from verifyplan.frames.few_votes import votes_behind
 from verifyplan.frames.run_notes import counted_calls
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event_cross import PLAN_BODY, FindingGrouped, Part
@@ -72,7 +73,11 @@ def cross_page(
         title=f"Cross-verification: {one_line(started.task_key, 200)}{' (synthetic)' if started.synthetic else ''}",
         headline=(f"{_sizes(state)}: {ending}",),
         tone=tone,
-        lead=(*strong_paragraphs(warnings), *_classes(state), *(Paragraph((note,)) for note in notes if note)),
+        lead=(
+            *strong_paragraphs(warnings),
+            *_classes(state, votes_behind(frames.findings)),
+            *(Paragraph((note,)) for note in notes if note),
+        ),
         sections=tuple(section for section in sections if section.blocks),
         foot=f"Written by verifyplan {VERSION}.",
     )
@@ -86,17 +91,22 @@ def _sizes(state: CrossState) -> str:
     return f"{findings}{items}, {counted(len(inputs.analysers), 'worker')}, {inputs.mode}"
 
 
-def _classes(state: CrossState) -> Iterator[Block]:
-    """Yield how many findings and plan items have each class, and whether the plan body passed its gate."""
+def _classes(state: CrossState, behind: Mapping[str, str]) -> Iterator[Block]:
+    """Yield how many findings and plan items have each class, what lacks votes, and whether the gate was passed."""
     parts: list[Part] = ["findings", PLAN_BODY] if state.groups[PLAN_BODY] else ["findings"]
     counts = {part: Counter(c.classification for (of, _), c in state.classes.items() if of == part) for part in parts}
     rows = tuple(
-        ((name,), *((f"{counts[part][name]:,}",) for part in parts))
+        (
+            (name,),
+            *((f"{counts[part][name]:,}",) for part in parts),
+            *([(behind.get(name, ""),)] if behind else []),
+        )
         for name in CLASSIFICATIONS
         if any(counts[part][name] for part in parts)
     )
     if rows:
         head = ("class", *("findings" if part == "findings" else "plan items" for part in parts))
+        head = (*head, "votes that are missing") if behind else head
         yield TableBlock(head, rows, "Findings by class")
     if state.outcome is not None and state.outcome.gate_passed is not None:
         advises = "" if state.outcome.gating else ", which only advises"

@@ -15,6 +15,7 @@ import pandas as pd
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_new_texts, write_text
 from verifyplan.frames.artifact import artifact_texts
+from verifyplan.frames.few_votes import votes_behind
 from verifyplan.frames.run_notes import failure_counts
 from verifyplan.frames.vote_losses import note_blind_classes
 from verifyplan.protocol.artifact import Artifact, FinalState
@@ -100,11 +101,12 @@ class CrossRun(ReportedRun):
             votes += f"; {kinds.total() - lost:,} of {kinds.total():,} asked for are valid"
         if len(inputs.analysers) < 2:
             votes = "none; fewer than two workers: nobody voted, so no class rests on a vote"
+        numbers = counts.fullConsensus, counts.partialConsensus, counts.contested, counts.workerUnique
+        classes, behind = zip(CLASSIFICATIONS, numbers, strict=True), votes_behind(self.frames.findings)
         lines = [
             *self._warnings,
             f"{sizes[0]}, {sizes[1]}, {mode}: {self.status} after {counted(self.artifact.totalRounds or 0, 'round')}",
-            f"full-consensus {counts.fullConsensus}, partial-consensus {counts.partialConsensus}, "
-            f"contested {counts.contested}, worker-unique {counts.workerUnique}",
+            ", ".join(f"{name} {number}{f' ({behind[name]})' if name in behind else ''}" for name, number in classes),
             f"votes: {votes}",
             self.cost_words,
             *self._notes,
