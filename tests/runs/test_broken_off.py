@@ -76,3 +76,18 @@ def test_a_killed_run_of_static_agents_gives_its_command(tmp_path, monkeypatch):
     command = f"verifyplan resume '{run.log_path}'"
     assert str(vp.read_run(run.log_path)).endswith(f"; to get an outcome: {command}")
     assert f": verifyplan resume '{tmp_path / run.log_path}'" in str(vp.load(run.log_path))
+
+
+def test_a_plan_run_that_lost_its_endpoint_gives_its_path_and_address(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("plan.md").write_text("# Move it\n\n1. Change `src/store.py`\n2. Delete `src/old.py`\n3. Deploy it\n")
+    Path("a.json").write_text('{"model": "qwen3", "max_retries": 0}')
+    words = ["verify", "plan.md", "--agents", "a.json", "--base-url", "http://127.0.0.1:9"]
+    done = subprocess.run(
+        [sys.executable, "-m", "verifyplan", *words], env=environment(), capture_output=True, text=True
+    )
+    command = "verifyplan resume runs/plan-001.jsonl --retry-failed --base-url http://127.0.0.1:9"
+    assert done.returncode == 3
+    assert done.stdout.count(command) == 2
+    assert f"{command} (if the endpoint has moved, give its new address by --base-url)" in done.stdout
+    assert "RUN" not in done.stdout
