@@ -94,6 +94,10 @@ def test_ordinary_lines_stay_as_they_are(line):
         "connecta",
         "smtp1",
         "passx",
+        "password,\n",
+        "<th>password",
+        "into t (password) values (",
+        "secrets: {",
     ],
 )
 def test_no_text_takes_longer_than_its_length_allows(hint):
@@ -112,12 +116,78 @@ def test_no_text_takes_longer_than_its_length_allows(hint):
         "<key>APIKey</key>\n<string>Falcon1615Falcon</string>",
         "tokenPassword=Falcon1615",
         "amber,PGPASSWORD=falconamber psql",
+        "user,password,role\nann,Falcon1615,admin\nbob,falconamber,dev",
+        'url;login;api_key\nx.org;"a;b";Falcon16151234falcoN',
+        "| Host | Password |\r\n|---|:-:|\r\n| db1 | `Falcon-1615` |\r\n| db2 | Falcon!77 |",
+        "user      password\n--------  --------\nann       Falcon1615",
+        "<table><tr><th>User</th><th>Password</th></tr>\n<tr><td>ann</td><td><code>Falcon1615</code></td></tr></table>",
+        "INSERT INTO users (name, password) VALUES ('ann', 'Falcon1615'),\n('bob; (x)', 'Falcon''77');",
+        'user, password = "ann", "Falcon1615"',
+        'passwords: {"ann": "Falcon1615", "bob": "Falcon!77"}',
+        "secrets:\n  one: Falcon16151234falcoN\n  two: Falcon16151235falcoN",
+        "Password\n: Falcon1615",
+        "-----BEGIN USER NKEY SEED-----\nSUFALCONFALCON2DBHILHTUPBHMMZCF6\n------END USER NKEY SEED------",
     ],
 )
 def test_values_on_the_next_line_and_in_later_lines_are_found(line):
     left = redact(line)
     assert "alcon" not in left
     assert left.count("\n") == line.count("\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "openssl enc -aes-256-cbc -k Falcon1615 -in a",
+        "net use Z: \\\\host\\share /user:ann Falcon1615",
+        "echo Falcon1615 > .vault_pass",
+        "mc alias set prod https://x.org ANN Falcon16151234ab",
+        "ssh-keygen -t ed25519 -N 'Falcon-1615' -f id",
+        "rabbitmqctl add_user ann Falcon1615",
+        "[smtp.example.org]:587 ann@example.org:Falcon1615",
+        "ann@example.org:{PLAIN}Falcon1615",
+        'Pass "Falcon1615"',
+        "IPSec secret falcon-amber-harbor",
+        "radius-server host 10.0.0.1 key Falcon1615",
+        'pre-shared-key ascii-text "Falcon1615"',
+        "connect-network home wpa2 Falcon1615",
+        'client = memcache.Client(("host:11211",), "ann", "Falcon1615!")',
+        'secretKey := []byte("Falcon16151234ab")',
+        "password: str = field(default='Falcon1615')",
+        "keystore.storepass: Falcon1615",
+        'password = "Falcon1615.fox"',
+        "token refreshed: Falcon16151234falcoN1",
+        "the old secret was Falcon1615",
+        "The default credentials are admin/Falcon1615.",
+        "Use Falcon1615 as the password for staging.",
+        "Das Passwort lautet Falcon1615",
+        "mot de passe : Falcon1615",
+        "https://example.org/hooks/falcon1615falcon1615falcon",
+        "Fastly-Key: Falcon16151234falcoN1",
+        "pk_16151615_FALCON16151234FALCON16151234FALC",
+    ],
+)
+def test_values_are_found_by_their_place(line):
+    assert "alcon" not in redact(line).lower()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Name | Type | Meaning |\n|---|---|---|\n| password | string | of the account 1615 |",
+        "id\ttoken\tlemma\n1\tIt's\tit\n2\tsha256\tsha256",
+        "user,password\nann,<your password>\nbob,********\neve,",
+        "Option    Password  Token\n------    --------  -----\n--user    required  optional",
+        "<tr><th>Password</th></tr><tr><td>required</td></tr>",
+        "user, password = read(path), None",
+        "tokens = [first, 'second', \"third\"]",
+        '<input type="password" name="password" id="field_1615">',
+        "const secret = process.env.SECRET_1A2;",
+        "from x import token, password\nfrom y import Falcon1615, b",
+    ],
+)
+def test_columns_without_secrets_stay_as_they_are(text):
+    assert redact(text) == text
 
 
 def test_tables_are_well_formed():

@@ -54,21 +54,25 @@ _NAME_CHARACTERS = f"{string.ascii_letters}{string.digits}_.$-"
 _SUFFIX = (
     r"(?:(?<=[Pp]ass|PASS)(?i:words?|wd|[_-]?phrase|code|wort|e))?(?:(?<=credential)s)?"
     r"(?:[_.-]?(?i:values?|val|string|str|text|plain(?:text)?|prod(?:uction)?|staging|stage|dev|development|test|live"
-    r"|main|admin|root|user|db|old|new|current|primary|secondary|base|key|base64|b64|hex|code|secret|data|hash"
+    r"|main|admin|root|user|db|private|old|new|current|primary|secondary|base|key|base64|b64|hex|code|secret|data|hash"
     r"|(?<=secret[_-])id|[0-9]{1,3})){0,4}(?:[ ][0-9]{1,2}(?=:))?"
 )
-_TYPE = r"(?:(?:[ \t]?:[ \t]?|[ \t])&?(?:'?[A-Za-z_][\w.\[\]]{0,20}[ \t]?){1,2}(?=[ \t]*=[ \t]*[\"'`]))?"
+_ATTRIBUTE = re.compile(r"[\"'] {1,3}(?!value|content|default)[\w-]+=")
+"""The next attribute of an element, as in `<input name="password" id="...">`."""
+_TYPE = r"(?:(?:[ \t]?:[ \t]?|[ \t])&?(?:'?[A-Za-z_][\w.\[\]]{0,20}[ \t]?){1,2}(?=[ \t]*=[ \t]*(?:[\"'`]|[Ff]ield\()))?"
 _LINK = (
     r"[\"'`]?[,:=]?[ \t]{0,3}\{?\s{0,20}"
     r"(?:(?:type|description|sensitive)[ \t]{0,9}=[^\n]{0,200}\n\s{0,20}){0,3}(?:-[ \t])?"
     r"[\"']?(?i:value|content|default)[\"']?\s{0,3}[:=]\s{0,3}"  # a name, then its value
-    r"|:[ \t]?[|>][+-]?[ \t]?\n[ \t]{1,20}|\}\{|[ \t]?\|[ \t](?=[^|\n]{8,99}[ \t]\|)"  # a block of YAML, TeX, a table
+    r"|:[ \t]?[|>][+-]?[ \t]?\n[ \t]{1,20}|[ \t]?\n:[ \t]{1,3}|::[ \t]{1,3}|:[ \t]?<(?:b|i|em|code|kbd|strong|tt)>"
+    r"|\}\{|[ \t]?\|[ \t](?=[^|\n]{8,99}[ \t]\|)"  # a block of YAML, TeX, a table
     r"|(?:[ \t][\w:-]{1,20}=(?:\"[^\"<>\n]{0,99}\"|'[^'<>\n]{0,99}')){1,3}>"  # an element with attributes
     r"|\\{0,3}[\"'`]?(?:[\])]|\[\d{0,4}\]|\*\*)?"
     + _TYPE
     + r"[ \t]{0,12}(?:=>|:=|\?=|\|\|=?|\?\?=?|==|=|:-|:|,|->|<-|>|\()"
     r"(?:\*\*)?[ \t]{0,12}"
-    r"(?:(?:String(?:::|\.)\w{1,12}|Some|Secret\w{0,10}(?:\.\w{1,24})?|[&!][\w!]{1,20}[ \t])?"
+    r"(?:(?:(?:std::|new )?[Ss]tring(?:(?:::|\.)\w{1,12}|[ \t]?\([0-9]{1,3}\)[ \t](?=\"))?|\[\]byte"
+    r"|[Ff]ield\([ \t]?default=|Some|Secret\w{0,10}(?:\.\w{1,24})?|[&!][\w!]{1,20}[ \t])?"
     r"\(?\s{0,20}(?=[\"'])|<[Vv]alue>)?"
     r"|[ \t]?\{(?=[\"'])|[ \t]or[ \t](?=[\"'])"
     r"|%3[AaDd](?:%20)?|</\w{1,20}>:?\s{0,20}(?:<\w{1,20}>){1,2}(?=[^<>\s])|[ \t]?<<<[ \t]?"
@@ -90,9 +94,9 @@ _BARE = (
 _VALUE = re.compile(rf"{_SUFFIX}(?P<link>{_LINK})(?:{_QUOTED}|{_XML}|{_BARE})")
 
 _PLACEHOLDER = re.compile(
-    r"(?i)(?:[x*.#_•?-]+|![a-z]+|<.*>|[$%@&!#]?[({\[<].*|\$\w+.*|%[\w%].*|.*\$\{.*|.*\{\{.*|.*\}\}|.*%\(?\w*\)?s|"
+    r"(?i)(?:process\.env\b.*|import\.meta\.env\b.*|[x*.#_•?-]+|![a-z]+|<.*>|[$%@&!#]?[({\[<].*|\$\w+.*|%[\w%].*|.*\$\{.*|.*\{\{.*|.*\}\}|.*%\(?\w*\)?s|"
     r"0x[0-9a-f]{1,8}|-[0-9]+|[~^v]?[0-9]+(?:\.[0-9]+){2,3}(?:-[\w.-]+)?|"  # a version, as of the package fs-minipass
-    r".*(?:your|change|replace|insert|enter|redacted|placeholder|x{4}|\*{3}|\.{3}).*|"
+    r".*(?:your|change|replace|insert|(?<![a-z])enter|redacted|placeholder|x{4}|\*{3}|\.{3}).*|"
     r"(?:the|my|a|an|some|fake|dummy|test|example|sample)[_ -]?(?:pass(?:word|wd)?|pwd|secret|token|key|cred).*)"
 )
 _DEFAULT = re.compile(r"[ \t]=[ \t]")
@@ -117,6 +121,8 @@ _NUMBERED = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*[_-]?[0-9]{1,3}")
 _PATH = re.compile(
     r"(?:\.{0,2}/|~/|[A-Za-z]:\\|(?:https?|file|ftp|arn|urn|s3|gs)://|arn:|urn:).*|.*\.[a-z]{2,5}|[\w.-]+(?:/[\w.-]+)+"
 )
+_NO_FILE = re.compile(r"(?=.*[A-Z].*[0-9]{2}|.*[0-9]{2}.*[A-Z])[^/\\\s.]+\.[a-z]{2,4}")
+"""Looks like the name of a file, but with a capital and a number: `Harbor1042.fox`."""
 _PATTERN = re.compile(r"\\[wdsSWbB]|\(\?|\[\^|\.\*|\{\d|\|")
 _IS_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
@@ -163,7 +169,7 @@ def _secret_span(
     group = next(name for name in ("bare", "quoted", "escaped", "inner") if match[name] is not None)
     value, link = match[group], match["link"]
     is_type = group == "bare" and link.strip() == ":" and value.isidentifier() and _DEFAULT.match(text, match.end())
-    if len(value) < MIN_PASSWORD_CHARACTERS or is_type:
+    if len(value) < MIN_PASSWORD_CHARACTERS or is_type or _ATTRIBUTE.fullmatch(link):
         return None
     before = text[max(0, at - MAX_NAME_CHARACTERS) : at].removesuffix("\n")
     stem = before[len(before.rstrip(_NAME_CHARACTERS)) :]
@@ -203,7 +209,7 @@ def _kind_of_name(stem: str, hint: str, kind: Kind, rest: str) -> Kind | None:
     letter = stem[-1:].isalpha()
     if hint == "pass":
         if (rest[:5].lower() in ("pass", "passe") and _NO_PASS.search(stem)) or (
-            letter and rest == "pass" and len(stem) > 12
+            letter and rest == "pass" and len(stem.rpartition(".")[2]) > 12
         ):
             return None
         return kind
@@ -238,6 +244,19 @@ def _may_be_spaced(text: str, at: int, stem: str, kind: Kind, value: str, *, quo
     )
 
 
+def is_secret_value(value: str, kind: Kind, *, listed: bool) -> bool:
+    """Return whether a literal of a column, whose name is of the kind, is a secret; `listed` ones are no plain words.
+
+    >>> is_secret_value("Harbor1042!", "password", listed=True), is_secret_value("required", "password", listed=False)
+    (True, False)
+    """
+    if len(value) < MIN_PASSWORD_CHARACTERS or _PLACEHOLDER.fullmatch(value[:MAX_TESTED_CHARACTERS]):
+        return False
+    if kind == "password":
+        return _is_password(Value(value, quoted=True, whole=True, listed=listed))
+    return looks_random(value, 12, 30) and _is_secret(Value(value, quoted=True, whole=True, listed=listed))
+
+
 def _is_whole_line(text: str, match: re.Match[str]) -> bool:
     """Return whether nothing is behind an unquoted value on its line, as in files of settings, not in code."""
     end = match.end()
@@ -256,7 +275,9 @@ def _is_password(candidate: Value) -> bool:
         return quoted and not listed and not _ABOUT.search(value)  # a passphrase of words
     if _PASSPHRASE.fullmatch(value):
         return (quoted or whole) and not _ABOUT.search(value)
-    if _WORDS.fullmatch(value) or (_PATH.fullmatch(value) and "@" not in value and not value[-1:].isdigit()):
+    if _WORDS.fullmatch(value) or (
+        _PATH.fullmatch(value) and "@" not in value and not value[-1:].isdigit() and not _NO_FILE.fullmatch(value)
+    ):
         return False
     if " " in value or "\t" in value:
         return len(value.split()) <= 3 and any(letter.isdigit() for letter in value) and not value.endswith(".")

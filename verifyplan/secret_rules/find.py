@@ -1,8 +1,9 @@
-"""Take out of a text all that the rules know as secrets: blocks of keys, tokens, assigned and placed values."""
+"""Take out of a text all that the rules know as secrets: blocks of keys, tokens, values by name, place and column."""
 
 from __future__ import annotations
 
 from verifyplan.secret_rules.assignments import assigned_spans
+from verifyplan.secret_rules.columns import column_spans
 from verifyplan.secret_rules.places import placed_spans, without_key_blocks
 from verifyplan.secret_rules.tokens import token_spans
 
@@ -14,10 +15,11 @@ def without_secrets(text: str, mark: str) -> str:
     'db_password = "[-]"  # postgres://ann:[-]@db/shop'
     """
     lower = _small(text)
-    if "private" in lower or "openvpn" in lower:
+    if "private" in lower or "openvpn" in lower or "nkey seed" in lower:
         text = without_key_blocks(text, lower, mark)
         lower = _small(text)
-    spans = sorted({*token_spans(text), *assigned_spans(text, lower), *placed_spans(text, lower)})
+    by_name = {*assigned_spans(text, lower), *placed_spans(text, lower), *column_spans(text, lower)}
+    spans = sorted({*token_spans(text), *by_name})
     if not spans:
         return text
     parts: list[str] = []

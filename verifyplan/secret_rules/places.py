@@ -25,14 +25,15 @@ _NAME = re.compile(r"[a-z]+(?:_[a-z]+)*_?[0-9]?|.*[/\\:].*|.*[({\[].*|[a-z_-]+\.
 _LINK = r"""\\{0,3}["']?[ \t]{0,4}[:=,][ \t]{0,4}b?\\{0,3}["']?"""
 _VALUE = r"(?P<key>[A-Za-z0-9._~+/-]{8,}+=*)"
 _WORD = r"[\"']?(?P<key>[^\s\"'`<>|;]{4,200})"
-_KEY_KINDS = r"(?:(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)"
+_KEY_KINDS = r"(?:(?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1|[A-Z]+ NKEY SEED)"
 _BLOCK = re.compile(
     rf"(?P<begin>-----BEGIN {_KEY_KINDS}-----)"
-    rf"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END {_KEY_KINDS}-----"
+    rf"(?:[^-]*+(?:-(?!----)[^-]*+)*+-{{5,6}}END {_KEY_KINDS}-{{5,6}}"
     r"|(?:(?:[\r\n]|\\[rn])++[ \t>|\"']*+[A-Za-z0-9+/=]{16,}+[ \t\"',]*+)*+)"  # cut off before its end
 )
 _PUTTY = re.compile(
-    r"(?i)(?<=private-lines: )[0-9]{1,4}[\r\n]+(?:[A-Za-z0-9+/=]{4,}+[\r\n]++)+(?:private-(?:mac|hash): [0-9a-f]+)?"
+    r"(?i)(?<=private-lines: )[0-9]{1,4}[\r\n]+(?:[A-Za-z0-9+/=]{4,}+(?:[\r\n]++|\Z))+"
+    r"(?:private-(?:mac|hash): [0-9a-f]+)?"
 )
 _SSH2 = re.compile(
     r"---- BEGIN SSH2 (?:ENCRYPTED )?PRIVATE KEY ----[^-]*+(?:-(?!---)[^-]*+)*+(?:---- END SSH2.{1,30} ----)?"
