@@ -13,12 +13,12 @@ MAX_CELLS, MAX_HEAD_CHARACTERS = 100, 2000
 """Cells of a row, and characters of a line of names."""
 
 _HINTS = ("pass", "pwd", "secret", "token", "key", "kennwort", "contrase\u00f1a", "senha")
-_WORD_BEFORE = r"(?:[\w.]{1,20}[ _.-]){0,3}?"
+_WORD_BEFORE = r"(?:[^\W_]{1,20}[ _.-]){0,3}?"
 _HEADS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "password",
         re.compile(
-            rf"(?i){_WORD_BEFORE}(?:\w{{0,10}}pass(?:word|wd|phrase|code|wort)s?|pass|pwd|kennwort|contrase\u00f1a|senha"
+            rf"(?i){_WORD_BEFORE}(?:[^\W_]{{0,10}}pass(?:word|wd|phrase|code|wort)s?|pass|pwd|kennwort|contrase\u00f1a|senha"
             r"|mot de passe)(?:[ _-]?\(?(?:plain(?:text)?|value|new|old|initial|default|[0-9])\)?)?"
         ),
     ),
@@ -86,8 +86,10 @@ def column_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
 def _head(names: list[str]) -> Head | None:
     """Return what the names say, if one is that of a secret and all are names."""
     names = [name.strip(_PADDING) for name in names]
+    if not all(not name or _NAME.fullmatch(name) for name in names):
+        return None
     kinds = {column: kind for column, name in enumerate(names) for kind, pattern in _HEADS if pattern.fullmatch(name)}
-    if not kinds or not all(not name or _NAME.fullmatch(name) for name in names):
+    if not kinds:
         return None
     return Head(kinds, any(map(_USER.fullmatch, names)))
 
