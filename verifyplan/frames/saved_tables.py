@@ -103,7 +103,7 @@ class _SavedFile(NamedTuple):
 
     @property
     def save(self) -> Any:
-        """What the files of one save have in common; None where no save of this version wrote it."""
+        """The id that the files of one save have in common; None where no save of this version wrote it."""
         return self.attrs.get(_SAVE)
 
 
