@@ -77,6 +77,11 @@ def derived(run: Any) -> list[Any]:
     return [event.model_dump(exclude={"duration_ms"}) for event in events]
 
 
+def words(run: Any) -> str:
+    """What is printed of a run, but for the place of its log."""
+    return str(run).replace(str(run.log_path), "RUN")
+
+
 def ids(run: Any) -> list[str]:
     return list(dict.fromkeys(event.call_id for event in run.events if event.type == "call-requested"))
 
@@ -147,7 +152,7 @@ def test_a_plan_run_whose_calls_failed_at_first_becomes_the_undisturbed_run(whol
         last = vp.resume(first, backend=Failing(script()), retry_failed=True, progress=False)
         holds(last)
         assert derived(last) == derived(whole["plan"])
-        assert str(last) == str(whole["plan"])
+        assert words(last) == words(whole["plan"])
 
 
 @settings(**FEW)

@@ -107,7 +107,7 @@ def test_ctrl_c_ends_promptly_and_leaves_nothing_half_written(tmp_path):
     finally:
         process.kill()
     assert process.returncode != 0
-    assert "\nKeyboardInterrupt\nThe run goes on by: verifyplan resume " in errors
+    assert "\nKeyboardInterrupt\nThe run goes on in Python, which makes its backend: vp.resume(" in errors
     assert "ExceptionGroup" not in errors
     assert list(tmp_path.rglob("*.json")) == []
     [log] = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]

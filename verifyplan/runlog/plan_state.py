@@ -71,7 +71,7 @@ Refusal = ChallengeRefused | PromotionRefused | StatusRefused | DirectiveRefused
 class PlanState:
     """The state of a plan run, folded from its events."""
 
-    log_place: LogPlace = NO_LOG
+    log_place: LogPlace = field(default=NO_LOG, compare=False)
     """How commands name the log; no event tells."""
     started: RunStarted | None = None
     assessed: PlanAssessed | None = None
