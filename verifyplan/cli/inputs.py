@@ -93,7 +93,7 @@ def _named_as_votes(truth: Path, names: VoteNames) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _WordOptions:
-    """What options say of a table of votes beside its columns."""
+    """Options on a table of votes beside its columns: the meanings of its words."""
 
     verdicts: Mapping[str, str] | None
     truths: Mapping[str, bool | None] | None

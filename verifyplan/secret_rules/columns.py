@@ -65,7 +65,7 @@ MAX_ENTRIES = 200
 
 
 class Head(NamedTuple):
-    """What the names of columns say: the kind of each that holds secrets, and whether another holds users."""
+    """The head of a table: the kind of each column that holds secrets, and whether another holds users."""
 
     kinds: dict[int, Kind]
     with_users: bool
