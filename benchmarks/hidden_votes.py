@@ -18,8 +18,7 @@ from verifyplan import datasets
 from verifyplan.analysis.clusters import clusters_of_findings
 from verifyplan.analysis.metrics import metrics_of_classes, truth_codes
 from verifyplan.analysis.replay import replay
-from verifyplan.analysis.treatments.class_bounds import ClassBounds
-from verifyplan.analysis.treatments.metric_bounds import metric_bounds
+from verifyplan.analysis.treatments.bounds import ClassBounds, metric_bounds
 from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.vote import BASES, VERDICTS
 from verifyplan.protocol.voting_rules import VotingRules

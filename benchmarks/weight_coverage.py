@@ -11,8 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from verifyplan.analysis.weights.least_squares import Sample, moments, shares, simplex
-from verifyplan.analysis.weights.weight_intervals import weight_intervals
+from verifyplan.analysis.weights.least_squares import Sample, moments, shares, simplex, weight_intervals
 
 REPETITIONS, SEED = 500, 0
 WEIGHTS = ((0.5, 0.3, 0.2), (0.6, 0.4, 0.0), (1.0, 0.0, 0.0), (0.4, 0.3, 0.2, 0.1, 0.0, 0.0))

@@ -9,8 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.metrics import class_codes, truth_codes
-from verifyplan.analysis.treatments.class_bounds import ClassBounds
-from verifyplan.analysis.treatments.metric_bounds import BOUNDS_COLUMNS, metric_bounds
+from verifyplan.analysis.treatments.bounds import BOUNDS_COLUMNS, ClassBounds, metric_bounds
 from verifyplan.text import counted
 
 _DIFFERENCES = ["difference_low_bound", "difference_high_bound"]

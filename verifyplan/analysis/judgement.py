@@ -10,7 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.dawid_skene_rules import with_estimates
 from verifyplan.analysis.tally import Bools, CodedVotes, Ints, count, fill_bases
-from verifyplan.analysis.treatments.class_bounds import class_bounds
+from verifyplan.analysis.treatments.bounds import class_bounds
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube, with_unseen
 from verifyplan.analysis.voters import Voters, in_slots, part_of_votes
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, Mode

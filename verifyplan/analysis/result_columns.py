@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from verifyplan.analysis.result_columns_comparison import COMPARISON_TABLES
+from verifyplan.analysis.result_columns_comparison import COMPARISON_TABLES, RATE_TABLES
 from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES
-from verifyplan.analysis.result_columns_rates import RATE_TABLES
 from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
 from verifyplan.columns import Column, Columns
 

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.panels import flips as panel_flips
-from verifyplan.analysis.panels.flips_result import Flips
+from verifyplan.analysis.panels.flips import Flips
 from verifyplan.charts.encodings import apart, hover, inline, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import PLOT_PX, STEP_PX, IntervalRows, whisker, with_texts

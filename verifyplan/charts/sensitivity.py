@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.weights import one_at_a_time
+from verifyplan.analysis.weights import scored
 from verifyplan.charts.encodings import hover, inline, text_of, unscaled, with_hover, x2_at, y_of
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
@@ -66,7 +66,7 @@ def sensitivity(data: pd.DataFrame | Runs, *, plan: str | None = None, **options
     'Bars of the mean change of score over 12 plans. approach soundness lower: 0.131, 7 change rank; approac'
     """
     chosen = ChartOptions.of(options)
-    table = chosen.table(data, one_at_a_time.sensitivity, COLUMNS, "sensitivity", names=())
+    table = chosen.table(data, scored.sensitivity, COLUMNS, "sensitivity", names=())
     plans, dimensions = table["plan"].astype(str), table["dimension"].astype(str)
     words = dimension_words(dimensions, chosen.labels)
     whole = chosen.labelled(table.assign(plan=plans, dimension=dimensions), ["plan", "dimension"])

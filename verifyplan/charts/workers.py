@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Unpack
 import altair as alt
 import pandas as pd
 
-from verifyplan.analysis.panels.worker_result import Workers
+from verifyplan.analysis.panels.workers import Workers
 from verifyplan.analysis.panels.workers import workers as workers_of
 from verifyplan.charts.encodings import hover, inline, names_of, number_columns, text_of, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure

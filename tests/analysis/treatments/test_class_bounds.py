@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.longer import examples
 from verifyplan.analysis.treatments import round_outcomes as module
-from verifyplan.analysis.treatments.class_bounds import attainable_classes, bounds_of, class_bounds
+from verifyplan.analysis.treatments.bounds import attainable_classes, bounds_of, class_bounds
 from verifyplan.protocol.vote import MODES, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.round_decisions import judge_codes

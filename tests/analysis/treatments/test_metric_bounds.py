@@ -10,8 +10,7 @@ from tests.longer import examples
 from verifyplan.analysis.cluster_intervals import share_interval
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.metrics import FALSE, IS_HELD, TRUE, UNKNOWN, metrics_of_classes
-from verifyplan.analysis.treatments.class_bounds import ClassBounds
-from verifyplan.analysis.treatments.metric_bounds import held_states, metric_bounds
+from verifyplan.analysis.treatments.bounds import ClassBounds, held_states, metric_bounds
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 FINDING = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.sampled_from([FALSE, TRUE, UNKNOWN]))

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.treatments.test_search_rules import runs_of
-from verifyplan.analysis.treatments.cross_fit import cross_fit
-from verifyplan.analysis.treatments.frontier import on_frontier
+from verifyplan.analysis.treatments.cross_fit import WorstOutcomes, cross_fit
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS
-from verifyplan.analysis.treatments.worst_outcomes import WorstOutcomes
+from verifyplan.analysis.treatments.rule_quality import on_frontier
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.voting_rules import MODE_NOTE
 

@@ -12,8 +12,7 @@ from verifyplan.analysis.cluster_intervals import share_interval
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings
 from verifyplan.analysis.kind_counts import KindCounts
 from verifyplan.analysis.result_columns import RESULT_TABLES
-from verifyplan.analysis.treatments.class_bounds import ClassBounds
-from verifyplan.analysis.treatments.metric_bounds import metric_bounds
+from verifyplan.analysis.treatments.bounds import ClassBounds, metric_bounds
 from verifyplan.analysis.treatments.rule_costs import RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import rule_outcomes
 from verifyplan.analysis.treatments.rule_quality import QUALITIES, QualityMeasure, quality_cells

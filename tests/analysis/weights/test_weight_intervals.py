@@ -9,8 +9,7 @@ import statsmodels.api as sm
 from scipy.stats import t as student
 
 from verifyplan import weights
-from verifyplan.analysis.weights.least_squares import Sample, moments, shares, simplex
-from verifyplan.analysis.weights.weight_intervals import weight_intervals
+from verifyplan.analysis.weights.least_squares import Sample, moments, shares, simplex, weight_intervals
 
 
 def sample(n: int, true: tuple[float, ...], noise: float, rng: np.random.Generator) -> Sample:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verifyplan.analysis.treatments.class_bounds import attainable_classes
+from verifyplan.analysis.treatments.bounds import attainable_classes
 from verifyplan.analysis.treatments.recorded_votes import RecordedPart
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.protocol.voting_rules import VotingRules

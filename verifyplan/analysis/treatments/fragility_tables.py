@@ -13,9 +13,8 @@ from verifyplan.analysis.cluster_intervals import share_interval
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.metrics import IS_HELD, metrics_of_classes
 from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
+from verifyplan.analysis.treatments.bounds import bounds_of, figures_of, metric_bounds
 from verifyplan.analysis.treatments.changed_votes import Effect
-from verifyplan.analysis.treatments.class_bounds import bounds_of
-from verifyplan.analysis.treatments.metric_bounds import figures_of, metric_bounds
 from verifyplan.rules.vote_codes import Bools, Ints
 
 _FIGURES = ["value", "low", "high", "low_bound", "high_bound"]

@@ -12,10 +12,9 @@ import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.treatments.cross_fit import MIN_RUNS, Choice, CrossFit
-from verifyplan.analysis.treatments.frontier import min_measured, n_changed, on_frontier
 from verifyplan.analysis.treatments.recommendation import Recommendation
 from verifyplan.analysis.treatments.rule_costs import cost_words
-from verifyplan.analysis.treatments.rule_quality import Floats
+from verifyplan.analysis.treatments.rule_quality import Floats, min_measured, n_changed, on_frontier
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules

@@ -10,8 +10,8 @@ import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.result_words import share_words, words_and_tables
-from verifyplan.analysis.treatments.frontier import changes_mode
 from verifyplan.analysis.treatments.rule_costs import cost_words
+from verifyplan.analysis.treatments.rule_quality import changes_mode
 from verifyplan.analysis.treatments.rule_space import order_words
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.vote import Mode

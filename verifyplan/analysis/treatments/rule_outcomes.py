@@ -16,10 +16,8 @@ import pandas as pd
 from verifyplan.analysis.judgement import judgement
 from verifyplan.analysis.metrics import IS_HELD
 from verifyplan.analysis.replay import LEAVES_RULES, recorded_rules
-from verifyplan.analysis.treatments.class_bounds import bounds_of
-from verifyplan.analysis.treatments.metric_bounds import EITHER, HELD_SURELY, NOT_HELD
+from verifyplan.analysis.treatments.bounds import EITHER, HELD_SURELY, NOT_HELD, bounds_of
 from verifyplan.analysis.treatments.recorded_votes import RecordedPart, recorded_votes
-from verifyplan.analysis.treatments.rosters import Rosters
 from verifyplan.analysis.treatments.round_outcomes import OUTCOMES, outcomes_of_columns, widest
 from verifyplan.analysis.treatments.rule_walk import (
     N_CLASSES,
@@ -32,7 +30,7 @@ from verifyplan.analysis.treatments.rule_walk import (
     next_states,
     order_of,
 )
-from verifyplan.analysis.treatments.vote_patterns import Patterns, VotePatterns
+from verifyplan.analysis.treatments.vote_patterns import Patterns, Rosters, VotePatterns
 from verifyplan.analysis.voters import order_of_runs, voters_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import Mode

@@ -12,10 +12,18 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import clusters_of_findings
 from verifyplan.analysis.out_of_core.map_parts import map_parts
-from verifyplan.analysis.treatments.frontier import changes_mode, min_measured, n_changed, on_frontier
 from verifyplan.analysis.treatments.rule_costs import COSTS, CostRange, RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
-from verifyplan.analysis.treatments.rule_quality import QualityFigure, QualityMeasure, check_quality, quality_cells
+from verifyplan.analysis.treatments.rule_quality import (
+    QualityFigure,
+    QualityMeasure,
+    changes_mode,
+    check_quality,
+    min_measured,
+    n_changed,
+    on_frontier,
+    quality_cells,
+)
 from verifyplan.analysis.treatments.rule_search import RuleSearch
 from verifyplan.analysis.treatments.rule_space import (
     asking_order,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.judgement import LATER_ROUNDS
+from verifyplan.analysis.replay import ReplayPart
 from verifyplan.analysis.treatments.round_outcomes import mark_open_cells, stops_within_rounds
 from verifyplan.analysis.vote_cube import VoteCube, with_unseen
+from verifyplan.analysis.voters import Voters, in_order_of_runs, places_in_rosters
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.vote_codes import (
@@ -154,3 +158,44 @@ def distinct_columns(cells: Codes, n_symbols: int) -> tuple[tuple[Ints, ...], Co
     at_round, at_finding = np.divmod(first, max(n_findings, 1))
     columns: npt.NDArray[np.int8] = cells[at_round, :, at_finding].T.astype(np.int8)
     return tuple(numbers.reshape(code.shape).astype(np.int64)), columns
+
+
+class Rosters:
+    """The rosters of the runs of some findings, and their votes by the place of whoever cast them.
+
+    For rules that know no worker by name.
+    """
+
+    def __init__(self, cube: VoteCube, orders: Mapping[str, str], max_rounds: int) -> None:
+        """Number the patterns of up to `max_rounds` rounds; `orders` are the rosters as `order_of_runs` gives them."""
+        run, names = pd.factorize(cube.findings["run_id"])
+        self._orders, self._workers = orders, cube.workers
+        self._place, roster = np.unique(places_in_rosters(cube.workers, names, orders), axis=0, return_inverse=True)
+        self._roster = roster.ravel()[run]
+        worker = self._place.argsort(axis=1)[self._roster].T
+        by_place = replace(
+            cube,
+            workers=tuple(map(str, range(len(cube.workers)))),
+            codes=np.take_along_axis(cube.codes, worker[None], axis=1),
+            discovered=np.take_along_axis(cube.discovered, worker, axis=0),
+            perhaps_left=np.take_along_axis(cube.perhaps_left, worker, axis=0),
+        )
+        self.votes = VotePatterns(by_place, max_rounds)
+
+    def named(self, patterns: Patterns) -> Patterns:
+        """Return the patterns of `votes` by the names of workers: one for each pattern and roster."""
+        keys = np.array(patterns.number) * len(self._place) + self._roster
+        pairs, number = np.unique(keys, return_inverse=True)
+        pattern, roster = np.divmod(pairs, len(self._place))
+        place = self._place[roster].T
+        return patterns._replace(
+            votes=patterns.votes[place, pattern],
+            asked=patterns.asked[place, pattern],
+            number=tuple(number.reshape(keys.shape)),
+            workers=self._workers,
+            loose=None if patterns.loose is None else patterns.loose[pattern],
+        )
+
+    def voters(self, part: ReplayPart) -> Voters:
+        """Return the voters of a part, numbered by the rosters of their runs."""
+        return in_order_of_runs(part.voters(), part.cast, part.cast.findings["run_id"], self._orders)

@@ -1,10 +1,10 @@
 """The public names of `verifyplan.weights`; the score informs and never decides a verdict (rules A10, F4)."""
 
 from .fitting import fit as fit
-from .one_at_a_time import sensitivity as sensitivity
 from .rank_stability import rank_stability as rank_stability
 from .score_table import wide as wide
 from .scored import apply as apply
+from .scored import sensitivity as sensitivity
 from .simplex import load as load
 from .simplex import presets as presets
 from .simplex import rebalance as rebalance

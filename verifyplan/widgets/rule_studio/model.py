@@ -26,9 +26,8 @@ from verifyplan.analysis.metrics import (
     truth_table,
 )
 from verifyplan.analysis.pairing import paired_clusters
-from verifyplan.analysis.treatments.class_bounds import ClassBounds
+from verifyplan.analysis.treatments.bounds import ClassBounds, metric_bounds
 from verifyplan.analysis.treatments.idle_fields import vote_facts
-from verifyplan.analysis.treatments.metric_bounds import metric_bounds
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, Classes, RuleOutcomes, rule_outcomes
 from verifyplan.analysis.voters import order_of_runs
 from verifyplan.frames.runset import RunSet

@@ -9,10 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.weights.one_at_a_time import sensitivity
 from verifyplan.analysis.weights.rank_stability import rank_stability
 from verifyplan.analysis.weights.score_table import wide
-from verifyplan.analysis.weights.scored import Plans, apply, whole_or_missing
+from verifyplan.analysis.weights.scored import Plans, apply, sensitivity, whole_or_missing
 from verifyplan.analysis.weights.simplex import Exact, Weight, Weights, checked, rebalance, to_decimals
 from verifyplan.analysis.weights.stability_measures import stability_measures
 from verifyplan.charts.figure import Figure

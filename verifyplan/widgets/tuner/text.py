@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.weights.weight_fit import WeightFit
+from verifyplan.analysis.weights.fitting import WeightFit
 from verifyplan.charts.labels import percent, short
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.weights_file import text_of

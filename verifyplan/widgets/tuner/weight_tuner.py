@@ -10,8 +10,8 @@ from typing import Any
 import ipywidgets as ipw
 import pandas as pd
 
+from verifyplan.analysis.weights.fitting import WeightFit
 from verifyplan.analysis.weights.simplex import Weights, checked, presets
-from verifyplan.analysis.weights.weight_fit import WeightFit
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.widgets.html import heading, table
