@@ -1,4 +1,4 @@
-"""Say how much of a plan's verdict rests on challenges settled with citations, and how much on silence (rule A13)."""
+"""Measure how much of a verdict on a plan rests on cited settlements, and how much on silence (rule A13)."""
 
 from __future__ import annotations
 

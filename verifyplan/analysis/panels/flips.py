@@ -1,4 +1,4 @@
-"""Say what rounds change: right votes that become wrong and back, sides taken, what the panel gains (rule F3b)."""
+"""Measure what rounds change: right votes that become wrong and back, sides taken, the majority (rule F3b)."""
 
 from __future__ import annotations
 

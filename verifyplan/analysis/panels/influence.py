@@ -1,4 +1,4 @@
-"""Influence: the classes and metrics that change when a worker is left out (rule F3)."""
+"""Measure which classes and metrics change when a worker is left out (rule F3)."""
 
 from __future__ import annotations
 

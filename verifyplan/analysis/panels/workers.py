@@ -1,4 +1,4 @@
-"""Workers: what each judge of a panel is worth, and who stands out (rule F3)."""
+"""Measure what each judge of a panel is worth, and find those who stand out (rule F3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Least squares on sums of products: on the simplex and unconstrained, cross-validated and resampled (rule F4)."""
+"""Least squares on the simplex and unconstrained: cross-validated, resampled, with intervals of weights (rule F4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often plans keep their ranks, or stay above a threshold, under drawn weights (rule F4)."""
+"""Measure how often plans keep their ranks, or stay above a threshold, under drawn weights (rule F4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of plans under weights, in exact arithmetic: sums, whole scores and ranks (rules A10, F4)."""
+"""Scores and ranks of plans under weights, in exact arithmetic, and their sensitivity to weights (rules A10, F4)."""
 
 from __future__ import annotations
 
