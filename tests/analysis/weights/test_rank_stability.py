@@ -14,7 +14,7 @@ from scipy.stats import kendalltau
 
 from tests.longer import examples
 from verifyplan.analysis import weights
-from verifyplan.analysis.weights import dirichlet, ranks_above
+from verifyplan.analysis.weights import dirichlet
 from verifyplan.errors import InputError
 
 CENTRE = {"a": "0.5", "b": "0.3", "c": "0.2"}
@@ -56,7 +56,7 @@ def test_shares_of_draws_are_those_counted_by_hand(cells, concentration, draws):
 @settings(max_examples=examples(40))
 def test_ranks_above_a_threshold_are_those_counted_by_hand(cells, concentration, draws, threshold, tile):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranks_above, "_TILE", (tile, 2 * tile - 1))
+        patch.setattr(dirichlet, "_TILE", (tile, 2 * tile - 1))
         found = weights.rank_stability(
             table_of(cells), CENTRE, concentration=concentration, draws=draws, threshold=threshold, ranked="above"
         )
@@ -84,7 +84,7 @@ def test_ranking_above_needs_a_threshold_that_not_too_many_reach(monkeypatch):
         weights.rank_stability(table, CENTRE, ranked="above")
     with pytest.raises(InputError, match="ranked: must be 'all' or 'above', got 'top'"):
         weights.rank_stability(table, CENTRE, ranked="top")
-    monkeypatch.setattr(ranks_above, "MAX_SCORES_ABOVE", 150)
+    monkeypatch.setattr(dirichlet, "MAX_SCORES_ABOVE", 150)
     with pytest.raises(InputError, match="threshold: 1 is reached by more than 150 scores over all draws"):
         weights.rank_stability(table, CENTRE, draws=100, threshold=1, ranked="above")
 

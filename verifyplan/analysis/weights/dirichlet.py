@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pandas as pd
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import MAX_FLOAT, Plans, Scored, checked_inputs, whole, within
 from verifyplan.analysis.weights.simplex import Weights
-from verifyplan.errors import Problem
+from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs
 from verifyplan.frames.text_codes import first_rows, numbered_rows
 from verifyplan.text import short_repr
@@ -118,3 +118,95 @@ def draw(
     attrs: dict[str, float | int | None] = {"draws": int(draws), "concentration": float(concentration)}
     attrs |= {"seed": int(seed), "threshold": None if threshold is None else float(threshold)}
     return Drawn(table, base, kind, count, drawn, attrs, kinds)
+
+
+MAX_SCORES_ABOVE = 50_000_000
+"""So many scores at most may reach the threshold, over all plans and draws."""
+
+_TILE = (128, 1024)
+"""Draws and plans whose scores are held at once: they stay in the cache."""
+
+Tile = npt.NDArray[np.float32]
+
+
+class RanksAbove(NamedTuple):
+    """Shares of draws of each kind of plan, and the ranks of the middle of those draws in which it is ranked."""
+
+    kept_rank: Floats
+    first: Floats
+    above: Floats
+    low: Ranks
+    """0 for a kind that no draw ranks; likewise `high`."""
+    high: Ranks
+
+
+def ranks_above(drawn: Drawn, tail: float) -> RanksAbove:
+    """Return how the kinds of plans rank among those that reach the threshold; `tail` is left out on each side.
+
+    Raises SettingsError where more scores reach the threshold than can be ranked.
+    """
+    kinds, ranks, n_kinds, draws = [], [], len(drawn.count), len(drawn.weights)
+    n_above = 0
+    for kind, of_draw in _reached(drawn):
+        n_above += len(kind)
+        if n_above > MAX_SCORES_ABOVE:
+            message = f"{drawn.attrs['threshold']:g} is reached by more than {MAX_SCORES_ABOVE:,} scores over all draws"
+            fix = "give a higher threshold, fewer draws, or ranked='all'"
+            raise SettingsError(Problem("threshold", message, fix))
+        scores = _scores(drawn, kind, of_draw)
+        order = np.lexsort((-scores, of_draw))
+        kind, of_draw = kind[order], of_draw[order]
+        better = np.cumsum(drawn.count[kind]) - drawn.count[kind]
+        begins = np.flatnonzero(np.diff(of_draw, prepend=-1))
+        kinds.append(kind)
+        ranks.append(1 + better - np.repeat(better[begins], np.diff(begins, append=len(of_draw))))
+    kind, rank = (np.concatenate([np.zeros(0, dtype=np.int64), *parts]) for parts in (kinds, ranks))
+
+    def share(rows: Any) -> Floats:
+        return np.bincount(kind[rows], minlength=n_kinds) / draws
+
+    order = np.lexsort((rank, kind))
+    times = np.bincount(kind, minlength=n_kinds)
+    start, ranked = np.cumsum(times) - times, times > 0
+    low, high = np.zeros((2, n_kinds), dtype=np.int64)
+    last = times[ranked] - 1
+    low[ranked] = rank[order[start[ranked] + np.floor(tail * last).astype(np.int64)]]
+    high[ranked] = rank[order[start[ranked] + np.ceil((1 - tail) * last).astype(np.int64)]]
+    return RanksAbove(share(rank == drawn.base_rank[kind]), share(rank == 1), share(slice(None)), low, high)
+
+
+def _reached(drawn: Drawn) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Yield the kinds and draws whose scores reach the threshold, some draws after the others.
+
+    Scores of single precision say which may; these are computed again.
+    """
+    threshold = drawn.attrs["threshold"]
+    n_draws, n_kinds = len(drawn.weights), len(drawn.count)
+    n_rows, n_columns = _TILE
+    largest = float(np.abs(drawn.values).max(initial=0))
+    slack = 4 * (drawn.values.shape[1] + 1) * float(np.finfo(np.float32).eps) * largest + 1e-9
+    least = np.nextafter(np.float32(float(threshold or 0) - slack), np.float32(-np.inf))
+    weights = drawn.weights.astype(np.float32)
+    columns = [
+        np.ascontiguousarray(drawn.values[start : start + n_columns].T.astype(np.float32))
+        for start in range(0, n_kinds, n_columns)
+    ]
+    tiles: dict[tuple[int, int], Tile] = {}
+    for top in range(0, n_draws, n_rows):
+        rows = weights[top : top + n_rows]
+        found = []
+        for at, column in enumerate(columns):
+            shape = len(rows), column.shape[1]
+            tile = np.matmul(rows, column, out=tiles.setdefault(shape, np.empty(shape, dtype=np.float32)))
+            may = np.flatnonzero((tile >= least).ravel())
+            if len(may):
+                of_draw, kind = np.divmod(may, shape[1])
+                found.append((kind + at * n_columns, of_draw + top))
+        if found:
+            kind, of_draw = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            sure = drawn.reached(_scores(drawn, kind, of_draw))
+            yield kind[sure], of_draw[sure]
+
+
+def _scores(drawn: Drawn, kind: npt.NDArray[np.int64], of_draw: npt.NDArray[np.int64]) -> Floats:
+    return np.asarray(np.einsum("ij,ij->i", drawn.weights[of_draw], drawn.values[kind]))
