@@ -26,7 +26,7 @@ _LEAD = (
     r"(?:\(?[A-Za-z0-9]{1,2}[.)]\s+)?[*_]*(?:(?:then|next|finally|also|now|and)\b,?\s+)?"
 )
 _VERBS: dict[Verb, str] = {
-    "edit": "modify|edit|change|update|extend|rewrite|refactor|patch|amend",
+    "edit": "modify|edit|change|update|extend|rewrite|refactor|patch|amend|wrap|replace|adapt|adjust|rework|simplify|convert",
     "delete": "delete|remove|drop",
     "rename": "rename|move",
     "add": "add|introduce|install|depend on",
@@ -47,7 +47,7 @@ _INTRODUCTION = re.compile(
 )
 _HOME_BEFORE = re.compile(r"\bin\s+(?:the\s+(?:file|module)\s+)?`(?P<path>[^`\s]+\.\w+)`,\s+$", re.IGNORECASE)
 _HOME_BEHIND = re.compile(
-    r"`?(?:\s+[A-Za-z]+){0,2}?(?:\s+to\s+`[^`]+`)?\s+(?:in|of|from)\s+(?:the\s+(?:file|module)\s+)?`(?P<path>[^`\s]+\.\w+)`",
+    r"`?(?:\s+[A-Za-z]+){0,2}?(?:\s+(?:to|with|by)\s+`[^`]+`)?\s+(?:in|of|from)\s+(?:the\s+(?:file|module)\s+)?`(?P<path>[^`\s]+\.\w+)`",
     re.IGNORECASE,
 )
 _IN_FILE = re.compile(rf"{_LEAD}(?:in|open)\s+(?:the\s+file\s+)?`(?P<code>[^`]+)`(?P<rest>.*)$", re.IGNORECASE)
@@ -56,6 +56,7 @@ _AS_IT_IS = re.compile(
     r"|lines? \d+)\b",
     re.IGNORECASE,
 )
+_EDITS = re.compile(rf"[,:]?\s+(?:(?:also|then|now)\s+)?(?:{_VERBS['edit']})\b", re.IGNORECASE)
 _CHANGED_CELL = re.compile(r"[*_]*(?:modify|modified|edit|update|change|extend|delete|remove)d?\b", re.IGNORECASE)
 _THING_IN_FILE = re.compile(
     rf"{_LEAD}(?:(?:in|(?:add|append|insert)\s.{{1,120}}?\sto)\s+the\s+[\w -]{{3,60}}?\s(?:in|of)"
@@ -152,12 +153,14 @@ class PlanText:
         return tuple(instruction for sentence in plain for instruction in _instructions(sentence))
 
     def file_instructions(self) -> Iterator[Instruction]:
-        """Yield the instructions whose object is the path of one file."""
+        """Yield the instructions whose object is the path of one file, or code that they change in such a file."""
         for instruction in self.instructions:
             name = without_place(instruction.name.split("::")[0].strip())
             behind = instruction.text.partition(instruction.name)[2].lstrip("`")
             if is_path(name) and not name.endswith("/") and not PART_OF.match(behind):
                 yield instruction._replace(name=normalised(name))
+            elif instruction.verb in ("edit", "delete", "rename") and is_path(instruction.home):
+                yield instruction._replace(verb="edit", name=normalised(instruction.home), by_sentence=False)
 
     @cached_property
     def commands(self) -> tuple[tuple[int, str], ...]:
@@ -255,7 +258,7 @@ def _instructions(sentence: Sentence) -> Iterator[Instruction]:
         name = matched["code"] or matched["bare"]
         yield Instruction(line, verb, name, text, home=home["path"] if home else "")
     inside = _IN_FILE.match(text)
-    if inside and _AS_IT_IS.search(inside["rest"]):
+    if inside and (_AS_IT_IS.search(inside["rest"]) or _EDITS.match(inside["rest"])):
         yield Instruction(line, "edit", inside["code"], text, by_sentence=False)
     thing = _THING_IN_FILE.match(text)
     if thing:
