@@ -12,7 +12,7 @@ from pydantic_core import from_json, to_json
 
 from verifyplan.errors import LogError
 from verifyplan.protocol.event_run import LOG_VERSION, CallFailed, CallReplied, RunStarted, TurnReplied, TurnSent
-from verifyplan.runlog import chain, log_lines, migrate
+from verifyplan.runlog import chain, migrate, reader
 from verifyplan.runlog.cross_state import artifact_of, fold_cross
 from verifyplan.runlog.debate_state import fold_debate
 from verifyplan.runlog.migrate import STEPS, steps_from
@@ -118,7 +118,7 @@ def old(monkeypatch) -> bytes:
         {"type": "run-resumed", "dropped": 12, "repeated": ["i1/probe"], "versions": {}},
     ]
     monkeypatch.setattr(
-        log_lines, "steps_from", lambda version, place: steps_from(version, place, {1: renamed, 2: dropped}, 3)
+        reader, "steps_from", lambda version, place: steps_from(version, place, {1: renamed, 2: dropped}, 3)
     )
     return log_of(events)
 
@@ -141,7 +141,7 @@ def test_events_are_read_through_every_step_and_what_is_no_more_is_left_out(old)
 
 
 def test_without_its_step_an_old_event_is_refused_with_its_line(old, monkeypatch):
-    monkeypatch.setattr(log_lines, "steps_from", lambda version, place: steps_from(version, place, {}, 1))
+    monkeypatch.setattr(reader, "steps_from", lambda version, place: steps_from(version, place, {}, 1))
     with pytest.raises(LogError, match=r"old\.jsonl: line 2: is not an event of this version .*worker-stretched"):
         parse_log(old, "old.jsonl")
 

@@ -21,9 +21,8 @@ from verifyplan.protocol.settings import BlockedWord
 from verifyplan.reports.log import log_text
 from verifyplan.reports.visible import lines, one_line
 from verifyplan.runs.plan.pauses import Answer, Pause, PauseHandler, answer_event, read_answer
-from verifyplan.runs.reported import ReportedRun
 from verifyplan.runs.resume import words_before_resuming
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import ReportedRun, Run
 
 MAX_CLAIM_CHARACTERS = 200
 """How much is shown of a blocking challenge's claim and concern."""

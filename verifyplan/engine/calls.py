@@ -10,38 +10,24 @@ import asyncio
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
-from verifyplan.agents.base import (
-    Backend,
-    ConversingBackend,
-    LimitedBackend,
-    LimitError,
-    Request,
-    Send,
-    Sending,
-)
+from verifyplan.agents.base import Backend, ConversingBackend, LimitedBackend, LimitError, Request
 from verifyplan.engine.emitter import Emitter
-from verifyplan.engine.sending import CallClock, LiveSending
+from verifyplan.engine.turns import CallClock, CallTurns, json_copy, ms_since
 from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.errors import SettingsError
-from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, ToolUse, Usage, WorkerRequest
-from verifyplan.protocol.event_run import (
-    Attempt,
-    CallFailed,
-    CallReplied,
-    CallRequested,
-    Failure,
-    TurnReplied,
-    TurnSent,
-)
+from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, WorkerRequest
+from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure
 from verifyplan.protocol.role_call import AGENT_OF_ROLE, DebateRequest
+from verifyplan.protocol.settings import Limits
 from verifyplan.redaction import redact, redacted
-from verifyplan.runlog.recorder import Past, Result
+from verifyplan.runlog.recorder import Recorder, Result
 from verifyplan.text import truncate
 
 REASON_LENGTH = 500
@@ -61,15 +47,21 @@ class CensoredError(Exception):
 
 
 class Caller:
-    """Makes the calls of one run; `backend` is None in a replay, `timeout` (seconds) None for no limit."""
+    """Makes the calls of one run within its limits, and emits its events.
+
+    `backend` is None in a replay, `timeout` (seconds) None for no limit; each event that is emitted goes to `folds`,
+    such as the state of the run.
+    """
 
     def __init__(
-        self, backend: Backend | None, emitter: Emitter, usage_limit: UsageLimit, timeout: float | None
+        self, backend: Backend | None, recorder: Recorder, limits: Limits, timeout: float | None, *folds: Sink
     ) -> None:
-        self.backend, self.emitter, self.usage_limit, self.timeout = backend, emitter, usage_limit, timeout
-        self.past = emitter.recorder.past
+        self.past = recorder.past
         self.never_asked: dict[str, str] = {}
         """Items that a recorded reply was never asked about, in a replay under other rules, with the last such call."""
+        self._backend, self._recorder, self._timeout = backend, recorder, timeout
+        self._usage_limit = UsageLimit(limits)
+        self._emitter = Emitter(recorder, self._usage_limit.add, *folds)
         self._converses = isinstance(backend, ConversingBackend)
         self._limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
         self._endpoint_limits: Mapping[str, int] = backend.call_limits if isinstance(backend, LimitedBackend) else {}
@@ -77,13 +69,17 @@ class Caller:
             asyncio.Semaphore(self._limit) if self._limit else nullcontext()
         )
 
+    def emit(self, event: Event) -> None:
+        """Emit an event of the run; it is on disk when this returns."""
+        self._emitter.emit(event)
+
     def refusal(self, call_id: str, name: str | None = None) -> str:
         """Return why a limit keeps a call back, or all calls below an id that ends in a slash; blank where none does.
 
         `name` is how the reason names it. A call whose request is on disk was not kept back: the limits of now do not
         decide again what was decided then.
         """
-        return "" if self.past.was_asked(call_id) else self.usage_limit.refusal(name or call_id)
+        return "" if self.past.was_asked(call_id) else self._usage_limit.refusal(name or call_id)
 
     async def call_all(self, requests: Collection[Request]) -> list[Result]:
         """Make all calls, as `read_all` does, and return their results in the order of the requests."""
@@ -100,7 +96,7 @@ class Caller:
         made if this is a replay and a call has no recorded reply.
         """
         call_ids = [request.call_id for request in requests]
-        if self.backend is None:
+        if self._backend is None:
             self._check_replay(requests)
         for request in requests:
             self._record_request(request)  # which may take up a reply from before a reopening
@@ -109,11 +105,11 @@ class Caller:
         for request in requests if len(missing) < len(call_ids) else ():
             if (result := self.past.result(request.call_id)) is not None:
                 for event in (*self.past.turns(result.call_id), result):
-                    self.emitter.emit(event)
+                    self._emitter.emit(event)
                 results[request.call_id] = read(request, result)
         if missing:
             # a call that is made again costs again: the log says so before it is made
-            self.emitter.recorder.write_resumption()
+            self._recorder.write_resumption()
 
             async def call(request: RequestT) -> None:
                 results[request.call_id] = read(request, await self._call(request))
@@ -129,7 +125,7 @@ class Caller:
     def _check_replay(self, requests: Collection[Request]) -> None:
         """Show a replay's requests to its recorder; raise CensoredError if one of them has no recorded reply."""
         for request in requests:
-            self.emitter.recorder.note_request(request)
+            self._recorder.note_request(request)
         for request in requests:
             if not self.past.has_result(request.call_id):
                 raise CensoredError(request.call_id)
@@ -145,7 +141,7 @@ class Caller:
         recorded = self.past.recorded(requested)
         if recorded is not None and isinstance(recorded.event, CallRequested):
             self.never_asked |= dict.fromkeys(set(items) - set(recorded.event.items), request.call_id)
-        self.emitter.emit(requested)
+        self._emitter.emit(requested)
 
     def _counted(self, requests: Collection[Request], missing: Collection[str]) -> Mapping[str, int]:
         """Return how many calls are to be made, by `_limited_endpoint`."""
@@ -155,9 +151,9 @@ class Caller:
 
     def _limited_endpoint(self, request: Request) -> str:
         """Return the address that a request goes to if that has a limit of its own; blank if it has none."""
-        if not self._endpoint_limits or not isinstance(self.backend, LimitedBackend):
+        if not self._endpoint_limits or not isinstance(self._backend, LimitedBackend):
             return ""
-        address = self.backend.address_for(request)
+        address = self._backend.address_for(request)
         return address if address in self._endpoint_limits else ""
 
     async def _live(self, calls: Mapping[str, tuple[int, Iterator[Awaitable[None]]]]) -> None:
@@ -170,7 +166,7 @@ class Caller:
             for call in of_endpoint:
                 await call
 
-        with self.emitter:
+        with self._emitter:
             tasks = [
                 asyncio.create_task(make_calls(of_endpoint))
                 for endpoint, (count, of_endpoint) in calls.items()
@@ -179,7 +175,7 @@ class Caller:
             try:
                 for task in asyncio.as_completed(tasks):
                     await task
-                await self.emitter.synced()
+                await self._emitter.synced()
             finally:  # not a TaskGroup: that would wrap what it lets out
                 for task in tasks:
                     task.cancel()
@@ -190,29 +186,29 @@ class Caller:
         async with self._slots:
             try:
                 result = await self._result(request)
-                self.emitter.emit_unsynced(result)
+                self._emitter.emit_unsynced(result)
             finally:
-                self.usage_limit.release(request.call_id)
+                self._usage_limit.release(request.call_id)
         if not self._converses:
-            await self.emitter.synced()
+            await self._emitter.synced()
         return result
 
     async def _result(self, request: Request) -> Result:
         """Return the event that says how a call ended; the timeout begins here."""
         began = time.monotonic()
-        clock = CallClock(self.timeout)
-        turns = CallTurns(self.emitter, self.past, self.usage_limit, clock)
+        clock = CallClock(self._timeout)
+        turns = CallTurns(self._emitter, self._usage_limit, clock)
         status: Failure
         try:
             async with clock.limit:
-                return _replied(request.call_id, await self._reply(request, turns), _ms_since(began))
+                return _replied(request.call_id, await self._reply(request, turns), ms_since(began))
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise
             status, reason = "error", "CancelledError: the backend gave up its own work"
         except Exception as error:
-            if self.emitter.error is not None:  # the log or the sink failed, not the agent
-                raise self.emitter.error from None
+            if self._emitter.error is not None:  # the log or the sink failed, not the agent
+                raise self._emitter.error from None
             if isinstance(error, SettingsError):  # a wrong key: set right, the run goes on where it was
                 raise
             status, reason = self._failure(error)
@@ -220,7 +216,7 @@ class Caller:
             call_id=request.call_id,
             status=status,
             reason=_plain_reason(reason),
-            duration_ms=_ms_since(began),
+            duration_ms=ms_since(began),
             usage=turns.usage,
             tools=turns.tools,
         )
@@ -229,118 +225,15 @@ class Caller:
         if isinstance(error, LimitError):
             return "budget", str(error)
         if isinstance(error, TimeoutError):
-            return "timeout", str(error) or f"no answer within {self.timeout} s"
+            return "timeout", str(error) or f"no answer within {self._timeout} s"
         return "error", f"{type(error).__name__}: {error}"
 
     async def _reply(self, request: Request, turns: CallTurns) -> Reply:
-        assert self.backend is not None  # noqa: S101  (call_all has seen to it)
-        if isinstance(self.backend, ConversingBackend):
-            return await self.backend.converse(request, turns)
+        assert self._backend is not None  # noqa: S101  (call_all has seen to it)
+        if isinstance(self._backend, ConversingBackend):
+            return await self._backend.converse(request, turns)
         await turns.reserve(request.call_id, None)
-        return await self.backend.answer(request)
-
-
-class CallTurns:
-    """The turns of one call, recorded or to be made; `usage` and `tools` add up those of all turns so far."""
-
-    def __init__(self, emitter: Emitter, past: Past, usage_limit: UsageLimit, clock: CallClock) -> None:
-        self.usage = Usage()
-        self.tools: tuple[ToolUse, ...] = ()
-        self._emitter, self._past, self._usage_limit, self._clock = emitter, past, usage_limit, clock
-        self._sending: LiveSending | None = None
-        """What notes the requests of the turn that is under way."""
-
-    def sent(self, turn: str) -> TurnSent | None:
-        """Return what a turn added, if it is on disk."""
-        return self._past.sent(turn)
-
-    async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
-        """Return the recorded reply of a turn, else what `send` brings, which is on disk when this returns.
-
-        LimitError, before anything is sent, where the run has used what it may use.
-        """
-        sent = redacted(sent)
-        self.tools += sent.tools
-        known = self._past.turn(sent.call_id)
-        if known is None:
-            await self.reserve(sent.call_id, sent.estimate)
-        try:
-            self._emitter.emit_unsynced(sent)
-            attempts = self._past.attempts(sent.call_id)
-            self._emit(attempt for attempt in attempts if attempt.error)
-            replied = known or await self._send(sent.call_id, send)
-            self._emitter.emit_unsynced(replied)
-            self._emit(attempt for attempt in attempts if not attempt.error)
-            if self._sending is not None:
-                self._sending.note_answered()
-                self._note_unrecorded(self._sending, known, attempts)
-        except BaseException:
-            if self._sending is not None and self._emitter.error is None:
-                self._sending.note_answered(lost=True)
-            raise
-        finally:
-            self._usage_limit.release(sent.call_id)
-        self.usage += replied.usage
-        if known is None:
-            await self._emitter.synced()
-        return replied
-
-    def _emit(self, attempts: Iterable[Attempt]) -> None:
-        for attempt in attempts:
-            self._emitter.emit_unsynced(attempt)
-
-    def _note_unrecorded(self, sending: LiveSending, known: TurnReplied | None, attempts: Sequence[Attempt]) -> None:
-        """Record the request of a reply on disk, where a process ended between both.
-
-        Replies of batches have none, nor do those in logs of before, whose turns have no estimate.
-        """
-        if known is None or known.batch is not None or any(not attempt.error for attempt in attempts):
-            return
-        record = self._past.recorded(TurnSent(call_id=known.call_id, model="", request_sha256=""))
-        if record is not None and isinstance(record.event, TurnSent) and record.event.estimate is not None:
-            sending.note_unrecorded(record.at, known.duration_ms)
-
-    async def reserve(self, name: str, estimate: Usage | None) -> None:
-        """Wait until there is room for what is about to be sent; LimitError where the run may not send any more."""
-        with self._clock.stopped():
-            refusal = await self._usage_limit.reserve(name, estimate)
-        if refusal:
-            raise LimitError(refusal)
-
-    def sending(self, turn: TurnSent) -> Sending:
-        """Return what notes the HTTP requests of a turn."""
-
-        async def reserve_again() -> None:
-            self._usage_limit.release(turn.call_id)
-            await self.reserve(turn.call_id, turn.estimate)
-
-        made, cut_off = len(self._past.attempts(turn.call_id)), self._past.was_cut_off(turn.call_id)
-        emit = self._emitter.emit_unsynced
-        self._sending = LiveSending(turn.call_id, self._clock, emit, reserve_again, made=made, cut_off=cut_off)
-        return self._sending
-
-    @staticmethod
-    async def _send(turn: str, send: Send) -> TurnReplied:
-        """Send a turn; ValueError for a message that no log can hold, which is a fault of the call, not of the run."""
-        began = time.monotonic()
-        reply = await send()
-        return TurnReplied(
-            call_id=turn,
-            message=redacted(_json_copy(reply.message)),
-            usage=reply.usage,
-            duration_ms=_ms_since(began),
-            batch=reply.batch,
-        )
-
-
-def _ms_since(began: float) -> int:
-    return round((time.monotonic() - began) * 1000)
-
-
-def _json_copy(value: Any) -> Any:
-    """Return a copy in JSON values; the value is nested once more, as it will be in a log, whose depth is limited."""
-    [[copy]] = from_json(to_json([[value]]), allow_inf_nan=False)
-    return copy
+        return await self._backend.answer(request)
 
 
 def _plain_reason(text: str) -> str:
@@ -359,7 +252,7 @@ def _replied(call_id: str, reply: Reply, measured_ms: int) -> CallReplied:
         raise ValueError(f"the backend counts {reply.usage.total:.3g} tokens, which no table can hold")
     return CallReplied(
         call_id=call_id,
-        value=redacted(_json_copy(reply.value)),
+        value=redacted(json_copy(reply.value)),
         usage=reply.usage,
         duration_ms=reply.duration_ms or measured_ms,
         source=reply.source,

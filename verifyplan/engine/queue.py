@@ -12,6 +12,7 @@ import numpy as np
 
 from verifyplan.analysis.dawid_skene_rules import with_estimates
 from verifyplan.engine.calls import Caller
+from verifyplan.engine.drive import Step, no_step
 from verifyplan.protocol.artifact import FinalState
 from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.event import Sink
@@ -85,8 +86,8 @@ class QueueLoop:
     """Items that one call asks about; None for all of a dispatch."""
     only: ListedCalls | None = None
     """The only calls that are made, whatever earlier rounds decide; None makes those that the rules ask for."""
-    step: Callable[[], None] = lambda: None
-    """Called when a worker's dispatch is over, for progress."""
+    step: Step = no_step
+    """Called when a worker's dispatch is over."""
     _workers: tuple[str, ...] = field(default=(), init=False)
     _queue: list[QueueItem] = field(default_factory=list, init=False)
     _position: dict[str, int] = field(default_factory=dict, init=False)

@@ -21,9 +21,8 @@ from verifyplan.protocol import event_cross, event_run
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.protocol.structs import fields_of, options_of
 from verifyplan.runlog.chain import Record, whole_lines
-from verifyplan.runlog.log_lines import record_of, steps_of
 from verifyplan.runlog.migrate import Step
-from verifyplan.runlog.reader import StoredRecords, parse_log
+from verifyplan.runlog.reader import StoredRecords, parse_log, record_of, steps_of
 
 _CALLS = (
     *(event_run.CallRequested, event_run.CallReplied),

@@ -21,7 +21,8 @@ from verifyplan.redaction import MARK
 from verifyplan.repository.repository import Repository
 from verifyplan.runs.call_use import CASES
 from verifyplan.runs.cross.crossverify import PreparedCrossRun
-from verifyplan.runs.debate.debate import PreparedDebate, debate_request
+from verifyplan.runs.debate.debate import PreparedDebate
+from verifyplan.runs.debate.loop import debate_request
 from verifyplan.runs.debate.pair import Pair
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
 from verifyplan.runs.plan.verify import PreparedPlanRun

@@ -19,11 +19,11 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import Log, read_log
 from verifyplan.runlog.recorder import Past, Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.runs.backends import bind_backend, check_affordable
+from verifyplan.runs.arguments import bind_backend, check_affordable
 from verifyplan.runs.batch.journal import turns_in_batches, was_in_batches
 from verifyplan.runs.cross.loop import drive_cross
 from verifyplan.runs.cross.run import CrossRun, write_artifact_of
-from verifyplan.runs.debate.debate import drive_debate
+from verifyplan.runs.debate.loop import drive_debate
 from verifyplan.runs.debate.pair import NAME as PAIR
 from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.debate.run import Debate

@@ -6,24 +6,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, overload
 
 from verifyplan.agents.anthropic.key import address_of
 from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.ignored_requests import notes_on_ignored
 from verifyplan.analysis.independence import notes_on_independence
+from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
+from verifyplan.files import write_text
 from verifyplan.frames.few_votes import notes_on_few_votes
 from verifyplan.frames.run_notes import counted_calls, failure_counts, note_not_opened
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import RunEnded, RunStarted
+from verifyplan.reports.blocks import Page
+from verifyplan.reports.pages import page_html, page_markdown
 from verifyplan.reports.usage import cost_words
 from verifyplan.rules.going_on import NO_LOG, LogPlace, how_to_go_on, if_moved
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current
 from verifyplan.runlog.table_records import light_records
 from verifyplan.text import counted
+
+ReportForm = Literal["markdown", "html"]
 
 
 @with_field_docs
@@ -131,3 +138,31 @@ class Run:
     def frames(self) -> RunSet:
         """The run as tables (rule E4)."""
         return tables_of(light_records(self.records), self.run_id, str(self.log_path or ""))
+
+
+@with_field_docs
+@dataclass(frozen=True, repr=False)
+class ReportedRun(Run):
+    """A run that has a report."""
+
+    @property
+    def _page(self) -> Page:
+        """Return the report as blocks."""
+        raise NotImplementedError
+
+    @overload
+    def report(self, path: None = None, *, form: ReportForm | None = None) -> str: ...
+    @overload
+    def report(self, path: str | Path, *, form: ReportForm | None = None) -> Path: ...
+    def report(self, path: str | Path | None = None, *, form: ReportForm | None = None) -> str | Path:
+        """Write the report and return its path, whose suffix chooses Markdown or HTML; without a path return its text.
+
+        Raises InputError for a path of another suffix, unless `form` says how it is written.
+        """
+        suffix = None if path is None else Path(path).suffix
+        if form is None and suffix not in (None, ".md", ".html", ".htm"):
+            fix = "name a .md or .html file, or say form="
+            raise InputError(Problem("path", f"{str(path)!r} does not say the form of the report", fix))
+        html = form == "html" or (form is None and suffix in (".html", ".htm"))
+        text = (page_html if html else page_markdown)(self._page)
+        return text if path is None else write_text(path, text)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from verifyplan.agents.base import ModelBackend
-from verifyplan.engine.run_async import run_async
+from verifyplan.engine.drive import run_async
 from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runs.batch.jobs import BatchJob, runs_in

@@ -19,6 +19,7 @@ from verifyplan.rules.grouping import Matcher
 from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE
 from verifyplan.runs.arguments import (
     Workers,
+    bind_backend,
     check_booleans,
     check_counts,
     check_log_dir,
@@ -27,7 +28,6 @@ from verifyplan.runs.arguments import (
     read_roster,
     read_task_type,
 )
-from verifyplan.runs.backends import bind_backend
 from verifyplan.runs.cross.fitted_calls import with_fitted_calls
 from verifyplan.runs.cross.listed_calls import with_listed_calls
 from verifyplan.runs.cross.loop import drive_cross

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from verifyplan.agents.base import Backend
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.emitter import Emitter
+from verifyplan.engine.drive import Step, drive_loop, no_step
 from verifyplan.engine.queue import ListedCalls, QueueItem, QueueLoop, QueueResult
-from verifyplan.engine.run_async import run_async
-from verifyplan.engine.usage_limit import UsageLimit
-from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.artifact import Round2SkippedReason
 from verifyplan.protocol.event_cross import PLAN_BODY, FindingClassified, FindingGrouped
 from verifyplan.protocol.event_run import CrossInputs, CrossOutcome, RunEnded, RunStarted
@@ -20,7 +18,6 @@ from verifyplan.protocol.vote import HELD, Classification
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.grouping import Matcher, group
 from verifyplan.runlog.recorder import Recorder
-from verifyplan.runs.say_waits import say_waits
 
 
 def drive_cross(
@@ -37,9 +34,8 @@ def drive_cross(
     inputs = started.cross
     plan_rounds = (inputs.plan_settings or {}).get("maxRounds", 0)
     steps = len(inputs.analysers) * (inputs.settings["effectiveMaxRounds"] + plan_rounds)
-    with progress_bar("cross-verifying", steps or None, progress) as step:
-        recorder.also_hand_to(say_waits(step.say))
-        run_async(run_cross_loop(started, backend, matcher, recorder, step), backend)
+    loop = partial(run_cross_loop, started, backend, matcher, recorder)
+    drive_loop(loop, backend, recorder, "cross-verifying", steps or None, progress)
 
 
 async def run_cross_loop(
@@ -47,35 +43,34 @@ async def run_cross_loop(
     backend: Backend | None,
     matcher: Matcher | None,
     recorder: Recorder,
-    step: Callable[[], None] = lambda: None,
+    step: Step = no_step,
 ) -> None:
     """Group the findings, settle what needs no vote, vote on the rest, judge the plan body, and end the run.
 
-    The events go to `recorder`. `drive_cross` holds the backend's connections and shows progress around it.
+    The events go to `recorder`. It runs within `drive_cross`, or in a batch of runs.
     """
     inputs = started.cross
     settings, roster = inputs.settings, inputs.analysers
-    usage_limit = UsageLimit(inputs.limits)
-    emitter = Emitter(recorder, usage_limit.add)
-    emitter.emit(started)
+    caller = Caller(backend, recorder, inputs.limits, inputs.timeout)
+    caller.emit(started)
     findings, items = group_events(inputs, matcher)
     for grouped in (*findings, *items):
-        emitter.emit(grouped)
+        caller.emit(grouped)
     queue = []
     for finding in findings:
         classification = _class_without_vote(finding, roster, enabled=settings["enabled"])
         if classification is None:
             queue.append(_queue_item(finding))
         else:
-            emitter.emit(_round_0(finding, classification))
+            caller.emit(_round_0(finding, classification))
     loop = QueueLoop(
         part="findings",
         roster=roster,
         mode=inputs.mode,
         verification_mode=settings["verificationMode"],
         max_rounds=max(call.round for call in inputs.only) if inputs.only else settings["effectiveMaxRounds"],
-        caller=Caller(backend, emitter, usage_limit, inputs.timeout),
-        emit=emitter.emit,
+        caller=caller,
+        emit=caller.emit,
         items_per_call=inputs.items_per_call,
         rules=inputs.rules,
         only=listed_calls(inputs),
@@ -91,7 +86,7 @@ async def run_cross_loop(
         gating=gate.gating,
         exit_reason=result.cut_off or gate.cut_off,
     )
-    emitter.emit(RunEnded(outcome=outcome))
+    caller.emit(RunEnded(outcome=outcome))
 
 
 class GateResult(NamedTuple):

@@ -27,8 +27,7 @@ from verifyplan.rules.settings import note_unknown_task_type
 from verifyplan.runlog.cross_state import CrossState, artifact_of, artifact_without_findings, findings_of, fold_cross
 from verifyplan.runlog.current import is_reopened
 from verifyplan.runs.merges import TableMatcher, merges_of
-from verifyplan.runs.reported import ReportedRun
-from verifyplan.runs.run import Run
+from verifyplan.runs.run import ReportedRun, Run
 from verifyplan.text import counted
 
 RunT = TypeVar("RunT", bound=Run)

@@ -1,52 +1,35 @@
-"""`debate`: architect and builder settle a change turn by turn, from the arguments to the run (part C of the rules)."""
+"""`debate`: architect and builder settle a change turn by turn; from the arguments to the run (part C of the rules)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from pydantic import ValidationError
 
 from verifyplan.agents.base import Backend
-from verifyplan.engine.calls import Caller
-from verifyplan.engine.emitter import Emitter
-from verifyplan.engine.run_async import run_async
-from verifyplan.engine.usage_limit import UsageLimit
-from verifyplan.errors import InputError, MessageError, Problems
-from verifyplan.progress import progress as progress_bar
+from verifyplan.errors import InputError, Problem, Problems
+from verifyplan.files import decode
 from verifyplan.protocol.event import Sink
-from verifyplan.protocol.event_cross import MessagePublished
-from verifyplan.protocol.event_run import (
-    CallFailed,
-    DebateInputs,
-    DebateOutcome,
-    DebateReason,
-    DebateStatus,
-    RunEnded,
-    RunStarted,
-)
-from verifyplan.protocol.message import BudgetTrace, Message, MessageType, check_answer, check_message
+from verifyplan.protocol.event_run import DebateInputs, RunStarted
 from verifyplan.protocol.records import Challenge
-from verifyplan.protocol.role_call import ArchitectAnswer, BuilderAnswer, DebateRequest
 from verifyplan.repository.repository import Repository
-from verifyplan.rules.answers import parse_answer
-from verifyplan.rules.budgets import OTHERS
-from verifyplan.rules.debate import MAX_TURNS, ROLE_OF_TYPE, DebateRuling, asked_for, call_id, closing, ruling
-from verifyplan.runlog.debate_state import DebateState
-from verifyplan.runlog.recorder import Recorder
+from verifyplan.rules.debate import MAX_TURNS
 from verifyplan.runs.arguments import (
+    check_affordable,
     check_booleans,
     check_counts,
     check_log_dir,
     check_timeout,
     read_folder,
     read_limits,
+    writable,
 )
-from verifyplan.runs.backends import check_affordable
-from verifyplan.runs.debate.arguments import read_challenges, read_documents, read_task
+from verifyplan.runs.debate.loop import drive_debate
 from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.debate.run import Debate
-from verifyplan.runs.say_waits import say_waits
 from verifyplan.runs.start import describe_repository, driven, open_log, start_event
 
 LOG_STEM = "debate"
@@ -54,6 +37,12 @@ LOG_STEM = "debate"
 
 MAX_TITLE_CHARACTERS = 100
 """Characters of the task's first line that name the run."""
+
+
+MAX_TASK_CHARACTERS = 1_000_000
+"""Every call holds the whole task."""
+MAX_NAME_CHARACTERS = 500
+"""Characters of a document's name."""
 
 
 @dataclass(frozen=True)
@@ -166,126 +155,70 @@ def debate(
     return PreparedDebate(started, pair, log_dir, sink, progress)
 
 
-def drive_debate(
-    started: RunStarted, backend: Backend | None, recorder: Recorder, progress: bool | None = None
-) -> None:
-    """Drive a debate until it ends, from nothing or from what `recorder` holds of it, and show its progress.
-
-    CensoredError where there is no backend and a reply is missing.
-    """
-    with progress_bar("debating", None, progress) as step:
-        recorder.also_hand_to(say_waits(step.say))
-        run_async(run_debate_loop(started, backend, recorder, step), backend)
-
-
-def debate_request(
-    inputs: DebateInputs, turn: int = 1, kind: MessageType = "propose", diff: str = "", messages: Sequence[Message] = ()
-) -> DebateRequest:
-    """Return the request of a call, by default the first of a debate, with what was said and written until then."""
-    return DebateRequest(
-        call_id=call_id(turn, kind),
-        role=ROLE_OF_TYPE[kind],
-        type=kind,
-        turn=turn,
-        max_turns=inputs.max_turns,
-        task=inputs.task,
-        documents=inputs.documents,
-        challenges=inputs.challenges,
-        diff=diff,
-        messages=tuple(messages),
-        tools=OTHERS,
-    )
-
-
-async def run_debate_loop(
-    started: RunStarted, backend: Backend | None, recorder: Recorder, step: Callable[[], None] = lambda: None
-) -> None:
-    """Run a debate turn by turn until a rule ends it; its events go to `recorder`."""
-    inputs, state = started.debate, DebateState()
-    usage_limit = UsageLimit(inputs.limits)
-    emitter = Emitter(recorder, usage_limit.add, state.add)
-    emitter.emit(started)
-    await DebateLoop(state, Caller(backend, emitter, usage_limit, inputs.timeout), emitter.emit, step).run()
-
-
-class BrokenOffError(Exception):
-    """The debate ends without a status: an agent failed, or a limit of the run is reached."""
-
-    def __init__(self, reason: DebateReason, message: str) -> None:
-        super().__init__(message)
-        self.reason: DebateReason = reason
-
-
-@dataclass
-class DebateLoop:
-    """The turns of one debate (rule C2); all state is in the fold of the events."""
-
-    state: DebateState
-    caller: Caller
-    emit: Sink
-    step: Callable[[], None] = lambda: None
-    """Called when a call is over, for progress."""
-
-    async def run(self) -> None:
-        """Hold turn by turn until a rule ends the debate; a call that fails ends it at once, and is not made again."""
-        turn, message, ended = 0, "", None
-        status: DebateStatus | None = None
+def read_task(task: object) -> str:
+    """Return the task, read if it is a file; InputError where it is blank, or holds what no log can."""
+    fix = "say what is to be settled, or name a file that does, as a Path"
+    if not isinstance(task, str | Path):
+        raise InputError(Problem("task", f"is a {type(task).__name__}, not a text", fix))
+    text = str(task)
+    if isinstance(task, Path):
         try:
-            while ended is None:
-                turn += 1
-                ended = await self._turn(turn)
-            status, reason = ended.status, ended.reason
-        except BrokenOffError as error:
-            reason, message = error.reason, str(error)
-        outcome = DebateOutcome(status=status, reason=reason, turns=turn, diff=self.state.diff, exit_reason=message)
-        self.emit(RunEnded(outcome=outcome))
+            with task.open("rb") as stream:
+                data = stream.read(4 * MAX_TASK_CHARACTERS + 1)
+        except (OSError, ValueError) as error:
+            readable = "name a file of text, or give the text itself"
+            raise InputError(Problem("task", f"{text!r} cannot be read ({error})", readable)) from None
+        text = decode(data, text)
+    if not text.strip():
+        raise InputError(Problem("task", "is blank", fix))
+    if len(text) > MAX_TASK_CHARACTERS:
+        raise InputError(Problem("task", f"is longer than {MAX_TASK_CHARACTERS:,} characters", "say it in fewer words"))
+    if not writable(text):
+        message = "holds halves of surrogate pairs, which cannot be written down"
+        raise InputError(Problem("task", message, "read the text as UTF-8"))
+    return text
 
-    async def _turn(self, turn: int) -> DebateRuling | None:
-        """Hold one turn; return how it ends the debate, or None if it does not."""
-        max_turns, before = self.state.inputs.max_turns, self.state.diff
-        opening, implement, verify = asked_for(turn)
-        await self._ask(turn, opening)
-        await self._ask(turn, implement)
-        stagnant = ruling(turn, max_turns, before, self.state.diff)
-        if stagnant is not None:
-            self._publish(closing(turn))
-            return stagnant
-        verification = await self._ask(turn, verify)
-        return ruling(turn, max_turns, before, self.state.diff, verification.content)
 
-    async def _ask(self, turn: int, kind: MessageType) -> Message:
-        """Make one call and publish the message that answers it, with its usage where a model was called (rule C4)."""
-        request = debate_request(self.state.inputs, turn, kind, self.state.diff, self.state.messages)
-        if refusal := self.caller.refusal(request.call_id):
-            raise BrokenOffError("BUDGET", refusal)
-        [result] = await self.caller.call_all([request])
-        self.step()
-        if isinstance(result, CallFailed):
-            reason: DebateReason = "BUDGET" if result.status == "budget" else "AGENT_FAILED"
-            raise BrokenOffError(reason, f"{result.call_id}: {result.status}: {result.reason}")
-        answer = parse_answer(BuilderAnswer if request.role == "builder" else ArchitectAnswer, result.value)
-        if isinstance(answer, str):
-            try:
-                check_answer(result.value, request.role)
-            except MessageError as error:
-                answer = str(error)
-            raise BrokenOffError("AGENT_FAILED", f"{result.call_id}: {answer}")
-        usage = result.usage
-        message = Message(
-            role=request.role,
-            type=kind,
-            content=answer.content,
-            turn=turn,
-            reasons=answer.reasons,
-            evidence=answer.evidence,
-            risks=answer.risks,
-        )
-        if usage.total:
-            trace = BudgetTrace(inputTokens=usage.total_input, outputTokens=usage.output_tokens)
-            message = message.model_copy(update={"budgetTrace": trace})
-        self._publish(message, answer.diff if isinstance(answer, BuilderAnswer) else None)
-        return message
+def read_documents(documents: object) -> dict[str, str]:
+    """Return texts by the names that a diff gives them; InputError listing bad names and what is not a text."""
+    if documents is None:
+        return {}
+    if not isinstance(documents, Mapping):
+        fix = "give a mapping of names to texts"
+        raise InputError(Problem("documents", f"are a {type(documents).__name__}, not a mapping", fix))
+    problems = Problems()
+    for name, text in documents.items():
+        if not isinstance(name, str) or not _is_document_name(name):
+            fix = "name it as a file under the repo, such as PLAN.md"
+            problems.append(Problem("documents", f"{str(name)[:MAX_NAME_CHARACTERS]!r} cannot be named in a diff", fix))
+        elif not isinstance(text, str) or not writable(text):
+            problems.append(Problem(f"documents[{name!r}]", "is not a text that can be written down", "give its text"))
+    if problems:
+        raise InputError(problems)
+    return dict(documents)
 
-    def _publish(self, message: Message, diff: str | None = None) -> None:
-        check_message(message.as_json())
-        self.emit(MessagePublished(message=message, diff=diff))
+
+def _is_document_name(name: str) -> bool:
+    """Return whether a diff can name a document so: a relative path that stays inside, of printable characters."""
+    path = PurePosixPath(name)
+    inside = not path.is_absolute() and ".." not in path.parts and path.as_posix() == name and name != "."
+    return inside and name.isprintable() and len(name) <= MAX_NAME_CHARACTERS
+
+
+def read_challenges(challenges: object) -> tuple[Challenge, ...]:
+    """Return the challenges of a list; InputError listing every field that does not fit."""
+    fix = "give challenges of a plan run, such as those of `run.state.pool`"
+    if isinstance(challenges, str | Mapping) or not isinstance(challenges, Sequence):
+        raise InputError(Problem("challenges", f"are a {type(challenges).__name__}, not a list", fix))
+    problems, read = Problems(), []
+    for number, challenge in enumerate(challenges):
+        try:
+            read.append(Challenge.model_validate(challenge))
+        except ValidationError as error:
+            problems += [
+                Problem(".".join(map(str, (f"challenges[{number}]", *detail["loc"]))), detail["msg"], fix)
+                for detail in error.errors(include_url=False)
+            ]
+    if problems:
+        raise InputError(problems)
+    return tuple(read)

@@ -14,7 +14,7 @@ from verifyplan.errors import Problem, Problems, SettingsError
 from verifyplan.protocol.call import Reply
 from verifyplan.protocol.message import DEBATE_ROLES, DebateRole
 from verifyplan.protocol.role_call import DebateRequest
-from verifyplan.runs.backends import make_backend
+from verifyplan.runs.arguments import make_backend
 
 NAME = "pair"
 """The name of a pair of backends in a log."""

@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from verifyplan.engine.calls import Caller
+from verifyplan.engine.drive import Step, no_step
 from verifyplan.protocol.call import TOOLS
-from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_plan import AgentFailed, CeilingPassed, EntryRefused
 from verifyplan.protocol.event_run import CallFailed, CallReplied, PlanOutcome
 from verifyplan.protocol.plan_rules import PlanRules
@@ -74,9 +75,7 @@ class ActiveRun:
 
     state: PlanState
     caller: Caller
-    emit: Sink
-    step: Callable[[], None] = lambda: None
-    """Called when a call is over, for progress."""
+    step: Step = no_step
     pause_handler: PauseHandler | None = None
     """Answers pauses; None where nobody does."""
 
@@ -89,6 +88,10 @@ class ActiveRun:
     def rules(self) -> PlanRules:
         """The rules that decide the run."""
         return self.state.inputs.settings.rules
+
+    def emit(self, event: Event) -> None:
+        """Emit an event; the state holds it, and it is on disk, when this returns."""
+        self.caller.emit(event)
 
     def record(self, event: Callable[..., Event], **fields: Any) -> None:
         """Emit an event of the present iteration."""

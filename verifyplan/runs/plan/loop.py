@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from verifyplan.agents.base import Backend
 from verifyplan.documents.bridges.blocker_challenges import challenges
@@ -11,13 +11,10 @@ from verifyplan.documents.dimensions.plan_check import plan_check
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.reading.source import read_source
 from verifyplan.engine.calls import Caller
-from verifyplan.engine.emitter import Emitter
+from verifyplan.engine.drive import Step, drive_loop, no_step
 from verifyplan.engine.queue import QueueItem, QueueLoop
-from verifyplan.engine.run_async import run_async
-from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.plans.assessment import Assessment, assess
 from verifyplan.plans.plan import parse_plan
-from verifyplan.progress import progress as progress_bar
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import RoundClosed
 from verifyplan.protocol.event_plan import IterationClosed, IterationStarted, PlanAssessed, SectionRead, SignFound
@@ -35,7 +32,6 @@ from verifyplan.runs.plan import research, ruling, synthesis
 from verifyplan.runs.plan.active_run import ORIGIN_OF_ROLE, ActiveRun, RunOverError
 from verifyplan.runs.plan.admission import Proposal, promote_blocking, take_in
 from verifyplan.runs.plan.pauses import PauseHandler, WaitingError
-from verifyplan.runs.say_waits import say_waits
 
 SCALED_ROLES: tuple[Role, ...] = ("domain-expert", "devils-advocate")
 
@@ -51,9 +47,8 @@ def drive_plan(
 
     CensoredError where there is no backend and a reply is missing.
     """
-    with progress_bar("verifying the plan", None, progress) as step:
-        recorder.also_hand_to(say_waits(step.say))
-        run_async(run_plan_loop(started, backend, recorder, pause_handler, step), backend)
+    loop = partial(run_plan_loop, started, backend, recorder, pause_handler)
+    drive_loop(loop, backend, recorder, "verifying the plan", progress=progress)
 
 
 async def run_plan_loop(
@@ -61,15 +56,13 @@ async def run_plan_loop(
     backend: Backend | None,
     recorder: Recorder,
     pause_handler: PauseHandler | None = None,
-    step: Callable[[], None] = lambda: None,
+    step: Step = no_step,
 ) -> None:
-    """Run a plan run as `drive_plan` does, within an event loop and without progress of its own."""
-    inputs, state = started.plan, PlanState()
-    usage_limit = UsageLimit(inputs.settings)
-    emitter = Emitter(recorder, usage_limit.add, state.add)
-    emitter.emit(started)
-    caller = Caller(backend, emitter, usage_limit, inputs.settings.timeout)
-    run = ActiveRun(state, caller, emitter.emit, step, pause_handler)
+    """Run the iterations of a plan run; its events go to `recorder`. It runs within `drive_plan`, or in a batch."""
+    settings, state = started.plan.settings, PlanState()
+    caller = Caller(backend, recorder, settings, settings.timeout, state.add)
+    caller.emit(started)
+    run = ActiveRun(state, caller, step, pause_handler)
     assess_plan(run)
     with suppress(WaitingError):
         await run_iterations(run)

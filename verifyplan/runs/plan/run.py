@@ -13,7 +13,7 @@ from verifyplan.reports.blocks import Page
 from verifyplan.reports.plan import plan_page, plan_report_frame, plan_summary
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 from verifyplan.runs.plan.pauses import Pause
-from verifyplan.runs.reported import ReportedRun
+from verifyplan.runs.run import ReportedRun
 from verifyplan.text import counted
 
 

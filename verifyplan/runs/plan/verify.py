@@ -22,8 +22,16 @@ from verifyplan.protocol.plan_rules import PlanRules, Policy, stated_rules
 from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.settings import BLOCKED_WORDS, BlockedWord, PanelSettings, PlanSettings
 from verifyplan.repository.repository import Repository
-from verifyplan.runs.arguments import check_booleans, check_counts, check_log_dir, read_folder, writable
-from verifyplan.runs.backends import check_affordable, check_workers, make_backend
+from verifyplan.runs.arguments import (
+    check_affordable,
+    check_booleans,
+    check_counts,
+    check_log_dir,
+    check_workers,
+    make_backend,
+    read_folder,
+    writable,
+)
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import PauseHandler
 from verifyplan.runs.plan.run import PlanRun

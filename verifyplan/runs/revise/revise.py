@@ -13,8 +13,7 @@ from verifyplan.files import write_text
 from verifyplan.plans.plan import Plan, parse_plan
 from verifyplan.protocol.settings import PlanSettings
 from verifyplan.rules.debate import MAX_TURNS
-from verifyplan.runs.arguments import check_booleans, check_counts, check_output, read_folder
-from verifyplan.runs.backends import make_backend
+from verifyplan.runs.arguments import check_booleans, check_counts, check_output, make_backend, read_folder
 from verifyplan.runs.debate.debate import debate
 from verifyplan.runs.debate.pair import backend_of_roles
 from verifyplan.runs.plan.run import PlanRun
