@@ -1,4 +1,4 @@
-"""Write results as they print themselves: shares with their intervals, and words with tables for a notebook."""
+"""Write results as they print: shares with their intervals, small tables as text, words and tables as HTML."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import math
 from html import escape
 
 import pandas as pd
+
+from verifyplan.text import truncate
+
+MAX_ROWS = 10
+"""A printed table has at most so many rows; the table that it is taken from has all."""
+_MAX_TEXT = 28  # characters of a text in a printed table
 
 
 def share_words(value: float, low: float, high: float, n: int | None = None) -> str:
@@ -26,3 +32,26 @@ def words_and_tables(words: str, *tables: pd.DataFrame) -> str:
     """
     paragraph = f"<p>{escape(words).replace(chr(10), '<br>')}</p>"
     return paragraph + "".join(table.to_html(index=False, float_format="{:.3f}".format, na_rep="-") for table in tables)
+
+
+def table_words(table: pd.DataFrame, where: str) -> str:
+    """Return the first ten rows of a table of few columns as aligned text; `where` says where the others are.
+
+    >>> print(table_words(pd.DataFrame({"worker": ["ann", "bo"], "n": [7, 12]}), ".table"))
+    worker   n
+    ann      7
+    bo      12
+    """
+    shown, columns = table.head(MAX_ROWS), []
+    for name, values in shown.items():
+        texts = [str(name), *(truncate(str(value), _MAX_TEXT, mark_included=True) for value in values)]
+        width, is_number = max(map(len, texts)), pd.api.types.is_numeric_dtype(values)
+        columns.append([text.rjust(width) if is_number else text.ljust(width) for text in texts])
+    lines = ["  ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+    more = len(table) - len(shown)
+    return "\n".join([*lines, *([f"and {more:,} more in {where}"] if more else [])])
+
+
+def shares_words(table: pd.DataFrame, name: str) -> list[str]:
+    """Return the share `name` of each row as a percentage with its interval."""
+    return [share_words(*row) for row in table[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)]

@@ -146,8 +146,8 @@ def _worth_words(worth: PanelWorth) -> list[str]:
 
 def _caption(worth: PanelWorth) -> str:
     if not worth.has_truth:
-        return str(worth).split("\n")[0].removesuffix(" (synthetic)") + "."
-    answer = str(worth).split("\n")[0]
+        return f"{worth.in_short()}."
+    answer = worth.in_short()
     alone, gap = (worth.figure(name).value for name in ("independent", "independent-minus-majority"))
     errors = worth.figure("error-correlation").value
     words = "erring together costs" if gap >= 0 else "not erring together gains"

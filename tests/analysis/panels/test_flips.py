@@ -179,7 +179,7 @@ def test_effective_votes_have_intervals_and_say_where_errors_may_be_independent(
     limit = r"\(the 3 votes on an item in round 0 are not shown to err together\)"
     whole = f"as much as {value} → 1{value} independent votes, in the first → the last round {limit}"
     assert re.fullmatch(whole, words)
-    assert f"they are worth {words}" in str(found)
+    assert f"the votes are worth {words}" in str(found)
 
 
 NO, OLD, NEW = "I am sure", "see a.py:3", "see b.py:7 and a.py:3"

@@ -146,7 +146,7 @@ def test_guessers_are_named_with_what_the_others_are_worth(n, who):
     assert worth.notes[0] == "effective votes count independence, not skill"
     whom, low_high = "it" if n == 1 else "them", r"\[[+-]\d+\.\d, [+-]\d+\.\d\]"
     whole, rest = (100 * vp.panel(table(part)).figure("majority").value for part in (errors, errors[:, :4]))
-    line = str(worth).splitlines()[1]
+    [line] = [line for line in str(worth).splitlines() if line.startswith("whom to drop first: ")]
     gap = re.search(rf"{rest - whole:+.1f} points {low_high}".replace("+", r"\+", 1), line)[0]
     assert line == (
         f"whom to drop first: {who} not shown to be right more often than by guessing among "
@@ -548,11 +548,11 @@ def test_every_column_is_documented(known):
         assert list(found.columns) == list(vp.documentation(name).index), name
 
 
-def test_the_answer_is_one_line():
+def test_the_answer_in_short_is_one_line():
     rng = np.random.default_rng(4)
     copies = np.repeat(rng.random((400, 1)) < 0.4, 3, axis=1)
     good = rng.random((400, 5)) < 0.25
-    line = str(vp.panel(table(np.hstack([good, copies])).assign(cost=1))).split("\n")[0]
+    line = vp.panel(table(np.hstack([good, copies])).assign(cost=1)).in_short()
     numbers = r"[-+]?\d+\.\d"
     points = rf"{numbers} points \[{numbers}, {numbers}\]"
     assert re.fullmatch(
@@ -576,7 +576,7 @@ def shown(*differences: tuple[float, ...]) -> str:
     for name, difference in zip(FIGURES, differences, strict=True):
         summary.loc[name, ["value", "low", "high"]] = difference
     found = replace(worth, summary=summary.reset_index(), dropped=("c",), best_judge="a", notes=())
-    return str(found).split("\n")[0].split("; ", 1)[1]
+    return found.in_short().split("; ", 1)[1]
 
 
 def test_plus_is_better_than_the_majority_of_all_and_a_loss_that_cannot_be_excluded_is_said():
@@ -628,8 +628,8 @@ def test_what_fewer_judges_lose_is_said_and_follows_from_the_curve():
     worth = vp.panel(uneven(0))
     curve = worth.size_curve.set_index("size")
     assert curve["change"].tolist() == pytest.approx((curve["accuracy"] - curve.loc[5, "accuracy"]).tolist())
-    line = str(worth).split("\n")[1]
-    assert line.startswith("fewer judges, drawn at random, against all: a panel of 1 -")
+    [line] = [line for line in str(worth).splitlines() if line.startswith("fewer judges, drawn at random, ")]
+    assert "against all: a panel of 1 -" in line
     row = curve.loc[3]
     points = " points [".join([f"{100 * row['change']:+.1f}", f"{100 * row['change_low']:+.1f}"])
     assert f", a panel of 3 {points}, " in line
@@ -725,7 +725,7 @@ def test_few_common_errors_are_noted():
 def test_perfect_judges_have_no_correlation():
     worth = vp.panel(table(np.zeros((30, 3), dtype=bool)))
     assert np.isnan(worth.figure("effective-votes").value)
-    assert str(worth).startswith("3 judges, of unknown independence;")
+    assert str(worth).startswith("3 judges, of unknown independence\n")
     assert "their errors cannot be correlated" in " ".join(worth.notes)
 
 
@@ -762,3 +762,12 @@ def test_a_panel_of_several_rounds_says_which_votes_it_takes():
     )
     assert "at='first' takes the first" in vp.panel(votes, round="turn", at="last").notes[0]
     assert vp.panel(votes, round="turn", at=2).notes[0].startswith("of several rounds, votes are those of round 2")
+
+
+def test_judges_are_printed_in_few_columns_with_those_that_can_be_dropped():
+    worth = vp.panel("llmbar/plain")
+    text, page = str(worth), worth._repr_html_()
+    assert re.search(r"^judge +votes  accuracy +r of errors  agreement +can be dropped$", text, re.MULTILINE)
+    assert len(re.findall(r"^\S+ +414 .* yes$", text, re.MULTILINE)) == len(worth.dropped) == page.count("<td>yes</td>")
+    assert "not that the judge is unreliable: see workers" in text
+    assert "see workers" not in str(vp.panel(table(planted(60, 3, 0.3)).drop(columns="truth")))

@@ -24,7 +24,7 @@ def test_the_six_plain_judges_of_llmbar():
     assert votes.high == pytest.approx(2.32, abs=0.02)
     assert round(worth.figure("majority").value, 3) == 0.554
     assert round(worth.figure("best-judge").value, 3) == 0.829
-    assert str(worth).startswith(
+    assert worth.in_short().startswith(
         "6 judges, worth 2.2 independent votes [2.0, 2.3]; the best single judge (GPT-4/Vanilla)"
     )
 

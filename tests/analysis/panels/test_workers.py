@@ -270,7 +270,7 @@ def test_without_whom_nothing_changes_is_redundant():
     )
     result = vp.workers(frame.assign(truth=np.tile(truth, 5)))
     assert result.redundant == ("a", "b", "c", "d", "e")
-    words = "redundant, left out alone: a, b, c, d, e (5 of 5; the first: without it the majority changes in 0.0 % ["
+    words = "redundant, if it alone is left out: a, b, c, d, e (5 of 5; the first: without it the majority changes in "
     assert words in str(result)
 
 
@@ -433,6 +433,30 @@ def test_each_way_to_stand_out_has_a_line_of_its_own():
     lines = str(vp.workers(judged([0.85] * 5, seed=1), **COLUMNS)).splitlines()
     assert lines[1:4] == [
         "unreliable: none shown",
-        "redundant, left out alone: none shown",
-        "decisive, changes the majority most often: none shown",
+        "redundant, if it alone is left out: none shown",
+        "influential, changes the majority most often: none shown",
     ]
+
+
+def test_workers_are_printed_in_few_columns_of_which_none_is_hidden():
+    result = vp.workers(judged([0.9] * 4 + [0.6], seed=1), **COLUMNS)
+    lines = str(result).splitlines()
+    [head] = [number for number, line in enumerate(lines) if line.startswith("worker ")]
+    assert re.split(r"  +", lines[head]) == ["worker", "n", "accuracy", "majority changes without it", "stands out as"]
+    rows = [re.split(r"  +", line) for line in lines[head + 1 : head + 6]]
+    accuracy = result.table.set_index("worker")["accuracy"].sort_values(ascending=False, kind="stable")
+    assert [row[0] for row in rows] == accuracy.index.tolist()
+    assert [float(row[2].split()[0]) for row in rows] == pytest.approx(100 * accuracy, abs=0.06)
+    assert rows[-1][0] == "judge-5"
+    assert rows[-1][-1].split(", ")[0] == "unreliable"
+    assert max(map(len, lines[head : head + 6])) <= 100
+    page = result._repr_html_()
+    assert (page.count("<th>"), page.count("<tr")) == (5, 6)
+    assert len(result.table.columns) > 20
+
+
+def test_more_than_ten_workers_are_counted_and_refer_to_the_panel():
+    many = judged([0.8] * 12, seed=2)
+    assert "\nand 2 more in .table\n" in str(vp.workers(many, **COLUMNS))
+    assert "whom the majority can do without is another question: see panel" in str(vp.workers(many, **COLUMNS))
+    assert "\nand 2 more in .judges\n" in str(vp.panel(many, **COLUMNS))

@@ -130,9 +130,28 @@ def test_what_is_wrong_with_scores_and_weights_is_told_together():
     assert [problem.message for problem in raised.value.problems] == [
         "is no dimension of these scores (did you mean 'wit'?)",
         "is missing",
-        "-0.5 is negative",
+        "must be at least 0, got -0.5",
     ]
     with pytest.raises(TableError, match="holds str"):
         weights.apply(pd.DataFrame({"wit": ["x"]}), {"wit": 1})
-    with pytest.raises(SettingsError, match="the default ones are of other dimensions"):
+    with pytest.raises(
+        SettingsError, match=r"the default ones are for other dimensions\. Fix: give 'equal', or a weight"
+    ):
         weights.apply(pd.DataFrame({"wit": [1]}))
+
+
+def test_equal_weights_for_dimensions_of_ones_own_are_exact_and_one_call():
+    table = pd.DataFrame({"wit": [1, 3], "depth": [1, 3], "length": [2, 3]}, index=["a", "b"])
+    found = weights.apply(table, "equal")
+    assert found["score"].tolist() == [float(Fraction(4, 3)), 3.0]
+    third = dict.fromkeys(table, Fraction(1, 3))
+    assert found.equals(weights.apply(table, third))
+    assert weights.sensitivity(table, "equal").equals(weights.sensitivity(table, third))
+    assert weights.rank_stability(table, "equal", draws=20).equals(weights.rank_stability(table, third, draws=20))
+    equal, given = (weights.stability_measures(table, each, draws=20) for each in ("equal", third))
+    assert equal.equals(given)
+    assert weights.apply(table, weights.presets(table)["equal"])["rank"].tolist() == [2, 1]
+    with pytest.raises(SettingsError, match=r"weights: are a str, not a mapping\. Fix: give a mapping .*presets"):
+        weights.apply(table, "default")
+    with pytest.raises(SettingsError, match=r"weights: are a str, not a mapping\. Fix: give a mapping .*presets"):
+        weights.to_decimals("equal")

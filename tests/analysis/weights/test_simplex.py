@@ -106,21 +106,21 @@ def test_a_series_of_binary_fractions_that_nearly_sum_to_1_is_taken():
     [
         ({"a": "0.5", "b": "0.4999999999"}, "weights", "sum to 0.9999999999"),
         ({"a": 0.5, "b": 0.499999998}, "weights", "sum to 0.999999998"),
-        ({"a": "-0.5", "b": "1.5"}, "weights.a", "'-0.5' is negative"),
-        ({"a": True}, "weights.a", "True is no weight"),
-        ({"a": float("nan")}, "weights.a", "nan is no weight"),
-        ({"a": Decimal("Infinity")}, "weights.a", "Decimal('Infinity') is no weight"),
-        ({"a": "1/3"}, "weights.a", "'1/3' is no weight"),
-        ({"a": "1e999999999"}, "weights.a", "'1e999999999' is no weight"),
-        ({"a": "1e-999999999"}, "weights.a", "is no weight"),
-        ({"a": "0." + "3" * 100_000}, "weights.a", "is no weight"),
-        ({"a": 10**4000}, "weights.a", "is no weight"),
-        ({"a": None}, "weights.a", "None is no weight"),
-        ({}, "weights", "are none"),
+        ({"a": "-0.5", "b": "1.5"}, "weights.a", "must be at least 0, got '-0.5'"),
+        ({"a": True}, "weights.a", "must be a number from 0 to 1, got True"),
+        ({"a": float("nan")}, "weights.a", "got nan"),
+        ({"a": Decimal("Infinity")}, "weights.a", "got Decimal('Infinity')"),
+        ({"a": "1/3"}, "weights.a", "got '1/3'"),
+        ({"a": "1e999999999"}, "weights.a", "got '1e999999999'"),
+        ({"a": "1e-999999999"}, "weights.a", "must be a number from 0 to 1, got "),
+        ({"a": "0." + "3" * 100_000}, "weights.a", "must be a number from 0 to 1, got "),
+        ({"a": 10**4000}, "weights.a", "must be a number from 0 to 1, got "),
+        ({"a": None}, "weights.a", "got None"),
+        ({}, "weights", "must not be empty"),
         (["0.5"], "weights", "are a list, not a mapping"),
     ],
 )
-def test_weights_that_are_none_are_told_in_words(given, place, message):
+def test_invalid_weights_are_refused_in_words(given, place, message):
     with pytest.raises(SettingsError, match="Fix: ") as raised:
         weights.to_decimals(given)
     [problem] = raised.value.problems
@@ -135,7 +135,7 @@ def test_what_cannot_be_moved_is_told_at_once():
     assert {problem.place: problem.message for problem in raised.value.problems} == {
         "locked": "'y' has no weight",
         "dimension": "'x' is locked",
-        "to": "'much' is no weight",
+        "to": "must be a number from 0 to 1, got 'much'",
     }
     with pytest.raises(SettingsError, match="16 is out of range"):
         weights.to_decimals({"a": 1}, 16)

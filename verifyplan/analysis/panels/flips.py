@@ -29,7 +29,7 @@ from verifyplan.analysis.panels.round_changes import (
     steps,
     worker_changes,
 )
-from verifyplan.analysis.result_words import share_words, words_and_tables
+from verifyplan.analysis.result_words import share_words, shares_words, words_and_tables
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.from_table import as_panel_votes
@@ -90,15 +90,17 @@ class Flips:
         rounds = f"{numbers[0]} to {numbers[-1]}" if several else ", ".join(map(str, numbers))
         n_workers = self.workers["worker"].nunique()
         lines = [f"{counted(n_workers, 'worker')}, {counted(self.n_items, 'item')}{made}, rounds {rounds}"]
-        panel = (self._panel(), self._sides(), self._breaks()) if n_workers > 1 else ()
+        panel = (self._panel(), self._worth(), self._sides(), self._breaks()) if n_workers > 1 else ()
         lines += [line for line in (self._votes(), *panel) if line]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the words and the table of changes for a notebook; every text is shown as text."""
-        return words_and_tables(str(self), self.changes)
+        """Return the words and the changes in few columns for a notebook; every text is shown as text."""
+        rows = self.changes.rename(columns={"low": "share_low", "high": "share_high"})
+        shown = self.changes[["step", "change", "count", "n"]].assign(share=shares_words(rows, "share"))
+        return words_and_tables(str(self), shown)
 
     def _votes(self) -> str:
         rows = self.changes[self.changes["step"].eq(WHOLE)].set_index("change")
@@ -115,10 +117,11 @@ class Flips:
             if row["n"]:
                 values = f"{100 * row['first']:.1f} → {100 * row['second']:.1f} %"
                 parts.append(f"{words} {values} ({_points(row)}, n = {int(row['n']):,})")
+        return "; ".join(parts)
+
+    def _worth(self) -> str:
         worth = self.effective_votes_in_words()
-        return "; ".join(
-            [*parts, *([f"{'they' if self.carried else 'all votes of a round'} are worth {worth}"] if worth else [])]
-        )
+        return f"{'the votes' if self.carried else 'all votes of a round'} are worth {worth}" if worth else ""
 
     def effective_votes_in_words(self) -> str:
         """Return the effective votes of the first round and of the last with intervals; nothing where one is unknown.

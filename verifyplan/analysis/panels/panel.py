@@ -52,7 +52,8 @@ def panel(
     are of all items, and too good, since these items chose the judges. Beside them is what choosing gains on other
     items: judges are chosen on four fifths of the items and scored on the last (by run where there are 10 or more
     whose claims differ, else by claim), on average over up to 200 ways to part the items. Without any known truth only
-    agreement is measured.
+    agreement is measured. To drop a judge means that the majority of the others is not shown to be worse;
+    `workers` says which judges are unreliable, that is clearly worse than the others.
 
     Args:
         data: runs (a RunSet, a run, a path), the votes of a panel, or a long table with one row a vote.

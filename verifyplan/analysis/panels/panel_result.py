@@ -8,11 +8,16 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
-from verifyplan.analysis.result_words import share_words, words_and_tables
+from verifyplan.analysis.result_words import share_words, shares_words, table_words, words_and_tables
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted, did_you_mean
 
+SEE_WORKERS = (
+    "to drop a judge means that the majority of the others is not shown to be worse, not that the judge is "
+    "unreliable: see workers for judges that are clearly worse than the others"
+)
+"""Said where judges are named to drop, since `workers` may call none of them unreliable."""
 MAX_NAMES = 4
 """Judges named in a sentence at most."""
 CHOSEN_ELSEWHERE = "chosen on other items:"
@@ -84,23 +89,47 @@ class PanelWorth:
         return self.best_judge is not None
 
     def __str__(self) -> str:
-        """Return what the panel is worth in one line, what fewer judges lose, accuracies, then the notes."""
-        made = " (synthetic)" if self.synthetic else ""
-        first_to_drop = [f"whom to drop first: {self.may_guess}"] if self.may_guess else []
-        if self.has_truth:
-            lines = [self._answer(), *first_to_drop, *self._fewer(), self._accuracies()]
-        else:
-            lines = [self._agreement()]
-        lines[-1] += made
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        """Return what the panel is worth, whom to drop, what fewer judges lose, accuracies, each judge, the notes."""
+        table = table_words(self._shown, ".judges")
+        return "\n".join([*self._lines(), table, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return the words and two tables for a notebook; every text is shown as text."""
-        return words_and_tables(str(self), self.summary, self.judges)
+        words = "\n".join([*self._lines(), *(f"note: {note}" for note in self.notes)])
+        return words_and_tables(words, self._shown, self.summary)
 
-    def _answer(self) -> str:
+    def _lines(self) -> list[str]:
+        if self.has_truth:
+            guessing = [f"whom to drop first: {self.may_guess}"] if self.may_guess else []
+            lines = [*self._answer(), *guessing, *self._fewer(), *self._accuracies()]
+        else:
+            lines = [f"{self._agreement()}{self._made}"]
+        return [*lines, *([SEE_WORKERS] if self.dropped or self.may_guess else [])]
+
+    def in_short(self) -> str:
+        """Return what the panel is worth, whom to drop, and how its best judge compares, in one sentence."""
+        return "; ".join(self._answer()) if self.has_truth else self._agreement()
+
+    @property
+    def _made(self) -> str:
+        return " (synthetic)" if self.synthetic else ""
+
+    @property
+    def _shown(self) -> pd.DataFrame:
+        """The judges as they are printed: few columns, each share with its interval."""
+        rows = self.judges
+        columns = {"judge": rows["worker"], "votes": rows["n_votes"]}
+        if self.has_truth:
+            errors = ["-" if pd.isna(r) else f"{r:.2f}" for r in rows["error_correlation"]]
+            columns |= {"accuracy": shares_words(rows, "accuracy"), "r of errors": errors}
+        columns["agreement"] = shares_words(rows, "agreement")
+        if self.dropped:
+            columns["can be dropped"] = rows["worker"].isin(self.dropped).map({True: "yes", False: ""})
+        return pd.DataFrame(columns)
+
+    def _answer(self) -> list[str]:
         worth = self.figure("effective-votes")
         votes = (
             f"worth {worth.value:.1f} independent votes" if worth.value == worth.value else "of unknown independence"
@@ -109,9 +138,8 @@ class PanelWorth:
         few = "" if self.votes_per_item == self.n_judges else f" ({self.votes_per_item:.1f} vote on an item)"
         worth_words, best = f"{counted(self.n_judges, 'judge')}{few}, {votes}{interval}", self._best()
         if self._kept == [self.best_judge]:
-            return f"{worth_words}; {best} and alone saves {self._saved()}"
-        parts = [worth_words, self._dropping(), best]
-        return "; ".join(part for part in parts if part)
+            return [worth_words, f"{best} and alone saves {self._saved()}"]
+        return [part for part in (worth_words, self._dropping(), best) if part]
 
     @property
     def _kept(self) -> list[str]:
@@ -153,20 +181,19 @@ class PanelWorth:
         parts = [f"a panel of {size} {_points(each)}" for size, each in zip(odd["size"], found, strict=True)]
         yield f"fewer judges, drawn at random, against all: {', '.join(parts)} (.size_curve has every size)"
 
-    def _accuracies(self) -> str:
-        names = {
-            "majority": "majority",
-            "mean-judge": "mean judge",
-            "best-judge": "best judge, chosen on other items",
-            "independent": "independent judges of the same accuracies",
-            "any-judge": "any judge right",
-        }
-        found = {words: self.figure(name) for name, words in names.items()}
-        judged = found["best judge, chosen on other items"].n
-        parts = [f"{words} {share_words(*figure[:3])}" for words, figure in found.items()]
-        if judged < self.n_items:
-            parts[2] += f" (on the {judged:,} that it judged)"
-        return f"accuracy on {counted(self.n_items, 'item')}: {', '.join(parts)}"
+    def _accuracies(self) -> Iterator[str]:
+        """Yield how often the panel, its judges and independent judges are right, a line each."""
+        judged = self.figure("best-judge").n
+        some = f" (on the {judged:,} that it judged)" if judged < self.n_items else ""
+        yield f"accuracy on {counted(self.n_items, 'item')}{self._made}:"
+        for words, name, more in (
+            ("majority", "majority", ""),
+            ("mean judge", "mean-judge", ""),
+            ("best judge, chosen on other items", "best-judge", some),
+            ("independent judges of the same accuracies", "independent", ""),
+            ("any judge right", "any-judge", ""),
+        ):
+            yield f"  {words}: {share_words(*self.figure(name)[:3])}{more}"
 
     def _agreement(self) -> str:
         share = share_words(*self.figure("agreement")[:3])

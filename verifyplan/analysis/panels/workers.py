@@ -37,13 +37,18 @@ from verifyplan.analysis.panels.worker_table import (
     vote_figures,
 )
 from verifyplan.analysis.replay import Setting
-from verifyplan.analysis.result_words import share_words, words_and_tables
+from verifyplan.analysis.result_words import share_words, shares_words, table_words, words_and_tables
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which, refuse_all_lost
 from verifyplan.text import counted, listed
 
+SEE_PANEL = (
+    "unreliable means clearly worse than the others; whom the majority can do without is another question: see panel, "
+    "which may name judges that are not unreliable"
+)
+"""Said where workers are compared, since `panel` names judges to drop where nobody here is unreliable."""
 MAX_EXPLAINED = 3
 """Of more workers than this only the names are said, and the figures of the first."""
 
@@ -99,12 +104,17 @@ class Workers:
         return tuple(chosen.sort_values(by, ascending=ascending, kind="stable")["worker"])
 
     def __str__(self) -> str:
-        """Return the range of the workers, a line each on who is unreliable, redundant or decisive, and the notes."""
-        apart = [f"{kind}: {who or 'none shown'}" for kind, who in self._apart().items()]
-        lines = apart if len(self.table) > 1 else [self.standing_out()]
-        return "\n".join([self.range_in_words(), *lines, *(f"note: {note}" for note in self.notes)])
+        """Return the range of the workers, who is unreliable, redundant or influential, each worker, and the notes."""
+        table = [table_words(self._shown, ".table")] if len(self.table) > 1 else []
+        return "\n".join([*self._lines(), *table, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__  # a console shows the words, not every table
+
+    def _lines(self) -> list[str]:
+        if len(self.table) < 2:
+            return [self.range_in_words(), self.standing_out()]
+        apart = [f"{kind}: {who or 'none shown'}" for kind, who in self._apart().items()]
+        return [self.range_in_words(), *apart, SEE_PANEL]
 
     def range_in_words(self) -> str:
         """Return the sizes, the worst and the best worker, and with truth the majority, in one line."""
@@ -135,14 +145,28 @@ class Workers:
         return "; ".join(f"{kind}: {who}" for kind, who in apart.items() if who)
 
     def _apart(self) -> dict[str, str]:
-        """Return who is unreliable, redundant and decisive, with figures; blank where nobody is shown to be."""
+        """Return who is unreliable, redundant and influential, with figures; blank where nobody is shown to be."""
         return {
             "unreliable": self._who(self.unreliable, self._why_unreliable),
-            "redundant, left out alone": self._who(self.redundant, self._why_redundant),
-            f"decisive, changes the {self.decides} most often{self._under}": self._who(
+            "redundant, if it alone is left out": self._who(self.redundant, self._why_redundant),
+            f"influential, changes the {self.decides} most often{self._under}": self._who(
                 self.influential, self._why_influential
             ),
         }
+
+    @property
+    def _shown(self) -> pd.DataFrame:
+        """The workers as they are printed, the best first: few columns, each share with its interval."""
+        rows = self.table.sort_values(self.measure, ascending=False, kind="stable")
+        flags = ("unreliable", "redundant", "influential")
+        columns = {
+            "worker": rows["worker"],
+            "n": rows[f"{self.measure}_n"],
+            self.measure: shares_words(rows, self.measure),
+            f"{self.decides} changes without it": shares_words(rows, "influence"),
+            "stands out as": [", ".join(flag for flag in flags if row[flag]) for _, row in rows.iterrows()],
+        }
+        return pd.DataFrame(columns)
 
     @property
     def _under(self) -> str:
@@ -176,8 +200,8 @@ class Workers:
         return share_words(row[name], row[f"{name}_low"], row[f"{name}_high"], row[f"{name}_n"])
 
     def _repr_html_(self) -> str:
-        """Return the words and the table for a notebook; every text is shown as text."""
-        return words_and_tables(str(self), self.table)
+        """Return the words and the workers in few columns for a notebook; every text is shown as text."""
+        return words_and_tables("\n".join([*self._lines(), *(f"note: {note}" for note in self.notes)]), self._shown)
 
 
 def workers(
@@ -213,7 +237,9 @@ def workers(
     the same items (by more than 5 points, Holm's procedure over all workers: rule F3); **influential** if clearly more
     decisions change without it than without the others, for better or worse, and of runs under the rules of their
     modes alone; **redundant** if next to nothing changes without it, or it errs as another does. Of workers with fewer
-    than 20 items nothing is said. A false alarm costs more than a miss, so what is not clear is not named.
+    than 20 items nothing is said. A false alarm costs more than a miss, so what is not clear is not named. `panel`
+    answers another question, whom the majority can do without: it may name judges to drop of whom none is unreliable.
+    Printed are few columns, the best worker first; `.table` has all.
 
     Raises TableError and SettingsError as `from_table` does, and where all votes are empty. Source: rule F3.
 

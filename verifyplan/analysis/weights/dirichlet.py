@@ -12,7 +12,7 @@ import pandas as pd
 
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import MAX_FLOAT, Plans, Scored, checked_inputs, whole, within
-from verifyplan.analysis.weights.simplex import Weights
+from verifyplan.analysis.weights.simplex import WeightsOfScores
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.load import Runs
 from verifyplan.frames.text_codes import first_rows, numbered_rows
@@ -86,7 +86,7 @@ class Drawn:
 
 def draw(
     scores: Runs | pd.DataFrame,
-    weights: Weights | None,
+    weights: WeightsOfScores,
     concentration: float,
     draws: int,
     seed: int,

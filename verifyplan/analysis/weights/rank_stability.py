@@ -12,7 +12,7 @@ import pandas as pd
 from verifyplan.analysis.weights.dirichlet import Drawn, Ranks, draw, ranks_above
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import whole_or_missing, with_attrs
-from verifyplan.analysis.weights.simplex import Weights
+from verifyplan.analysis.weights.simplex import WeightsOfScores
 from verifyplan.errors import Problem
 from verifyplan.frames.load import Runs
 
@@ -26,7 +26,7 @@ Ranked = Literal["all", "above"]
 
 def rank_stability(
     scores: Runs | pd.DataFrame,
-    weights: Weights | None = None,
+    weights: WeightsOfScores = None,
     *,
     concentration: float = 50.0,
     draws: int = 2000,

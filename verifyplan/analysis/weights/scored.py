@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.weights.score_table import Floats, wide
-from verifyplan.analysis.weights.simplex import Exact, Weights, checked, moved
+from verifyplan.analysis.weights.simplex import Exact, WeightsOfScores, checked, moved
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.load import Runs
 from verifyplan.text import short_repr
@@ -28,12 +28,13 @@ _DOUBLE = 2**53
 """Whole numbers below this are exact in a float, and their sums in 64 bits."""
 
 
-def apply(scores: Runs | pd.DataFrame, weights: Weights | None = None) -> pd.DataFrame:
+def apply(scores: Runs | pd.DataFrame, weights: WeightsOfScores = None) -> pd.DataFrame:
     """Return the score of every plan under weights, and its rank; the score informs and never decides a verdict.
 
-    `scores` are as `wide` takes them; `weights` map each dimension to a decimal or its text, with a sum of exactly
-    1 (None: the default, whatever weights a run had). Binary fractions, such as the positions of sliders, are taken
-    as the decimals that they print as, and divided by their sum if that is within 1e-9 of 1.
+    `scores` are as `wide` takes them. `weights` map each dimension to a decimal or its text, with a sum of exactly 1;
+    `equal` gives each dimension the same weight, and None the default ones, whatever weights a run had. Binary
+    fractions, such as the positions of sliders, are taken as the decimals that they print as, and divided by their sum
+    if that is within 1e-9 of 1.
 
     Columns: `plan, score, final, rank, missing`. `score` is the weighted sum; `final` is that sum rounded half up,
     in exact arithmetic as `rules.scoring.final_score` does (2.5 to 3, -2.5 to -2). Rank 1 is the best; plans with
@@ -46,6 +47,8 @@ def apply(scores: Runs | pd.DataFrame, weights: Weights | None = None) -> pd.Dat
     0    a    5.5      6     1
     1    b    5.0      5     2
     2    c    NaN   <NA>  <NA>   depth
+    >>> apply(table, "equal")["score"].tolist()
+    [5.5, 5.0, nan]
     """
     table, exact = checked_inputs(scores, weights)
     scored = Plans.of(table).under(exact)
@@ -62,7 +65,7 @@ def apply(scores: Runs | pd.DataFrame, weights: Weights | None = None) -> pd.Dat
 
 
 def checked_inputs(
-    scores: Runs | pd.DataFrame, weights: Weights | None, problems: Sequence[Problem] = ()
+    scores: Runs | pd.DataFrame, weights: WeightsOfScores, problems: Sequence[Problem] = ()
 ) -> tuple[pd.DataFrame, Exact]:
     """Return the table and the weights, checked; InputError lists `problems` and all that is wrong with them."""
     errors: list[InputError] = [SettingsError(problems)] if problems else []
@@ -185,7 +188,7 @@ def whole(name: str, value: object, least: int, most: int = 10**9) -> list[Probl
 DIRECTIONS = ("lower", "higher")
 
 
-def sensitivity(scores: Runs | pd.DataFrame, weights: Weights | None = None, *, by: float = 0.10) -> pd.DataFrame:
+def sensitivity(scores: Runs | pd.DataFrame, weights: WeightsOfScores = None, *, by: float = 0.10) -> pd.DataFrame:
     """Return scores and ranks with each weight lowered and raised by `by`, one at a time, beside those under `weights`.
 
     A weight stays within 0 and 1; the others give way in proportion, or evenly where all of them are 0. A single

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
@@ -20,6 +20,8 @@ from verifyplan.text import did_you_mean, short_repr
 
 Weight: TypeAlias = Decimal | str | Fraction | float
 Weights: TypeAlias = "Mapping[str, Weight] | pd.Series[Any]"
+WeightsOfScores: TypeAlias = "Weights | Literal['equal'] | None"
+"""Weights for the dimensions of some scores: `equal` for each the same, None for the default ones of rule A10."""
 Exact: TypeAlias = dict[str, Fraction]
 
 TOLERANCE = Fraction(1, 10**9)
@@ -34,18 +36,24 @@ _EXAMPLE = "give a decimal such as '0.25', or a number from 0 to 1"
 
 
 def presets(dimensions: Iterable[str] | None = None) -> dict[str, dict[str, Decimal]]:
-    """Return weights to start from: `default` (25, 20, 15, 15, 15, 10 %) and `equal`, each with a sum of exactly 1.
+    """Return weights to start from: `equal`, for any dimensions, and `default` (25, 20, 15, 15, 15, 10 %) for the six.
 
-    Sixths are no decimals: `equal` is 0.1667 four times and 0.1666 twice. Of dimensions other than the six of
-    rule A10 there is `equal` alone. Weights change a score, which informs and never decides a verdict.
+    Each sums to exactly 1. Sixths have no end as decimals: `equal` for the six dimensions of rule A10 is 0.1667 four
+    times and 0.1666 twice. Other dimensions have no default weights. `apply`, `sensitivity`, `rank_stability` and
+    `stability_measures` also take `weights="equal"`, which is exact. Weights change a score, which informs and never
+    decides a verdict.
 
     >>> presets()["equal"]["risk_coverage"], sum(presets()["equal"].values())
     (Decimal('0.1667'), Decimal('1.0000'))
+    >>> presets(["wit", "depth"])
+    {'equal': {'wit': Decimal('0.5000'), 'depth': Decimal('0.5000')}}
     """
     expect_lists(dimensions=dimensions)
     names = list(DIMENSIONS if dimensions is None else dict.fromkeys(dimensions))
     if not names:
-        raise SettingsError(Problem("dimensions", "are none", "name at least one"))
+        raise SettingsError(
+            Problem("dimensions", "must name at least one dimension, got none", "name the columns of your scores")
+        )
     equal = to_decimals(dict.fromkeys(names, Fraction(1, len(names))))
     default: dict[str, Decimal] = {name: WEIGHTS[name] for name in DIMENSIONS}
     return {"default": default, "equal": equal} if set(names) == set(DIMENSIONS) else {"equal": equal}
@@ -118,7 +126,7 @@ def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[
         problems.append(Problem("dimension", f"{dimension!r} is locked", "unlock it, or move another"))
     wanted = _parsed(to)
     if wanted is None:
-        problems.append(Problem("to", f"{short_repr(to)} is no weight", _EXAMPLE))
+        problems.append(Problem("to", f"must be a number from 0 to 1, got {short_repr(to)}", _EXAMPLE))
     if problems or wanted is None:
         raise SettingsError(problems)
     return moved(exact, dimension, wanted, fixed)
@@ -137,31 +145,28 @@ def moved(exact: Exact, dimension: str, to: Fraction, locked: Iterable[str] = ()
     return {name: new.get(name, old) for name, old in exact.items()}
 
 
-def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
+def checked(weights: WeightsOfScores, dimensions: Sequence[str] | None) -> Exact:
     """Return weights as exact fractions in the order of `dimensions` (None: of any); SettingsError lists all problems.
 
-    None means the default weights of the six dimensions. Decimals, their texts, whole numbers and fractions
-    must sum to exactly 1; where one is a binary fraction, all may miss it by 1e-9 and are divided by their sum.
+    None means the default weights of the six dimensions, `equal` the same weight for each of `dimensions`. Decimals,
+    their texts, whole numbers and fractions must sum to exactly 1; where one is a binary fraction, all may miss it by
+    1e-9 and are divided by their sum.
     """
     expect_lists(dimensions=dimensions)
+    if isinstance(weights, str) and weights == "equal" and dimensions:
+        return {name: Fraction(1, len(dimensions)) for name in dimensions}
     if weights is None:
         if dimensions is not None and set(dimensions) != set(DIMENSIONS):
-            fix = f"give a weight for each of {one_of(list(dimensions)[:8])}"
-            raise SettingsError(Problem("weights", "are needed: the default ones are of other dimensions", fix))
+            fix = f"give 'equal', or a weight for each of {one_of(list(dimensions)[:8])}"
+            raise SettingsError(Problem("weights", "are missing: the default ones are for other dimensions", fix))
         weights = {str(name): weight for name, weight in WEIGHTS.items()}
     if not isinstance(weights, Mapping | pd.Series):
-        fix = "give a mapping of dimensions to decimals"
+        fix = "give a mapping of dimensions to decimals, such as presets(dimensions)['equal']"
         raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
     raw = {str(name): weight for name, weight in weights.items()}
     names = list(raw) if dimensions is None else list(dimensions)
     exact = {name: _parsed(weight) for name, weight in raw.items()}
-    problems = _name_problems(raw, names)
-    for name, weight in exact.items():
-        if weight is None:
-            problems.append(Problem(f"weights.{name}", f"{short_repr(raw[name])} is no weight", _EXAMPLE))
-    for name, weight in exact.items():
-        if weight is not None and weight < 0:
-            problems.append(Problem(f"weights.{name}", f"{short_repr(raw[name])} is negative", "give 0 or more"))
+    problems = [*_name_problems(raw, names), *_value_problems(raw, exact)]
     sound = {name: weight for name, weight in exact.items() if weight is not None}
     total = sum(sound.values(), Fraction(0))
     binary = any(isinstance(weight, float) for weight in raw.values())
@@ -174,7 +179,7 @@ def checked(weights: Weights | None, dimensions: Sequence[str] | None) -> Exact:
 
 def _name_problems(raw: Mapping[str, object], names: Sequence[str]) -> list[Problem]:
     if not raw:
-        return [Problem("weights", "are none", "give a weight for every dimension")]
+        return [Problem("weights", "must not be empty", "give a weight for every dimension")]
     fix = f"use {one_of(names[:8])}"
     return [
         Problem(f"weights.{name}", f"is no dimension of these scores{did_you_mean(name, names)}", fix)
@@ -185,6 +190,14 @@ def _name_problems(raw: Mapping[str, object], names: Sequence[str]) -> list[Prob
         for name in names
         if name not in raw
     ]
+
+
+def _value_problems(raw: Mapping[str, object], exact: Mapping[str, Fraction | None]) -> Iterator[Problem]:
+    for name, weight in exact.items():
+        if weight is None:
+            yield Problem(f"weights.{name}", f"must be a number from 0 to 1, got {short_repr(raw[name])}", _EXAMPLE)
+        elif weight < 0:
+            yield Problem(f"weights.{name}", f"must be at least 0, got {short_repr(raw[name])}", _EXAMPLE)
 
 
 def _parsed(weight: object) -> Fraction | None:

@@ -12,13 +12,13 @@ from verifyplan.analysis.cluster_intervals import interval
 from verifyplan.analysis.weights.dirichlet import Drawn, draw
 from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import with_attrs
-from verifyplan.analysis.weights.simplex import Weights
+from verifyplan.analysis.weights.simplex import WeightsOfScores
 from verifyplan.frames.load import Runs
 
 
 def stability_measures(
     scores: Runs | pd.DataFrame,
-    weights: Weights | None = None,
+    weights: WeightsOfScores = None,
     *,
     concentration: float = 50.0,
     draws: int = 2000,
