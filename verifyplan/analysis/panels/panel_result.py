@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -120,7 +121,7 @@ class PanelWorth:
     def _shown(self) -> pd.DataFrame:
         """The judges as they are printed: few columns, each share with its interval."""
         rows = self.judges
-        columns = {"judge": rows["worker"], "votes": rows["n_votes"]}
+        columns: dict[str, Any] = {"judge": rows["worker"], "votes": rows["n_votes"]}
         if self.has_truth:
             errors = ["-" if pd.isna(r) else f"{r:.2f}" for r in rows["error_correlation"]]
             columns |= {"accuracy": shares_words(rows, "accuracy"), "r of errors": errors}
