@@ -11,7 +11,7 @@ import pytest
 from tests.sample_tree import FILES, PHASE, line_of, sample_tree
 from verifyplan.columns import keys
 from verifyplan.documents import DocumentTables, frame
-from verifyplan.documents.document_columns import DOCUMENT_TABLES
+from verifyplan.documents.document_tables import DOCUMENT_TABLES
 from verifyplan.errors import InputError
 
 SECOND = f"{PHASE}/PLAN-02.md"

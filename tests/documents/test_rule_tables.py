@@ -10,10 +10,9 @@ from typing import get_args
 import pytest
 
 import verifyplan.documents
-from verifyplan.documents.checks.catalogue import RULES, ViolationSeverity, violation
+from verifyplan.documents.checks.catalogue import RULES, ViolationSeverity, rule_rows, violation
 from verifyplan.documents.dimensions.check_context import ISSUE_RULES, NAMES
 from verifyplan.documents.kinds.plan_check_report import IssueSeverity
-from verifyplan.documents.rule_tables import rule_rows
 
 SOURCES = "\n".join(path.read_text() for path in Path(verifyplan.documents.__file__).parent.rglob("*.py"))
 TABLES = {

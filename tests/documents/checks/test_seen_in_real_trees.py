@@ -12,8 +12,7 @@ from verifyplan.documents import check, frame, load
 from verifyplan.documents.checks.check import check_document
 from verifyplan.documents.checks.sarif import to_json, to_sarif
 from verifyplan.documents.document_tables import tables_of
-from verifyplan.documents.kinds.registry import kind_of
-from verifyplan.documents.loading import load_text
+from verifyplan.documents.loading import kind_of, load_text
 from verifyplan.documents.reading.phrases import is_imperative, is_prose
 from verifyplan.documents.reading.source import read_source
 

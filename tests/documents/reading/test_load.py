@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from verifyplan.documents.checks.check import check, check_document
 from verifyplan.documents.kinds.plan import PlanDocument
-from verifyplan.documents.kinds.registry import kind_of
-from verifyplan.documents.loading import MAX_BYTES, NAMES, load, load_text
+from verifyplan.documents.loading import MAX_BYTES, NAMES, kind_of, load, load_text
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.reading.source import MAX_CHARACTERS, MAX_LINES, read_source
 from verifyplan.documents.tree import Tree

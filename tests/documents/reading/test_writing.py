@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.longer import examples
-from verifyplan.documents.kinds.registry import REGISTRY
-from verifyplan.documents.loading import load, load_text
+from verifyplan.documents.loading import REGISTRY, load, load_text
 from verifyplan.documents.reading.document import KINDS
 from verifyplan.documents.reading.writing import front_lines
 from verifyplan.errors import InputError

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from verifyplan.documents.bridges.must_have_status import cut
 from verifyplan.documents.bridges.must_haves import (
     PlannedMustHave,
     PlanOrPlans,
+    cut,
     document_of,
     planned_must_haves,
     plans_of,
     task_for,
     words_of_tasks,
 )
-from verifyplan.documents.dimensions.overlap import paths_in
 from verifyplan.documents.dimensions.plan_graph import name_of, phase_of
 from verifyplan.documents.kinds.plan import (
     IMPLIED_MODEL,
@@ -30,7 +29,7 @@ from verifyplan.documents.kinds.plan import (
 )
 from verifyplan.documents.kinds.verification import Gap, VerificationDocument
 from verifyplan.documents.kinds.write_plan import PlannedTask, write_plan
-from verifyplan.documents.reading.comparing import matched, phase_number
+from verifyplan.documents.reading.comparing import matched, paths_in, phase_number
 from verifyplan.documents.reading.front import entry_texts
 from verifyplan.documents.reading.source import read_source
 from verifyplan.documents.reading.writing import one_line

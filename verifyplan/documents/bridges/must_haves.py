@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from verifyplan.documents.dimensions.overlap import meaningful_words, paths_in, same_file
 from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument, Task
 from verifyplan.documents.loading import load
+from verifyplan.documents.reading.comparing import meaningful_words, paths_in, same_file
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.reading.writing import one_line
 from verifyplan.errors import InputError, Problem
@@ -30,6 +30,9 @@ MAX_TASKS_READ = 50
 
 MAX_CITED_PLACES, MAX_CITED_LINES, MAX_KNOWN_FILES = 5, 200, 100
 """Places of a finding that a worker opens, lines of each, and files of a plan that a short name is looked up in."""
+
+MAX_EXPLANATION_CHARACTERS = 300
+"""Characters of an explanation that are kept as evidence."""
 
 _DEFINED = re.compile(
     r"(?:(?:defines|exports|provides|implements|the|a|function|class|method) ){0,3}"
@@ -207,3 +210,12 @@ def expect_readable(document: Document) -> None:
         line, problem = front.problems[0]
         message = f"the frontmatter cannot be read: {problem}"
         raise InputError(Problem(f"{document.path}:{line}", message, "write it as plain YAML"))
+
+
+def cut(text: str, limit: int = MAX_EXPLANATION_CHARACTERS) -> str:
+    """Return a text with at most `limit` characters, a mark where it is cut included.
+
+    >>> cut("a queue that is full", 12)
+    'a queue ...'
+    """
+    return text if len(text) <= limit else f"{text[: limit - 4].rstrip()} ..."

@@ -18,11 +18,10 @@ from verifyplan.documents.bridges.must_haves import (
     statement,
 )
 from verifyplan.documents.checks.cross_document_plans import planned_task
-from verifyplan.documents.dimensions.overlap import paths_in
 from verifyplan.documents.dimensions.plan_graph import name_of
 from verifyplan.documents.kinds.execution_summary import ExecutionSummary
 from verifyplan.documents.kinds.plan import MustHave, PlanDocument, named_path
-from verifyplan.documents.reading.comparing import id_in_name, matched, phase_number
+from verifyplan.documents.reading.comparing import id_in_name, matched, paths_in, phase_number
 from verifyplan.documents.reading.front import text_of, texts_of, value_of
 from verifyplan.documents.reading.phrases import outcome
 from verifyplan.documents.reading.writing import one_line

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from verifyplan.documents.checks.catalogue import Violation, violation
 from verifyplan.documents.checks.changes import check_attempts, check_versions
-from verifyplan.documents.checks.cross_document_must_haves import check_must_haves
-from verifyplan.documents.checks.cross_document_plans import check_plans, check_requirements, check_summaries
+from verifyplan.documents.checks.cross_document_plans import (
+    check_must_haves,
+    check_plans,
+    check_requirements,
+    check_summaries,
+)
 from verifyplan.documents.checks.cross_document_research import check_conflicts, check_decisions, check_research
 from verifyplan.documents.kinds.codebase_map import CodebaseMap, check_paths
-from verifyplan.documents.kinds.registry import REGISTRY
-from verifyplan.documents.loading import is_folder, load, load_beside, shown_for
+from verifyplan.documents.loading import REGISTRY, is_folder, load, load_beside, shown_for
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.tree import Tree, repository_root
 from verifyplan.field_docs import with_field_docs

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
-from verifyplan.documents.dimensions.overlap import meaningful_words
+from verifyplan.documents.checks.catalogue import filled, rule_rows
 from verifyplan.documents.dimensions.phase_documents import PhaseContext
 from verifyplan.documents.dimensions.plan_graph import (
     PlanGraph,
@@ -24,8 +24,7 @@ from verifyplan.documents.dimensions.plan_graph import (
 from verifyplan.documents.kinds.plan import PlanDocument, Task, TaskElement
 from verifyplan.documents.kinds.plan_check_report import IssueSeverity as IssueSeverity
 from verifyplan.documents.kinds.plan_check_report import PlanIssue, issue_line
-from verifyplan.documents.reading.comparing import phase_number, plan_key
-from verifyplan.documents.rule_tables import filled, rule_rows
+from verifyplan.documents.reading.comparing import meaningful_words, phase_number, plan_key
 from verifyplan.documents.walk import Unread
 
 DimensionState = Literal["checked", "needs-judgement", "not-applicable"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from verifyplan.documents.checks.catalogue import quoted
 from verifyplan.documents.dimensions.check_context import (
     MAX_COMPARED,
     DimensionResult,
     Issue,
     PlanCheckContext,
 )
-from verifyplan.documents.dimensions.overlap import meaningful_words, share_of_meaning
 from verifyplan.documents.dimensions.phase_documents import (
     ContextItem,
     PhaseContext,
@@ -20,7 +20,7 @@ from verifyplan.documents.dimensions.phase_documents import (
     requirements_of,
 )
 from verifyplan.documents.dimensions.plan_graph import in_a_phase
-from verifyplan.documents.rule_tables import quoted
+from verifyplan.documents.reading.comparing import meaningful_words, share_of_meaning
 from verifyplan.text import counted
 
 MAX_SHOWN_DECISIONS = 5

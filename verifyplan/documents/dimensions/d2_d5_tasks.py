@@ -17,9 +17,8 @@ from verifyplan.documents.dimensions.check_context import (
     task_kind,
     tasks_and_features,
 )
-from verifyplan.documents.dimensions.overlap import is_empty, meaningful_words, plain_words, vague_words
 from verifyplan.documents.kinds.plan import PlanDocument
-from verifyplan.documents.reading.comparing import id_in_name
+from verifyplan.documents.reading.comparing import id_in_name, is_empty, meaningful_words, plain_words, vague_words
 from verifyplan.text import counted
 
 REQUIRED_ELEMENTS: dict[TaskKind, tuple[tuple[str, ...], ...]] = {

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
+from verifyplan.documents.checks.catalogue import quoted
 from verifyplan.documents.dimensions.check_context import (
     DimensionResult,
     Issue,
@@ -14,11 +15,9 @@ from verifyplan.documents.dimensions.check_context import (
     PlanCheckContext,
     must_have_entries,
 )
-from verifyplan.documents.dimensions.overlap import is_empty
 from verifyplan.documents.dimensions.plan_graph import PlanNames, clean_path, phase_of
 from verifyplan.documents.kinds.plan import files_of
-from verifyplan.documents.reading.comparing import phase_number, plan_key
-from verifyplan.documents.rule_tables import quoted
+from verifyplan.documents.reading.comparing import is_empty, phase_number, plan_key
 
 MAX_SHOWN_FILES = 5
 """Files that several plans of a wave modify, and that are named; the rest are counted."""

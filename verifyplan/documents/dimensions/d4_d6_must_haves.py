@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from verifyplan.documents.checks.catalogue import quoted
 from verifyplan.documents.dimensions.check_context import (
     MAX_COMPARED,
     DimensionResult,
@@ -14,7 +15,8 @@ from verifyplan.documents.dimensions.check_context import (
     TaskInPlan,
     must_have_entries,
 )
-from verifyplan.documents.dimensions.overlap import (
+from verifyplan.documents.kinds.plan import MustHave, PlanDocument
+from verifyplan.documents.reading.comparing import (
     is_empty,
     meaningful_words,
     names_file,
@@ -24,8 +26,6 @@ from verifyplan.documents.dimensions.overlap import (
     share_of_meaning,
     vague_words,
 )
-from verifyplan.documents.kinds.plan import MustHave, PlanDocument
-from verifyplan.documents.rule_tables import quoted
 from verifyplan.plans.word_lists import words
 from verifyplan.text import counted
 

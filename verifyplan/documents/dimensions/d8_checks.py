@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from verifyplan.documents.checks.catalogue import quoted
 from verifyplan.documents.dimensions.check_commands import ProgramCall, commands_in, program_calls
 from verifyplan.documents.dimensions.check_context import (
     DimensionResult,
@@ -14,8 +15,7 @@ from verifyplan.documents.dimensions.check_context import (
     TaskInPlan,
     task_kind,
 )
-from verifyplan.documents.dimensions.overlap import is_empty, paths_in, same_file
-from verifyplan.documents.rule_tables import quoted
+from verifyplan.documents.reading.comparing import is_empty, paths_in, same_file
 from verifyplan.plans.word_lists import words
 from verifyplan.text import counted
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from verifyplan.documents.dimensions.overlap import meaningful_words
 from verifyplan.documents.kinds.plan import PlanDocument
 from verifyplan.documents.loading import read_text
 from verifyplan.documents.reading.body import DocumentSection, plain, rows_of
-from verifyplan.documents.reading.comparing import phase_number
+from verifyplan.documents.reading.comparing import meaningful_words, phase_number
 from verifyplan.documents.reading.front import texts_of
 from verifyplan.documents.reading.source import Source, read_source
 from verifyplan.documents.tree import milestone_of

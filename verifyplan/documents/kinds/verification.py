@@ -1,4 +1,4 @@
-"""Verification: which must-haves of a phase hold, with evidence, and what to do about the gaps (rule D1)."""
+"""Verification: which must-haves of a phase hold, with evidence, and what to do about the gaps (rules D1-D3)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, InstanceOf
 
+from verifyplan.documents.checks.catalogue import Violation, violation
+from verifyplan.documents.checks.layout import check_layout
 from verifyplan.documents.reading.body import DocumentSection, MarkdownTable, NumberedLine, rows_of
 from verifyplan.documents.reading.comparing import wording
 from verifyplan.documents.reading.document import CONTRACT, Document, DocumentKind, Form, RequiredField, other_form
@@ -18,6 +20,9 @@ from verifyplan.documents.reading.phrases import LocatedText, StatusMeaning, is_
 from verifyplan.documents.reading.source import Source
 from verifyplan.documents.reading.writing import document_text, flat, list_item, table_lines
 from verifyplan.errors import InputError, Problem, expect_lists
+from verifyplan.text import counted
+
+COLUMNS = ("#", "Must-Have", "Status", "Evidence")
 
 _REASON_BEGINNINGS = (" (", ": ", " - ")
 """How a reason may begin behind the must-have that an override names."""
@@ -131,7 +136,7 @@ class VerificationDocument(Document):
         """Return the typed fields of a verification."""
         front = source.front
         tables = _results_tables(source, form)
-        columns = [form.names(name) for name in ("#", "Must-Have", "Status", "Evidence")]
+        columns = [form.names(name) for name in COLUMNS]
         score = _SCORE.match(text_of(front, "score") or "")
         return {
             "attempt": 1 if front.values.get("re_verification") is False else count_of(front, "attempt"),
@@ -293,7 +298,7 @@ def write_verification(
         "gaps": [gap.title for gap in gaps],
         "overrides": list(overrides),
     }
-    table = table_lines(("#", "Must-Have", "Status", "Evidence"), [row[:4] for row in rows])
+    table = table_lines(COLUMNS, [row[:4] for row in rows])
     lines = [f"# {flat(title)}", "", "## Must-Have Verification", "", *table, "", "## Gaps", ""]
     for gap in gaps:
         evidence, fix = list_item(f"**Evidence:** {gap.evidence}"), list_item(f"**Suggested fix:** {gap.fix}")
@@ -319,3 +324,70 @@ def _wrong_gaps(gaps: Sequence[Gap], failed: Sequence[MustHaveResult]) -> Iterat
             yield Problem(f"gap {gap.title!r}", "lacks its title, evidence or fix", "give all three")
     if failed and not gaps:
         yield Problem("gaps", "is empty, though a must-have failed", "describe the gap, or leave `gaps` out")
+
+
+def check_verification(document: VerificationDocument) -> Iterator[Violation]:
+    """Yield the violations of a verification by itself (rules D2, D3)."""
+    yield from check_layout(document, {"Must-Have Verification": (COLUMNS, document.table)})
+    if document.attempt == 0:
+        yield violation("verification/attempt", document.path, document.source.front.line("attempt"))
+    yield from _check_counts(document)
+    yield from _check_results(document)
+    yield from _check_status(document)
+    yield from _check_gaps(document)
+
+
+def _check_counts(document: VerificationDocument) -> Iterator[Violation]:
+    """Check the counts against each other and the table; in a form that has a score, they are in the score's line."""
+    total, passed, rows = document.must_haves_total, document.must_haves_passed, len(document.results)
+    front, keys = document.source.front, ("must_haves_total", "must_haves_passed")
+    line_total, line_passed = (front.line(key if key in front.values else "score") for key in keys)
+    if total is not None and passed is not None and passed > total:
+        values = {"passed": counted(passed, "must-have"), "total": total}
+        yield violation("verification/passed-above-total", document.path, line_passed, **values)
+    elif total is not None and rows not in (0, total):
+        values = {"total": counted(total, "must-have"), "rows": rows}
+        yield violation("verification/total-wrong", document.path, line_total, **values)
+    elif passed is not None and rows and all(result.outcome for result in document.results):
+        n_passed = sum(map(document.counts_as_passed, document.results))
+        if n_passed != passed:
+            yield violation("verification/passed-wrong", document.path, line_passed, passed=passed, counted=n_passed)
+
+
+def _check_results(document: VerificationDocument) -> Iterator[Violation]:
+    known = {wording(name) for result in document.results for name in (result.text, result.number)}
+    has_evidence = document.table is not None and document.table.column("Evidence") is not None
+    for result in document.results:
+        if result.outcome is None:
+            yield violation("verification/result-status", document.path, result.line, status=result.status)
+        elif has_evidence and result.unproven and not document.overridden(result):
+            values = {"must_have": result.text, "status": result.status}
+            yield violation("verification/evidence-missing", document.path, result.line, **values)
+    for override in entries_of(document.source.front, "overrides") if document.results else ():
+        if not override_names([override.text]) & known:
+            yield violation("verification/override-unknown", document.path, override.line, override=override.text)
+
+
+def _check_status(document: VerificationDocument) -> Iterator[Violation]:
+    line = document.source.front.line("status")
+    gaps = max(len(document.gaps), len(document.gap_details))
+    total, passed = document.must_haves_total, document.must_haves_passed
+    if document.status == "passed" and gaps:
+        yield violation("verification/passed-with-gaps", document.path, line, gaps=counted(gaps, "gap"))
+    elif document.status == "passed" and total is not None and passed is not None and passed < total:
+        values = {"failed": total - passed, "total": counted(total, "must-have")}
+        yield violation("verification/passed-with-failures", document.path, line, **values)
+    elif document.status == "gaps_found" and not gaps:
+        yield violation("verification/gaps-found-without-gaps", document.path, line)
+
+
+def _check_gaps(document: VerificationDocument) -> Iterator[Violation]:
+    front, listed, described = document.source.front, len(document.gaps), len(document.gap_details)
+    if "gaps" in front.values and document.source.section("Gaps") and listed != described:
+        values = {"listed": counted(listed, "gap"), "described": described}
+        yield violation("verification/gaps-count", document.path, front.line("gaps"), **values)
+    for gap in document.gap_details:
+        if not gap.evidence:
+            yield violation("verification/gap-evidence-missing", document.path, gap.line, gap=gap.title)
+        if not gap.fix:
+            yield violation("verification/gap-fix-missing", document.path, gap.line, gap=gap.title)

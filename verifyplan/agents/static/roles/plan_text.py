@@ -26,7 +26,8 @@ _LEAD = (
     r"(?:\(?[A-Za-z0-9]{1,2}[.)]\s+)?[*_]*(?:(?:then|next|finally|also|now|and)\b,?\s+)?"
 )
 _VERBS: dict[Verb, str] = {
-    "edit": "modify|edit|change|update|extend|rewrite|refactor|patch|amend|wrap|replace|adapt|adjust|rework|simplify|convert",
+    "edit": "modify|edit|change|update|extend|rewrite|refactor|patch|amend|wrap|replace|adapt|adjust|rework|simplify"
+    "|convert",
     "delete": "delete|remove|drop",
     "rename": "rename|move",
     "add": "add|introduce|install|depend on",
