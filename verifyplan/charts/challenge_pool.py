@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import challenges
-from verifyplan.charts.encodings import color_key, hover, inline, tooltip, unscaled, with_hover
+from verifyplan.charts.encodings import color_key, hover, inline, text_of, tooltip, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
@@ -174,18 +174,16 @@ class _Bars(NamedTuple):
         y = alt.Y("low:Q", scale=alt.Scale(domain=[0, top]), axis=up, title=None)
         bars = base.mark_bar(strokeWidth=1).encode(
             y=y,
-            y2="high:Q",
+            y2=alt.Y2("high:Q"),
             color=alt.Color("state:N", scale=color_scale(STATE_COLORS), legend=None),
             stroke=alt.when("datum.state === 'overflow'").then(alt.value(FAINT)).otherwise(alt.value(PAPER)),
             **hover(FIELDS),
         )
         texts = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", aria=False).encode(
-            y="middle:Q", text="text:N", color=unscaled(alt.Color, "color"), **tooltip(FIELDS)
+            y=alt.Y("middle:Q"), text=text_of("text"), color=unscaled(alt.Color, "color"), **tooltip(FIELDS)
         )
         title = alt.Title(severity, fontSize=SIZE, offset=6, anchor="start")
-        return alt.LayerChart(layer=[bars, texts]).properties(
-            title=title, width=self.width, height=max(round(top * self.unit), 1)
-        )
+        return alt.LayerChart(layer=[bars, texts], title=title, width=self.width, height=max(round(top * self.unit), 1))
 
 
 def _key(rows: pd.DataFrame) -> alt.LayerChart:

@@ -57,7 +57,7 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     table = IntervalRows.of(rows, "classification", list(CLASSIFICATIONS), "Share of findings", chosen)
     return figure(
         lambda: table.draw(
-            [alt.Chart().mark_bar(height=table.bar).encode(x="share:Q", color=color, **hover(FIELDS)), whisker()]
+            [alt.Chart().mark_bar(height=table.bar).encode(x=alt.X("share:Q"), color=color, **hover(FIELDS)), whisker()]
         ),
         chosen,
         title=TITLE,

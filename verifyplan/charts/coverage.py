@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import challenges
-from verifyplan.charts.encodings import apart, hover, inline, with_hover
+from verifyplan.charts.encodings import apart, color_of, hover, inline, text_of, with_hover, x2_at, x_at
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
 from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
@@ -164,18 +164,18 @@ class _Strip(NamedTuple):
         label = "datum.value > 0 ? datum.label : ''"  # lines are counted from 1
         axis = alt.Axis(grid=False, ticks=False, domain=False, tickCount=6, tickMinStep=1, format=",d", labelExpr=label)
         blocks = base.mark_rect(stroke=PAPER, strokeWidth=1.5).encode(
-            x=alt.value(0),
-            x2=alt.value(self.strip),
+            x=x_at(0),
+            x2=x2_at(self.strip),
             y=alt.Y("top:Q", scale=scale, axis=axis, title="Line of the plan"),
-            y2="last:Q",
+            y2=alt.Y2("last:Q"),
             color=alt.Color("worst:N", scale=color_scale(COLORS), legend=None),
             **hover(FIELDS),
         )
         leads = base.mark_rule(color=LINE, aria=False).encode(
-            x=alt.value(self.strip + 2), x2=alt.value(self.strip + LEAD_PX), y="middle:Q", y2="place:Q"
+            x=x_at(self.strip + 2), x2=x2_at(self.strip + LEAD_PX), y=alt.Y("middle:Q"), y2=alt.Y2("place:Q")
         )
         layers = [blocks, leads, *self._texts(base)]
-        return alt.LayerChart(layer=layers).properties(width=self.width, height=self.height)
+        return alt.LayerChart(layer=layers, width=self.width, height=self.height)
 
     def _texts(self, base: alt.Chart) -> list[alt.Chart]:
         """Write names in ink and counts in bold, both fainter where nobody challenged."""
@@ -185,7 +185,7 @@ class _Strip(NamedTuple):
         bold = base.mark_text(align="left", baseline="middle", fontSize=SIZE, fontWeight="bold", aria=False)
         challenged, rest = bold.transform_filter(f"!({bare})"), left.transform_filter(bare)
         return [
-            left.encode(x=alt.value(self.strip + LEAD_PX + 6), y="place:Q", text="name:N", color=ink),
-            challenged.encode(x=alt.value(self.numbers), y="place:Q", text="text:N"),
-            rest.encode(x=alt.value(self.numbers), y="place:Q", text="text:N", color=alt.value(FAINT)),
+            left.encode(x=x_at(self.strip + LEAD_PX + 6), y=alt.Y("place:Q"), text=text_of("name"), color=ink),
+            challenged.encode(x=x_at(self.numbers), y=alt.Y("place:Q"), text=text_of("text")),
+            rest.encode(x=x_at(self.numbers), y=alt.Y("place:Q"), text=text_of("text"), color=color_of(FAINT)),
         ]

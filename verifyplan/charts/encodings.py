@@ -30,6 +30,8 @@ y_at: Callable[[float], alt.YValue] = _altair.YValue
 """A place in pixels below the top of the plot; negative ones are above it."""
 y2_at: Callable[[float], alt.Y2Value] = _altair.Y2Value
 """The other end in pixels below the top of the plot."""
+color_of: Callable[[str], alt.ColorValue] = _altair.ColorValue
+"""One colour of all marks; like `alt.value`, in a tenth of the time."""
 
 
 def require_columns(table: pd.DataFrame, columns: Iterable[str], name: str) -> pd.DataFrame:
@@ -42,9 +44,16 @@ def require_columns(table: pd.DataFrame, columns: Iterable[str], name: str) -> p
     return table[wanted].reset_index(drop=True)
 
 
+class Rows(alt.InlineData):
+    """Rows that a chart and its copies share: Altair copies charts at every step, and copied rows take most of it."""
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Rows:
+        return self
+
+
 def inline(table: pd.DataFrame) -> alt.InlineData:
     """Return the rows as a chart's own data, of any number; missing numbers become null."""
-    return alt.InlineData(values=json.loads(table.to_json(orient="records")))
+    return Rows(values=json.loads(table.to_json(orient="records")))
 
 
 def text_of(column: str) -> alt.Text:

@@ -19,7 +19,7 @@ import vl_convert
 from altair.utils.schemapi import debug_mode
 
 from verifyplan.charts.adaptive import CLASS, DARK, STYLE, on_dark
-from verifyplan.charts.encodings import inline
+from verifyplan.charts.encodings import inline, text_of
 from verifyplan.charts.labels import sentences
 from verifyplan.charts.options import FAILED_CALLS, SCALE, ChartOptions
 from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config, theme
@@ -88,7 +88,8 @@ def figure(
     warning = made if isinstance(made, str) else SYNTHETIC if made else ""
     heading = alt.Title(text=title if options.title is None else options.title, subtitle=lines)
     with schema_checks_off():
-        dressed = draw().properties(title=heading, description=description, config=config(options.font))
+        dressed = draw()
+        dressed.title, dressed.description, dressed.config = heading, description, config(options.font)
     failed = data.attrs.get(FAILED_CALLS)
     words = sentences(f"{failed}." if failed else "", caption, warning)
     return Figure(dressed, words, data, description, SCALE if options.scale is None else options.scale)
@@ -97,7 +98,7 @@ def figure(
 def empty(options: ChartOptions, title: str, message: str, data: pd.DataFrame) -> Figure:
     """Return a figure that says in words why there is nothing to draw."""
     chart = alt.Chart(inline(pd.DataFrame({"message": [message]})), width=WIDTH, height=24)
-    text = chart.mark_text(align="left", fontSize=13, color=FAINT, x=0).encode(text="message:N")
+    text = chart.mark_text(align="left", fontSize=13, color=FAINT, x=0).encode(text=text_of("message"))
     words = f"{title}. {message}"
     return figure(lambda: text, options, title=title, caption=message, data=data, description=words, synthetic=False)
 

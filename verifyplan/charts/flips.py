@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.panels import flips as panel_flips
 from verifyplan.analysis.panels.flips import Flips
-from verifyplan.charts.encodings import apart, hover, inline, unscaled, with_hover
+from verifyplan.charts.encodings import apart, hover, inline, text_of, unscaled, with_hover, x_at
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import PLOT_PX, STEP_PX, IntervalRows, whisker, with_texts
 from verifyplan.charts.labels import count, first_drawn, sentences
@@ -100,7 +100,7 @@ def _steps(found: Flips) -> pd.DataFrame:
 def _dots() -> alt.Chart:
     color = alt.Color("change:N", scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())), legend=None)
     dots: alt.Chart = alt.Chart().mark_point(filled=True, size=110, opacity=1)
-    return dots.encode(x="share:Q", color=color, **hover(FIELDS))
+    return dots.encode(x=alt.X("share:Q"), color=color, **hover(FIELDS))
 
 
 def _rounds(found: Flips) -> pd.DataFrame:
@@ -121,9 +121,9 @@ def _lines(rows: pd.DataFrame, width: float) -> alt.LayerChart:
     x = alt.X("round:O", scale=alt.Scale(type="point", padding=0.5), axis=rounds, title="Round")
     base = alt.Chart(inline(rows)).encode(x=x, y=y, color=unscaled(alt.Color, "color"))
     line = base.mark_line(strokeWidth=2.5, aria=False).encode(
-        detail="measure:N", strokeDash=alt.StrokeDash("dash:N", scale=None)
+        detail=alt.Detail("measure:N"), strokeDash=alt.StrokeDash("dash:N", scale=None)
     )
-    interval = base.mark_rule(strokeWidth=1.5, aria=False).encode(y=alt.Y("low:Q"), y2="high:Q")
+    interval = base.mark_rule(strokeWidth=1.5, aria=False).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
     points = base.mark_point(filled=True, size=90, opacity=1).encode(**hover(ROUND_FIELDS))
     last = rows.drop_duplicates("measure", keep="last").sort_values("share", kind="stable")
     opening = rows.drop_duplicates("measure").set_index("measure")["share_text"]
@@ -132,8 +132,10 @@ def _lines(rows: pd.DataFrame, width: float) -> alt.LayerChart:
         place=apart(last["share"], NAME_GAP_PX / LINES_PX), text=texts, color=last["color"].map(TEXT_COLORS)
     )
     names = alt.Chart(inline(ends)).mark_text(align="left", aria=False, limit=260)
-    names = names.encode(x=alt.value(width + 8), y=alt.Y("place:Q"), text="text:N", color=unscaled(alt.Color, "color"))
-    return alt.LayerChart(layer=[line, interval, points, names]).properties(width=width, height=LINES_PX)
+    names = names.encode(
+        x=x_at(width + 8), y=alt.Y("place:Q"), text=text_of("text"), color=unscaled(alt.Color, "color")
+    )
+    return alt.LayerChart(layer=[line, interval, points, names], width=width, height=LINES_PX)
 
 
 def _words(rows: pd.DataFrame, lines: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import inline
+from verifyplan.charts.encodings import inline, text_of, x_at
 from verifyplan.charts.labels import distinct_labels, first_drawn, interval_text, percent, plain
 from verifyplan.charts.options import ChartOptions, Size
 from verifyplan.charts.theme import FAINT, INK, WIDTH
@@ -80,9 +80,9 @@ class IntervalRows(NamedTuple):
         faint = alt.Chart().mark_text(align="right", color=FAINT, aria=False)
         bold = alt.Chart().mark_text(align="right", fontWeight="bold", aria=False)
         columns = [
-            bold.encode(x=alt.value(self.size.width + 56), text="share_text:N"),
-            faint.encode(x=alt.value(self.size.width + 146), text="interval_text:N"),
-            faint.encode(x=alt.value(self.size.width + 216), text="n_text:N"),
+            bold.encode(x=x_at(self.size.width + 56), text=text_of("share_text")),
+            faint.encode(x=x_at(self.size.width + 146), text=text_of("interval_text")),
+            faint.encode(x=x_at(self.size.width + 216), text=text_of("n_text")),
         ]
         layers = alt.LayerChart(layer=[layer.encode(y=row) for layer in [frame, *marks, *columns]])
         header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelPadding=12, labelOrient="left")
@@ -93,5 +93,7 @@ class IntervalRows(NamedTuple):
 
 def whisker() -> alt.Chart:
     """Draw the line from the interval's low to its high end."""
-    line: alt.Chart = alt.Chart().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x="low:Q", x2="high:Q")
+    line: alt.Chart = (
+        alt.Chart().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
+    )
     return line

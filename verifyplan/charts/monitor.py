@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.study_design import monitor as monitoring
 from verifyplan.analysis.study_design.monitor import Monitor
-from verifyplan.charts.encodings import apart, hover, inline, with_hover
+from verifyplan.charts.encodings import apart, hover, inline, text_of, with_hover, x_at
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
@@ -126,16 +126,16 @@ def _draw(rows: pd.DataFrame, data: Monitor, width: float, height: float) -> alt
     )
     ends["place"] = apart(ends["value"], NAME_GAP_PX * 2 * top / height)
     names = alt.Chart(inline(ends)).mark_text(align="left", color=BLUE_TEXT, aria=False)
-    names = names.encode(x=alt.value(width + 18), y=alt.Y("place:Q", scale=scale), text="text:N")
-    layers = [band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"), zero, dots, line, names]
+    names = names.encode(x=x_at(width + 18), y=alt.Y("place:Q", scale=scale), text=text_of("text"))
+    layers = [band.encode(y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q")), zero, dots, line, names]
     if not np.isnan(fixed).any():
         whisker = alt.Chart(inline(pd.DataFrame({"low": fixed[:1], "high": fixed[1:]})))
         layers.append(
             whisker.mark_rule(color=FAINT, strokeWidth=1.5, aria=False).encode(
-                x=alt.value(width + 8), y=alt.Y("low:Q", scale=scale), y2="high:Q"
+                x=x_at(width + 8), y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q")
             )
         )
-    return alt.LayerChart(layer=layers).properties(width=width, height=height)
+    return alt.LayerChart(layer=layers, width=width, height=height)
 
 
 def _ticks(right: int) -> alt.Axis:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.panels import panel as panels
 from verifyplan.analysis.panels.panel_result import PanelWorth
-from verifyplan.charts.encodings import hover, inline, unscaled, with_hover, x_of
+from verifyplan.charts.encodings import hover, inline, text_of, unscaled, with_hover, x_at, x_of, y_at
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.interval_rows import PLOT_PX, STEP_PX, IntervalRows, whisker, with_texts
 from verifyplan.charts.labels import count, first_drawn, percent, sentences
@@ -103,7 +103,7 @@ def _figures(worth: PanelWorth) -> list[str]:
 def _dots() -> alt.Chart:
     scale = alt.Scale(domain=[*COLORS, "any-judge"], range=[*COLORS.values(), PAPER])
     dots: alt.Chart = alt.Chart().mark_point(filled=True, size=110, opacity=1, stroke=INK, strokeWidth=1)
-    return dots.encode(x="share:Q", fill=alt.Fill("kind:N", scale=scale, legend=None), **hover(FIELDS))
+    return dots.encode(x=alt.X("share:Q"), fill=alt.Fill("kind:N", scale=scale, legend=None), **hover(FIELDS))
 
 
 def _is_worth(worth: PanelWorth) -> bool:
@@ -120,7 +120,7 @@ def _discs(worth: PanelWorth, width: float) -> alt.LayerChart:
     votes = pd.DataFrame({"place": (number + 0.5) * step, "filled": np.clip(value - number, 0, 1)})
     votes["opacity"] = votes["filled"]
     votes["line"] = np.where(number < n_cast, FAINT, LINE)
-    base = alt.Chart(inline(votes)).encode(x=x_of("place"), y=alt.value(NOTE_PX + MAX_VOTE_PX / 2))
+    base = alt.Chart(inline(votes)).encode(x=x_of("place"), y=y_at(NOTE_PX + MAX_VOTE_PX / 2))
     area = float((step * 0.8) ** 2)
     outline = base.mark_circle(size=area, fill=PAPER, strokeWidth=1.2, opacity=1, aria=False)
     inside = base.mark_circle(size=area, fill=INK, aria=False)
@@ -129,9 +129,9 @@ def _discs(worth: PanelWorth, width: float) -> alt.LayerChart:
     layers = [
         outline.encode(stroke=unscaled(alt.Stroke, "line")),
         inside.encode(opacity=alt.Opacity("opacity:Q", scale=None, legend=None)),
-        note.encode(x=alt.value(0), y=alt.value(-4), text="text:N"),
+        note.encode(x=x_at(0), y=y_at(-4), text=text_of("text")),
     ]
-    return alt.LayerChart(layer=layers).properties(width=width, height=VOTES_PX)
+    return alt.LayerChart(layer=layers, width=width, height=VOTES_PX)
 
 
 def _worth_words(worth: PanelWorth) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import hover, inline, with_hover, x_of, y_of
+from verifyplan.charts.encodings import hover, inline, text_of, with_hover, x2_at, x_at, x_of, y_at, y_of
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -272,11 +272,11 @@ def _bands(layout: Layout) -> alt.LayerChart:
     """Draw the names of waves above, of phases at the left, and lines between phases."""
     waves = alt.Chart(inline(layout.waves)).mark_text(color=FAINT, fontWeight="bold", aria=False)
     phases = alt.Chart(inline(layout.phases)).encode(y=y_of("y"))
-    lines = phases.mark_rule(stroke=LINE, aria=False).encode(x=alt.value(0), x2=alt.value(layout.width))
+    lines = phases.mark_rule(stroke=LINE, aria=False).encode(x=x_at(0), x2=x2_at(layout.width))
     names = phases.mark_text(
         align="left", baseline="top", fontSize=SIZE - 1, color=FAINT, aria=False, dy=8, x=0, limit=GUTTER_PX - GAP_PX
     )
-    parts = [waves.encode(x=x_of("x"), y=alt.value(8), text="name:N"), lines, names.encode(text="name:N")]
+    parts = [waves.encode(x=x_of("x"), y=y_at(8), text=text_of("name")), lines, names.encode(text=text_of("name"))]
     return alt.LayerChart(layer=parts if len(layout.phases) > 1 else parts[:1])
 
 
@@ -288,7 +288,7 @@ def _arrows(layout: Layout) -> list[alt.LayerChart]:
     color = alt.when("datum.wrong").then(alt.value(VERMILLION)).otherwise(alt.value(DARK_GREY))
     dash = alt.when("datum.wrong").then(alt.value([4, 3])).otherwise(alt.value([1, 0]))
     lines = base.mark_line(strokeWidth=1.3, aria=False).encode(
-        detail="edge:N", order="step:Q", color=color, strokeDash=dash
+        detail=alt.Detail("edge:N"), order=alt.Order("step:Q"), color=color, strokeDash=dash
     )
     heads = base.transform_filter("datum.head").mark_point(
         shape="triangle-right", filled=True, size=60, opacity=1, xOffset=-4, aria=False

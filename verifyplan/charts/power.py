@@ -12,7 +12,7 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.study_design import power as planning
 from verifyplan.analysis.study_design.power import Power, needed_by_delta
 from verifyplan.analysis.study_design.sample_size import SampleSize
-from verifyplan.charts.encodings import apart, hover, inline, unscaled, with_hover
+from verifyplan.charts.encodings import apart, hover, inline, text_of, unscaled, with_hover, x_at
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
@@ -129,19 +129,19 @@ def _draw(rows: pd.DataFrame, data: Power | SampleSize, width: float, height: fl
     )
     y = alt.Y("runs:Q", scale=scale, axis=up, title="Runs")
     color = unscaled(alt.Color, "color")
-    base = alt.Chart(inline(rows)).encode(x=x, y=y, color=color, detail="delta:N")
+    base = alt.Chart(inline(rows)).encode(x=x, y=y, color=color, detail=alt.Detail("delta:N"))
     first = rows[rows["delta"].eq(data.delta)]
     layers = []
     if first["low"].notna().all():
         band = alt.Chart(inline(first)).mark_area(opacity=0.18, color=COLORS[0], aria=False)
-        layers.append(band.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q"))
+        layers.append(band.encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q")))
     names = (
         alt.Chart(inline(_ends(rows, domain, height)))
         .mark_text(align="left", aria=False)
         .encode(
-            x=alt.value(width + 10),
+            x=x_at(width + 10),
             y=alt.Y("place:Q", scale=scale),
-            text="delta_text:N",
+            text=text_of("delta_text"),
             color=unscaled(alt.Color, "text_color"),
         )
     )
@@ -152,7 +152,7 @@ def _draw(rows: pd.DataFrame, data: Power | SampleSize, width: float, height: fl
     ]
     if isinstance(data, Power):
         layers += _pilot(data, x, y, domain[1])
-    return alt.LayerChart(layer=layers).properties(width=width, height=height)
+    return alt.LayerChart(layer=layers, width=width, height=height)
 
 
 def _ends(rows: pd.DataFrame, domain: list[int], height: float) -> pd.DataFrame:
@@ -172,6 +172,6 @@ def _pilot(data: Power, x: alt.X, y: alt.Y, top: int) -> list[alt.Chart]:
     )
     return [
         base.mark_point(shape="diamond", size=90, color=FAINT, strokeWidth=2, filled=False, aria=False),
-        base.mark_text(dy=-13, stroke=PAPER, strokeWidth=3, strokeOpacity=0.9, aria=False).encode(text="text:N"),
-        base.mark_text(dy=-13, color=FAINT, aria=False).encode(text="text:N"),
+        base.mark_text(dy=-13, stroke=PAPER, strokeWidth=3, strokeOpacity=0.9, aria=False).encode(text=text_of("text")),
+        base.mark_text(dy=-13, color=FAINT, aria=False).encode(text=text_of("text")),
     ]

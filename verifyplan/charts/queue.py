@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import vote_tables
-from verifyplan.charts.encodings import apart, hover, inline, with_hover
+from verifyplan.charts.encodings import apart, color_of, hover, inline, text_of, with_hover, x_at
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
@@ -137,15 +137,15 @@ def _lines(rows: pd.DataFrame, places: _QueuePlaces) -> alt.LayerChart:
     line = base.mark_line(strokeWidth=2.5, aria=False).encode(strokeDash=dash)
     shape = alt.Shape("label:N", scale=condition_scale(labels, CONDITION_SHAPES), legend=None)
     points = base.mark_point(filled=True, size=110, opacity=1).encode(shape=shape, **hover(FIELDS))
-    ends = base.properties(data=inline(_ends(rows, top / places.height))).encode(y="place:Q")
+    ends = base.properties(data=inline(_ends(rows, top / places.height))).encode(y=alt.Y("place:Q"))
     symbol = ends.mark_point(filled=True, size=110, opacity=1, aria=False).encode(
-        x=alt.value(places.width + 10),
+        x=x_at(places.width + 10),
         shape=alt.Shape("label:N", scale=condition_scale(labels, CONDITION_SHAPES), legend=None),
     )
     name = ends.mark_text(align="left", limit=240, aria=False).encode(
-        x=alt.value(places.width + 22), text="label:N", color=alt.value(INK)
+        x=x_at(places.width + 22), text=text_of("label"), color=color_of(INK)
     )
-    return alt.LayerChart(layer=[line, points, symbol, name]).properties(width=places.width, height=places.height)
+    return alt.LayerChart(layer=[line, points, symbol, name], width=places.width, height=places.height)
 
 
 def _ends(rows: pd.DataFrame, pixel: float) -> pd.DataFrame:
@@ -161,6 +161,6 @@ def _numbers(rows: pd.DataFrame, places: _QueuePlaces) -> alt.LayerChart:
     base = alt.Chart(inline(rows)).encode(
         x=_stage(rows, None), y=alt.Y("label:N", sort=places.labels, axis=axis, title=None)
     )
-    waiting = base.mark_text(align="right", xOffset=2, aria=False).encode(text="text:N")
-    resolved = base.mark_text(align="left", xOffset=7, color=FAINT, aria=False).encode(text="resolved_text:N")
-    return alt.LayerChart(layer=[waiting, resolved]).properties(width=places.width, height=alt.Step(20))
+    waiting = base.mark_text(align="right", xOffset=2, aria=False).encode(text=text_of("text"))
+    resolved = base.mark_text(align="left", xOffset=7, color=FAINT, aria=False).encode(text=text_of("resolved_text"))
+    return alt.LayerChart(layer=[waiting, resolved], width=places.width, height=alt.Step(20))

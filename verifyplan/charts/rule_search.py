@@ -214,11 +214,11 @@ def _draw(rows: pd.DataFrame, plane: Plane, search: RuleSearch) -> alt.LayerChar
         whiskers.encode(x=x, y=_y("low", plane, search), y2=alt.Y2(field="high"), color=color),
         alt.Chart(inline(frontier))
         .mark_line(interpolate="step-after", color=INK, strokeWidth=1.6, aria=False)
-        .encode(**at, order="x:Q"),
+        .encode(**at, order=alt.Order("x:Q")),
         dots.encode(**at, color=color, **hover(FIELDS)),
         *_names(named, plane, search),
     ]
-    return alt.LayerChart(layer=layers).properties(width=plane.width, height=plane.height)
+    return alt.LayerChart(layer=layers, width=plane.width, height=plane.height)
 
 
 def _names(named: pd.DataFrame, plane: Plane, search: RuleSearch) -> list[alt.Chart]:

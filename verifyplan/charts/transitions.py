@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts.comparisons import LabelledComparison, read_comparison
-from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
+from verifyplan.charts.encodings import color_of, hover, inline, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, percent
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -108,7 +108,7 @@ def _map(labelled: LabelledComparison, cells: pd.DataFrame, width: float, height
     outline = kept.mark_rect(filled=False, stroke=INK, strokeWidth=2, aria=False)
     ink = alt.when("datum.n > 0").then(alt.value(INK)).otherwise(alt.value(FAINT))
     number = base.mark_text(fontSize=SIZE + 3, aria=False).encode(text=alt.Text("n:Q", format=",d"), color=ink)
-    totals = number.properties(data=inline(_totals(cells))).encode(color=alt.value(FAINT))
+    totals = number.properties(data=inline(_totals(cells))).encode(color=color_of(FAINT))
     layers = alt.LayerChart(layer=[tile, outline, number.encode(**tooltip(FIELDS)), totals])
     return layers.properties(width=width, height=height)
 

@@ -77,7 +77,7 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
     labels = list(dict.fromkeys(rows["label"]))
     dots = alt.Chart().mark_point(filled=True, size=110, opacity=1)
     dots = dots.encode(
-        x="share:Q",
+        x=alt.X("share:Q"),
         color=alt.Color("label:N", scale=condition_scale(labels, CONDITION_COLORS), legend=None),
         shape=alt.Shape("label:N", scale=condition_scale(labels, CONDITION_SHAPES), legend=None),
         **hover(fields),
@@ -109,7 +109,7 @@ def _with_bounds(rows: pd.DataFrame) -> pd.DataFrame:
 def _bounds() -> alt.Chart:
     """Draw the bar from the lowest to the highest value that votes never cast allow."""
     bar: alt.Chart = alt.Chart().mark_rule(color=INK, strokeWidth=9, opacity=0.28, aria=False)
-    return bar.encode(x="low_bound:Q", x2="high_bound:Q")
+    return bar.encode(x=alt.X("low_bound:Q"), x2=alt.X2("high_bound:Q"))
 
 
 def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:

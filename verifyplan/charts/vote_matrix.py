@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import vote_tables
-from verifyplan.charts.encodings import hover, inline, tooltip, with_hover
+from verifyplan.charts.encodings import hover, inline, text_of, tooltip, with_hover, x_at
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -156,7 +156,7 @@ def _drawing(lettered: pd.DataFrame, tile: _Tile) -> alt.VConcatChart:
     panels = [_panel(lettered, number, tile) for number in sorted(set(lettered["round"]))]
     findings = with_hover(lettered.drop_duplicates("finding")[["finding", *NAME_FIELDS]], NAME_FIELDS)
     names = alt.Chart(inline(findings), width=1, height=tile.height * len(findings)).mark_text(align="left", x=0)
-    names = names.encode(y=_finding(lettered), text="finding:N", **hover(NAME_FIELDS))
+    names = names.encode(y=_finding(lettered), text=text_of("finding"), **hover(NAME_FIELDS))
     row = alt.HConcatChart(hconcat=[names, *panels, _classes(lettered, tile)], spacing=18)
     own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
     return alt.VConcatChart(vconcat=[_key(lettered), row.properties(resolve=own)], spacing=14, resolve=own)
@@ -223,7 +223,7 @@ def _letters(base: alt.Chart, right: int = 0) -> alt.Chart:
     white = alt.when("datum.mark === 'agree'").then(alt.value(WHITE))
     ink = white.when("datum.mark === 'discovered'").then(alt.value(INK)).otherwise(alt.value(BLACK))
     text = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", xOffset=right, aria=False)
-    letters: alt.Chart = text.encode(text="letter:N", color=ink)
+    letters: alt.Chart = text.encode(text=text_of("letter"), color=ink)
     return letters
 
 
@@ -232,9 +232,9 @@ def _classes(rows: pd.DataFrame, tile: _Tile) -> alt.LayerChart:
     findings = rows.drop_duplicates("finding")[["finding", "classification"]]
     base = alt.Chart(inline(findings)).encode(y=_finding(rows))
     swatch = base.mark_square(size=110, opacity=1, aria=False).encode(
-        x=alt.value(6), color=alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
+        x=x_at(6), color=alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
     )
-    name = base.mark_text(align="left", aria=False).encode(x=alt.value(18), text="classification:N")
+    name = base.mark_text(align="left", aria=False).encode(x=x_at(18), text=text_of("classification"))
     title = alt.Title("Class", fontSize=SIZE, offset=6)
     layers = alt.LayerChart(layer=[swatch, name])
     return layers.properties(title=title, width=1, height=tile.height * len(findings))
@@ -249,7 +249,7 @@ def _key(rows: pd.DataFrame) -> alt.LayerChart:
     tile = base.mark_square(size=280, opacity=1, strokeWidth=1, xOffset=9, aria=False).encode(
         fill=alt.Fill("mark:N", scale=color_scale(MARK_COLORS), legend=None), stroke=OUTLINE
     )
-    name = base.mark_text(align="left", xOffset=24, aria=False).encode(text="mark:N")
+    name = base.mark_text(align="left", xOffset=24, aria=False).encode(text=text_of("mark"))
     return alt.LayerChart(layer=[tile, _letters(base, right=9), name]).properties(height=18)
 
 
