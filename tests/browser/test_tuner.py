@@ -159,7 +159,7 @@ def test_a_failing_callback_and_a_file_that_is_none_are_told_in_the_widget(tuner
     tuner.write(tuner.textbox("Weights file"), str(tmp_path / "notes.txt"))
     tuner.click(tuner.button("Save weights"))
     alert = tuner.outputs.get_by_role("alert")
-    assert "is there already and is not a weights file" in alert.inner_text()
+    assert "exists already and is not a weights file" in alert.inner_text()
     assert (tmp_path / "notes.txt").read_text() == "mine"
     tuner.write(tuner.textbox("Weights file"), str(tmp_path / "weights.json"))
     tuner.click(tuner.button("Save weights"))

@@ -140,7 +140,7 @@ def test_the_list_is_filtered_by_text_as_it_is_written(widget):
         words = table["finding_id"] + " " + table["run_id"] + " " + table["summary"]
         assert f"{int(words.str.lower().str.contains(text.lower(), regex=False).sum())} finding" in widget.table.note
     widget.find.value = "(.*"  # not a pattern
-    assert widget.table.note == "No finding is like that: choose another change, or find less."
+    assert widget.table.note == "No finding matches: choose another change, or another search."
     assert widget.failure.value == ""
 
 
@@ -215,7 +215,7 @@ def test_a_failure_is_shown_in_words_what_was_shown_stays_and_the_next_success_c
     ("runs", "told"),
     [
         (vp.RunSet(), "There are no findings."),
-        (votes_of(*ALIKE), "Nothing changes class between collaborative and adversarial."),
+        (votes_of(*ALIKE), "No finding changes class between collaborative and adversarial."),
         (votes_of(*SPLIT), "1 finding"),
     ],
 )

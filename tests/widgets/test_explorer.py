@@ -26,7 +26,7 @@ from verifyplan.frames.runset import concat
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.replay import replay_run
 from verifyplan.runs.resume import resume
-from verifyplan.widgets.explorer import RunExplorer, contents, policy
+from verifyplan.widgets.explorer import RunExplorer, contents, replay_form
 from verifyplan.widgets.explorer import views as explorer_views
 from verifyplan.widgets.explorer.lists import MAX_SLICE_ROWS
 from verifyplan.widgets.html import NOT_RECORDED
@@ -140,7 +140,7 @@ def test_run_step_and_finding_can_be_set_and_what_is_not_there_is_said(cross, cl
     assert (cross.run_id, cross.step, cross.frame.runs["chosen"]) == (other, 3, 20)
     with pytest.raises(InputError, match="'nothing' is not in this set"):
         cross.run_id = "nothing"
-    with pytest.raises(InputError, match=r"99 is no step of this run\. Fix: use a whole number from 0 to 3"):
+    with pytest.raises(InputError, match=r"must be a step of this run, got 99\. Fix: use a whole number from 0 to 3"):
         cross.step = 99
     with pytest.raises(InputError, match=r"'F-9' is not in run 'collaborative/part-09'.*use one of: F-"):
         cross.finding_id = "F-9"
@@ -206,12 +206,12 @@ def test_view_opens_rows_in_every_form_in_which_they_are_had(claims):
 def test_a_row_that_cannot_be_opened_is_refused_in_words(claims):
     worker = pd.Series({"worker": "window", "accuracy": 0.5})
     with pytest.raises(
-        InputError, match=r"names no finding and no run, its columns are 'worker', 'accuracy'"
+        InputError, match=r"names neither a finding nor a run; its columns are 'worker', 'accuracy'"
     ) as caught:
         vp.view(claims, worker)
     assert "of a worker a row of its votes: runs.votes[runs.votes['worker'].eq('window')].iloc[0]" in str(caught.value)
     with pytest.raises(
-        InputError, match=r"finding_id: is a table of 1,440 rows\. Fix: give one row, as table\.iloc\[0\]"
+        InputError, match=r"finding_id: must be one row, got 1,440\. Fix: give one row, as table\.iloc\[0\]"
     ):
         vp.view(claims, claims.findings)
     with pytest.raises(InputError, match="'part-01' is not in this set"):
@@ -229,7 +229,7 @@ def test_filters_leave_the_runs_that_have_all_that_is_asked_for(claims, plans):
     ask(explorer, "list", list="runs", name="kind", value="plan")
     assert names(explorer, "runs") == plans.runs["run_id"].tolist()
     ask(explorer, "list", list="runs", name="plan_verdict", value="none")
-    assert explorer.frame.runs["note"] == "None of 25 runs passes: loosen a filter, or search for less."
+    assert explorer.frame.runs["note"] == "None of 25 runs matches: change a filter or the search."
     assert explorer.frame.status == explorer.frame.runs["note"]
     for name, value in (("kind", "any"), ("plan_verdict", "any"), ("mode", "adversarial"), ("search", "PART-1")):
         ask(explorer, "list", list="runs", name=name, value=value)
@@ -296,9 +296,11 @@ def test_calls_that_a_reopening_superseded_are_listed_and_marked_and_count_no_mo
         ["ann", 0, True], ["bob", 0, False], ["cy", 0, False], ["ann", 1, False],
     ]  # fmt: skip
     shown = seen(explorer.frame.calls)
-    assert "3 calls; none failed; 1 superseded beside them" in shown
-    assert shown.count("superseded;") == 1
-    assert "It counts no more: a reopening of the run asked it again or took another course. Its cost counts." in shown
+    assert "3 calls; none failed; 1 superseded" in shown
+    assert shown.count("superseded; tokens") == 1
+    assert (
+        "It no longer counts: a reopening of the run asked it again or took another course. Its cost counts." in shown
+    )
     assert explorer.frame.calls.count('data-call="r1/ann"') == 1
     assert "The answer as the run read it" in sent(explorer, monkeypatch, "call", call="r1/ann")
     assert (explorer.frame.steps[1]["calls"], explorer.frame.steps[1]["failed"]) == (3, 0)
@@ -390,7 +392,7 @@ def test_one_of_very_many_is_found_by_its_number_or_claim():
     explorer.step = 0
     assert names(explorer) == ["F-1199"]
     ask(explorer, "list", list="items", name="search", value="(none)")
-    assert explorer.frame.items["note"] == "None of 1,200 findings passes: loosen a filter, or search for less."
+    assert explorer.frame.items["note"] == "None of 1,200 findings matches: change a filter or the search."
     explorer.run_id = "votes"
     assert (explorer.frame.items["search"], explorer.frame.items["total"]) == ("", 1200)
 
@@ -401,7 +403,7 @@ def test_the_chosen_one_shows_what_stands_behind_it_at_that_step(plan):
     assert "Nobody has voted on C1 by this step." in seen(plan.frame.item)
     plan.step = 3
     shown = seen(plan.frame.item)
-    for words in ("Stands as RESOLVED", "Severity SIGNIFICANT", "Resolution see store.py:3", "Place locks.py:5"):
+    for words in ("Status RESOLVED", "Severity SIGNIFICANT", "Resolution see store.py:3", "Place locks.py:5"):
         assert words in shown
     assert 'data-head="panel-2, round 1: agree" data-words="store.py:9 says so"' in plan.frame.item
 
@@ -472,7 +474,7 @@ def test_the_transcript_of_a_call_holds_prompt_tools_replies_and_tokens(models, 
     explorer = vp.view(models, run_id="plan/purge-hour-001")
     shown = seen(unescape(sent(explorer, monkeypatch, "call", call="i1/challenger")))
     for words in (
-        "its digest is the recorded one",
+        "its digest equals the recorded one",
         "# Your task: challenger",
         "Turn 1, the reply",
         "calls Read",
@@ -484,7 +486,7 @@ def test_the_transcript_of_a_call_holds_prompt_tools_replies_and_tokens(models, 
     ):
         assert words in shown
     worker = seen(unescape(sent(explorer, monkeypatch, "call", call="i1/panel/r1/panel-1")))
-    assert "its digest is the recorded one" in worker
+    assert "its digest equals the recorded one" in worker
     assert "purge-hour.md:13 reads as quoted" in worker
     assert "1 excerpt of cited places, opened beforehand" in worker
     assert "tool call" not in worker
@@ -493,7 +495,7 @@ def test_the_transcript_of_a_call_holds_prompt_tools_replies_and_tokens(models, 
 def test_a_call_of_an_agent_without_a_prompt_shows_its_request_and_what_failed(plan, monkeypatch):
     shown = seen(unescape(sent(plan, monkeypatch, "call", call="i1/challenger")))
     assert '"role": "challenger"' in shown
-    assert "its digest is the recorded one" in shown
+    assert "its digest equals the recorded one" in shown
     calls = plan.course.tables.calls
     failed = calls.loc[calls["status"].eq("timeout"), "call_id"].iloc[0]
     assert "It failed (timeout)" in seen(sent(plan, monkeypatch, "call", call=failed))
@@ -557,7 +559,7 @@ def test_fewer_rounds_and_other_readings_of_bases_are_replayed(cross, claims):
 
 def test_rules_that_are_none_are_refused(cross):
     ask(cross, "rules", name="mode", value="<b>")
-    assert "&#x27;&lt;b&gt;&#x27; is none of what can be replayed" in cross.failure.value
+    assert "&#x27;&lt;b&gt;&#x27; cannot be replayed" in cross.failure.value
     ask(cross, "rules", name="rounds", value="2")
     assert cross.failure.value == ""
     assert cross.rules == vp.Setting(max_rounds=2)
@@ -573,12 +575,12 @@ def test_a_policy_drives_a_plan_run_again_from_its_log(plan):
     assert f"{counts} Rounds and missing bases do not apply to the policy." in shown
     assert plan.failure.value == ""
     ask(plan, "rules", name="policy", value="protocol")
-    assert "Rulings, verdict and challenges come out as recorded." in seen(plan.frame.replayed)
+    assert "Rulings, verdict and challenges are as recorded." in seen(plan.frame.replayed)
 
 
 def test_where_there_is_no_policy_the_reason_is_said(cross, plans):
     assert cross.frame.rules[3]["disabled"]
-    assert "only plan runs have one" in seen(cross.frame.replayed)
+    assert "only plan runs have a policy" in seen(cross.frame.replayed)
     moved = vp.RunSet(runs=plans.runs.assign(source="/nowhere/at-all.jsonl"))
     assert "not where it was read from" in RunExplorer(moved).frame.replayed
     without = vp.RunSet(runs=plans.runs.assign(log=False))
@@ -626,7 +628,7 @@ def test_a_reading_that_refuses_missing_bases_says_which_and_leaves_items_and_vo
         ({"kind": ["plan"], "log": [False]}, "This run has no log"),
         ({"kind": ["plan"], "finished": [False]}, "This run has not ended"),
         ({"kind": ["plan"], "trivial": [True]}, "sized as trivial: ended before any call"),
-        ({"kind": ["votes"]}, "An import of votes has neither calls nor recorded classes"),
+        ({"kind": ["votes"]}, "An import of votes records neither calls nor classes"),
         ({"kind": ["debate"]}, "Nothing changed in this step."),
     ],
 )
@@ -642,7 +644,7 @@ def test_a_run_without_votes_says_so(claims):
     explorer = RunExplorer(vp.RunSet(runs=one.runs, findings=one.findings))
     assert "This run has no votes." in seen(explorer.frame.head)
     ask(explorer, "others")
-    assert "Without votes, no rules can come to anything else." in seen(explorer.frame.others)
+    assert "Without votes, no rules can give other classes." in seen(explorer.frame.others)
     assert explorer.failure.value == ""
 
 
@@ -701,7 +703,7 @@ def test_without_a_kernel_what_was_shown_is_there_without_scripts(plan):
     shown = seen(page)
     for words in ("Step 4 of 14: iteration 1, the ruling", "BLOCKED, no verdict yet", "`rows` stay as they are."):
         assert words in shown
-    assert "Item Stands as The panel's class Rule Claim" in unescape(shown)
+    assert "Item Status The panel's class Rule Claim" in unescape(shown)
     first = plan.course.items(4).iloc[0]
     assert " ".join(map(str, first[["item", "standing", "classification", "rule"]])) in unescape(shown)
     assert not re.search(r"<script|<input|<button|\son\w+=", page)
@@ -770,8 +772,8 @@ def test_as_many_rounds_are_offered_as_the_run_has_and_a_choice_stays(claims):
 
 def test_four_runs_driven_again_are_kept_and_none_whose_log_has_changed(plans, monkeypatch):
     made = []
-    monkeypatch.setattr(policy, "replay_run", lambda source, **how: made.append(how) or replay_run(source, **how))
-    course, driven = RunSteps(plans), policy.ReplayCache()
+    monkeypatch.setattr(replay_form, "replay_run", lambda source, **how: made.append(how) or replay_run(source, **how))
+    course, driven = RunSteps(plans), replay_form.ReplayCache()
     asked = [("protocol", None), ("deliberate", None), ("protocol", "adversarial"), ("deliberate", "adversarial")]
     for one in [*asked, *asked]:
         driven.under(course, *one)
@@ -792,7 +794,7 @@ def test_classes_and_statuses_of_a_replay_are_escaped(plan, monkeypatch):
     challenges = frames.challenges.assign(status="<script>")
     bad = SimpleNamespace(runs=frames.runs, iterations=frames.iterations, challenges=challenges)
     driven = SimpleNamespace(run=SimpleNamespace(frames=bad), censored=None, unscored=None)
-    monkeypatch.setattr(policy, "replay_run", lambda *_, **__: driven)
+    monkeypatch.setattr(replay_form, "replay_run", lambda *_, **__: driven)
     ask(plan, "rules", name="policy", value="deliberate")
     assert "&lt;script&gt;" in plan.frame.replayed
     assert "<script" not in plan.frame.replayed

@@ -79,7 +79,7 @@ def test_a_wrong_answer_is_told_and_the_run_waits_on(tmp_path):
     live.form.send.click()
     assert live.failure.value == ""
     assert live.wait(SECONDS) == "ended"
-    with pytest.raises(InputError, match="is to no question"):
+    with pytest.raises(InputError, match="answers no question"):
         live.answer("abort")
 
 
@@ -113,7 +113,7 @@ def test_the_second_half_of_a_double_click_is_about_no_question(tmp_path, monkey
 
 def test_an_answer_to_a_question_that_is_not_the_present_one_is_refused(tmp_path):
     live = blocked_run(tmp_path)
-    with pytest.raises(InputError, match=r"is to i9/pause-1, but the run asks i1/pause-1\. Fix"):
+    with pytest.raises(InputError, match=r"answers i9/pause-1, but the run asks i1/pause-1\. Fix"):
         live._job.answer("abort", to="i9/pause-1")
     assert live.state == "asking"
     live._job.answer("abort", to="i1/pause-1")
@@ -183,7 +183,7 @@ def test_the_time_of_a_run_that_goes_on_is_added_to_what_it_took_before(tmp_path
     live.wait(SECONDS)
     again = LiveRun.resume(live.log_path, backend=ScriptedBackend(BLOCKED, silent=True), start=True)
     again.wait(SECONDS)
-    assert again._view.clock.value == "0 s since it was taken up"
+    assert again._view.clock.value == "0 s since it was resumed"
     again.leave()
     again.wait(SECONDS)
 

@@ -201,7 +201,7 @@ def test_failed_calls_are_asked_again_by_a_button_that_only_a_run_with_failed_ca
     assert live.wait(SECONDS) == "ended"
     assert (live._view.failed.layout.display, live._view.retry.disabled) == ("flex", False)
     words = (
-        "1 of 6 calls failed: 1 timeout. Asking again costs what the agents of this run cost, which is not estimated"
+        "1 of 6 calls failed: 1 timeout. Asking again has a cost that is not estimated"
     )
     assert words in live._view.failed.children[1].value
     assert words in live.static()
@@ -255,7 +255,7 @@ def test_a_cross_run_fills_its_bar_and_tells_its_classes(tmp_path):
     live = cross_run(tmp_path, start=True)
     assert live.wait(SECONDS) == "ended"
     assert '<progress value="6" max="6"' in live._view.steps.value
-    assert 'aria-label="6 of at most 6 answers of workers in"' in live._view.steps.value
+    assert 'aria-label="6 of at most 6 answers of workers received"' in live._view.steps.value
     assert live.run.path.exists()
     for text in (live.run.status, *str(live.run).splitlines()[1:2], str(live.run.path), "F-2"):
         assert text in live._view.end.value
@@ -325,7 +325,7 @@ def test_cancel_lets_calls_of_several_turns_come_to_their_end(tmp_path):
     assert backend.waiting.wait(SECONDS)
     live.cancel()
     live._paint()
-    assert live._view.status.text.startswith("Stopping: 3 calls under way, whose replies are kept")
+    assert live._view.status.text.startswith("Stopping: 3 calls under way; their replies are kept")
     backend.go.set()
     assert live.wait(SECONDS) == "cancelled"
     kinds = Counter(event.type for event in read_run(live.log_path).events)
@@ -358,7 +358,7 @@ def test_cancel_keeps_every_reply_that_is_under_way(tmp_path):
     assert backend.asked.wait(SECONDS)
     live._view.cancel.click()
     live._paint()
-    assert live._view.status.text.startswith("Stopping: 3 calls under way, whose replies are kept")
+    assert live._view.status.text.startswith("Stopping: 3 calls under way; their replies are kept")
     backend.go.set()
     assert live.wait(SECONDS) == "cancelled"
     replied = [event.call_id for event in read_run(live.log_path).events if event.type == "call-replied"]
@@ -400,7 +400,7 @@ def test_a_run_without_a_log_says_that_it_cannot_be_resumed(tmp_path):
     assert backend.asked.wait(SECONDS)
     live.cancel(now=True)
     assert live.wait(SECONDS) == "cancelled"
-    assert live._view.status.text == "Cancelled. It has no log, so that it cannot be resumed."
+    assert live._view.status.text == "Cancelled. It has no log, so it cannot be resumed."
     assert live._view.resume.disabled
     with pytest.raises(InputError, match="run: is cancelled and has no log"):
         live.go_on()

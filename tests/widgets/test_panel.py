@@ -83,7 +83,7 @@ def test_without_a_kernel_there_is_what_it_showed():
     panel = Divider()
     panel.slider.value = 2
     bundle = panel._repr_mimebundle_()
-    assert "as it stood when its cell ran" in bundle["text/html"]
+    assert "as it was when its cell ran" in bundle["text/html"]
     assert bundle["text/html"].startswith('<section class="vp-panel" aria-label="Divider &lt;of 6&gt;"><style>')
     header = '<header class="vp-header"><div><h3 class="vp-title">Divider &lt;of 6&gt;</h3></div></header>'
     assert f"</style>{header}3.0<p" in bundle["text/html"]

@@ -15,7 +15,7 @@ from verifyplan.analysis.treatments.idle_fields import reasons, vote_facts
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.widgets.rule_studio import RuleStudio
-from verifyplan.widgets.rule_studio.fields import GROUPS, SIDES, schema
+from verifyplan.widgets.rule_studio.form import GROUPS, SIDES, schema
 from verifyplan.widgets.rule_studio.model import StudioRuns
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'`${1}"
@@ -134,7 +134,7 @@ def test_values_that_are_no_rules_are_named_beside_their_controls_and_nothing_el
     assert set(studio.form.problems["right"]) == {"majority", "quorum", "workers"}
     assert "must be a number, or a text such as '2/3', got 'most'" in studio.form.problems["right"]["majority"]
     assert studio.right == vp.VotingRules()
-    assert "What is shown is of the last rules that made sense" in studio._problem.value
+    assert "The last valid rules are shown" in studio._problem.value
     assert studio.static() == before
     studio.form.right = {"majority": "2/3"}
     assert studio.form.problems == {}
@@ -195,7 +195,7 @@ def test_hostile_names_are_shown_as_text():
 def test_runs_without_votes_or_findings_switch_everything_off():
     studio = RuleStudio(vp.RunSet())
     assert set(studio.form.reasons["left"].values()) == {"no vote was recorded"}
-    assert "nothing to judge" in studio.page()
+    assert "nothing to compare" in studio.page()
     studio.right = "unanimous"
     assert studio.failure.value == ""
 

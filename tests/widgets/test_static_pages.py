@@ -35,7 +35,7 @@ def test_every_widget_leaves_a_section_that_needs_neither_kernel_nor_script(page
     sections = re.split(r'<section aria-label="[^"]+" class="vp-panel">', page)[1:]
     assert len(sections) == len(WIDGETS)
     for section in sections:
-        shown, note, _ = section.partition("Shown as it stood when its cell ran")
+        shown, note, _ = section.partition("Shown as it was when its cell ran")
         assert note
         assert "<script" not in shown
     assert "application/vnd.jupyter.widget-view+json" not in page

@@ -226,7 +226,7 @@ def test_a_saved_file_is_what_verify_takes_and_loads_again(tuner, tmp_path):
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("notes.txt", "is there already and is not a weights file"),
+        ("notes.txt", "exists already and is not a weights file"),
         ("", "is blank"),
         ("no/such/w.json", "cannot be written"),
     ],
@@ -354,8 +354,8 @@ def test_plans_that_lack_a_score_are_named_and_have_no_rank():
 @pytest.mark.parametrize(
     ("scores", "told"),
     [
-        (six(4).iloc[:0], ["There are no plans to score.", "There is no plan with a rank"]),
-        (six(1), ["There is one plan with a rank (n = 1)"]),
+        (six(4).iloc[:0], ["There are no plans to score.", "No plan has a rank"]),
+        (six(1), ["One plan has a rank (n = 1)"]),
         (pd.DataFrame(5, index=["a", "b", "c"], columns=list(DIMENSIONS)), ["All 3 plans have the same score"]),
         (pd.DataFrame(np.nan, index=["a"], columns=list(DIMENSIONS)), ["1 plan, of which 0 with all scores."]),
     ],
@@ -444,7 +444,7 @@ def test_many_plans_are_drawn_in_part_and_named_in_part():
     assert len(marks_of(tuner)) == tuner_scores.MAX_DRAWN_PLANS
     assert "The first 15 of 60 plans are drawn; 45 are left out." in tuner._ranking.value
     assert "and 40 more" in tuner._unranked.value
-    assert "Without a rank, for a score is missing: 60 plans." in tuner._unranked.value
+    assert "Without a rank, since a score is missing: 60 plans." in tuner._unranked.value
 
 
 def test_synthetic_scores_are_marked():
@@ -458,5 +458,5 @@ def test_the_ranking_is_documented_and_the_start_is_said(tuner):
     assert tuner._note.value == "<p>Starts at the default weights.</p>"
     table = pd.DataFrame({"wit": [7, 5], "depth": [4, 6]}, index=["a", "b"])
     fitted = WeightTuner(table, fitted={"wit": 0.25, "depth": 0.75})
-    assert fitted._note.value == "<p>Starts at equal weights. The fitted ones are a button above.</p>"
+    assert fitted._note.value == "<p>Starts at equal weights. A button above sets the fitted ones.</p>"
     assert WeightTuner(table, {"wit": 0.3, "depth": 0.7})._note.value == "<p>Starts at the weights given.</p>"

@@ -1,4 +1,4 @@
-"""Controls that ipywidgets lacks or that have no accessible name there: a slider, and a table to choose from."""
+"""Controls that ipywidgets lacks, or that lack an accessible name there: a slider, and a table to choose from."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from verifyplan.widgets.html import table
 
 _HERE = Path(__file__).parent
 MAX_CELL_CHARACTERS = 120
-"""Characters of a text that a cell shows; the whole text belongs into a detail."""
+"""Characters of a text that a cell shows."""
 MAX_ROWS = 500
-"""Rows that are sent to the page at once; the note says how many there are."""
+"""Rows that are sent to the page at once; the note gives the total."""
 MIN_OFFERED_ROUNDS, MAX_OFFERED_ROUNDS = 3, 20
-"""Rounds that a list offers at least, and one by one at most."""
+"""The fewest rounds that a list offers, and the most that it offers one by one."""
 
 
 class Slider(anywidget.AnyWidget):
     """A range input with a name; `value` moves while it is dragged and by arrow, page, home and end keys.
 
-    `text` is what the readout and a screen reader say of the value; empty shows the number.
+    `text` is the value as the readout and a screen reader give it; empty for the number.
 
     >>> Slider(label="Round", low=1, high=3, value=2).value
     2.0
@@ -42,17 +42,14 @@ class Slider(anywidget.AnyWidget):
 
 
 class Keys(anywidget.AnyWidget):
-    """Keeps keys that are pressed in a panel from JupyterLab, which takes arrows from lists; brings the look.
-
-    It shows nothing.
-    """
+    """Keeps keys pressed in a panel from JupyterLab, which takes arrows, and brings the CSS; it is not visible."""
 
     _esm = _HERE / "keys.js"
     _css = _HERE / "controls.css"
 
 
 class SelectableTable(anywidget.AnyWidget):
-    """Rows of texts with a key each, to be sorted by a click on a head and chosen one at a time or many.
+    """Rows of texts with a key each, which a click on a head sorts, and of which one or many can be chosen.
 
     `selected` holds keys; `sort` holds the `column` and whether it is `descending`: the page asks, Python sorts and
     calls `fill` again, so that tables of any length stay fast. Markup in a cell is shown as text.
@@ -71,8 +68,8 @@ class SelectableTable(anywidget.AnyWidget):
     def fill(self, rows: pd.DataFrame, key: str, *, titles: dict[str, str] | None = None, noun: str = "row") -> None:
         """Show the `rows` in their order; `key` is the column that names a row, once each.
 
-        The first 500 rows are shown and the note tells how many there are. `titles` are heads of columns; a column
-        that is not among them is not shown. Missing values are shown as a dash.
+        The first 500 rows are shown, and the note gives the total. `titles` are the heads of the columns to show, None
+        for all columns. Missing values are shown as a dash.
         """
         shown = titles or {str(name): str(name) for name in rows.columns}
         part = rows.head(MAX_ROWS)
@@ -88,16 +85,16 @@ class SelectableTable(anywidget.AnyWidget):
                 self.note = f"The first {len(part):,} of {len(rows):,} {noun}s: filter or sort to see others."
 
     def html(self) -> str:
-        """The rows that are shown, as a table for a page without a kernel."""
+        """Return the rows that are shown, as a table for a page without a kernel."""
         heads = [column["title"] for column in self.columns]
         numbers = frozenset(place for place, column in enumerate(self.columns) if column["numeric"])
         return table(self.label, heads, self.rows, numbers=numbers, bounded=True)
 
 
 def sorted_rows(rows: pd.DataFrame, sort: dict[str, Any]) -> pd.DataFrame:
-    """The rows by the column that a SelectableTable asks for, equal ones as they stood and missing values last.
+    """Return the rows, sorted stably by the column that a SelectableTable asks for, with missing values last.
 
-    As they stand where no column of theirs is named.
+    Unchanged where `sort` does not name one of their columns.
     """
     if sort.get("column") not in rows:
         return rows
@@ -117,7 +114,7 @@ def _cell(value: Any) -> str:
 
 
 def rounds_offered(runs: RunSet, chosen: int | None = None) -> list[int]:
-    """Return the numbers of rounds that a list offers for some runs: 1 to the highest that any run allowed or had.
+    """Return the numbers of rounds that a list offers for runs: 1 to the highest that any run allowed or had.
 
     Never fewer than 1 to 3; above 20 only the highest, and the `chosen` number is always among them.
 

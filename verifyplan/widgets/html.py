@@ -1,4 +1,4 @@
-"""The pieces of HTML that widgets show: headers, tables with captions, facts, words, and the look that they share."""
+"""The pieces of HTML that widgets show: headers, tables with captions, facts, texts, and their CSS."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ NOT_RECORDED = "not recorded"
 DASH = "\N{EN DASH}"
 """Stands for a missing value."""
 MAX_TEXT_CHARACTERS = 4000
-"""Characters of a text that are shown at once; what is left out is counted."""
+"""Characters of a text that are shown at once; the rest is counted."""
 
 CSS = (Path(__file__).parent / "controls.css").read_text(encoding="utf-8")
-"""The look that all widgets share: variables of colours, and classes."""
+"""The CSS that all widgets share: variables of colours, and classes."""
 STYLE = f"<style>{CSS}</style>"
-"""The look for a page without a kernel, which stands on the page once."""
+"""The CSS for a page without a kernel, once a page."""
 MAX_WHOLE_WORD_CHARACTERS = 40
 """Characters of a cell without a space that no line break may part."""
 MAX_WHOLE_NAME_CHARACTERS = 12
-"""The same for the name of a row: ids stay whole, longer names may break at a hyphen where there is little room."""
+"""The same for the name of a row: ids stay whole, longer names may break at a hyphen."""
 
 
 class Html(str):
-    """Markup that is ours and goes into the page as it is; any other text is escaped."""
+    """Markup that goes into the page as it is; any other text is escaped."""
 
     __slots__ = ()
 
 
 def text(value: Any, width: int = 300) -> Html:
-    """A value on one line, cut and escaped; a missing one is a dash."""
+    """Return a value on one line, cut and escaped; a dash for a missing one."""
     if isinstance(value, Html):
         return value
     if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
@@ -43,7 +43,7 @@ def text(value: Any, width: int = 300) -> Html:
 
 
 def long_text(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> Html:
-    """A long text with its lines; of one that is very long the beginning, and how much more there is."""
+    """Return a text with its lines; for a very long one, its beginning and the number of characters left out."""
     cleaned = plain(str(value)[:limit])
     left = len(str(value)) - limit
     more = f" … ({left:,} more characters)" if left > 0 else ""
@@ -51,12 +51,12 @@ def long_text(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> Html:
 
 
 def paragraph(sentence: str) -> Html:
-    """A sentence of ours, or of somebody else's, as text."""
+    """Return a sentence as an escaped paragraph."""
     return Html(f"<p>{text(sentence, 2000)}</p>")
 
 
 def header(title: str, shown: str = "") -> Html:
-    """Return the head of a widget: its name, and one line of what it shows.
+    """Return the head of a widget: its name, and one line about what it shows.
 
     >>> header("Runs", "3 of <b>")
     '<div><h3 class="vp-title">Runs</h3><p class="vp-shown">3 of &lt;b&gt;</p></div>'
@@ -66,7 +66,7 @@ def header(title: str, shown: str = "") -> Html:
 
 
 def facts(named: Iterable[tuple[str, Any]]) -> Html:
-    """Names and values beside one another, as many as fit on a line.
+    """Return names and values side by side, as many as fit on a line.
 
     >>> facts([("plan", "<b>")]).count("&lt;b&gt;")
     1
@@ -76,18 +76,18 @@ def facts(named: Iterable[tuple[str, Any]]) -> Html:
 
 
 def status(sentence: str) -> Html:
-    """A text that a screen reader says when it is set anew."""
+    """Return a text that a screen reader says when it changes."""
     return Html(f'<span role="status">{text(sentence, 2000)}</span>')
 
 
 def box(kind: str, content: str, label: str = "") -> Html:
-    """A part set off by a line in a colour: `alert`, `warn`, `good`, or blank; a section with a name if it has one."""
+    """Return a part marked by a coloured line (`alert`, `warn`, `good` or blank); with a label, a named section."""
     name = f'<section aria-label="{text(label, 160)}"' if label else "<div"
     return Html(f'{name} class="vp-box{f" vp-{kind}" if kind else ""}">{content}</{"section" if label else "div"}>')
 
 
 def heading(level: int, title: str) -> Html:
-    """A heading of the given level."""
+    """Return a heading."""
     return Html(f"<h{level}>{text(title, 160)}</h{level}>")
 
 
@@ -100,10 +100,10 @@ def table(
     bounded: bool = False,
     is_live: bool = False,
 ) -> Html:
-    """A table with a caption, heads of columns, and the first cell of a row as its head.
+    """Return a table with a caption, heads of columns, and the first cell of a row as its head.
 
-    `numbers` are columns to be set to the right; a `bounded` table scrolls where it is long. One that `is_live` is set
-    anew each second, so that it takes no focus, which it would lose.
+    `numbers` are columns to align at the right; a `bounded` table scrolls if it is long. One that `is_live` is replaced
+    each second, so it takes no focus, which it would lose.
     """
     head = "".join(f'<th scope="col"{_class("", i in numbers)}>{text(title)}</th>' for i, title in enumerate(heads))
     body = "".join(f"<tr>{_row(row, numbers)}</tr>" for row in rows)
@@ -122,7 +122,7 @@ def _row(row: Sequence[Any], numbers: frozenset[int]) -> str:
 
 
 def _class(value: Any, number: bool = False) -> str:
-    """Return the class of a cell: a number's, or that of a short word, which no line break parts at a hyphen."""
+    """Return the class of a cell: that of a number, or that of a short word, which must not break at a hyphen."""
     if number:
         return ' class="vp-number"'
     whole = isinstance(value, str) and not isinstance(value, Html) and len(value) <= MAX_WHOLE_WORD_CHARACTERS
@@ -130,10 +130,10 @@ def _class(value: Any, number: bool = False) -> str:
 
 
 def whole_parts(*parts: str) -> Html:
-    """Parts of a cell, such as a figure and its interval, between which a line may break, but nowhere else."""
+    """Return parts of a cell, such as a figure and its interval; a line may break only between them."""
     return Html(" ".join(f'<span class="vp-part">{text(part)}</span>' for part in parts))
 
 
 def block(*parts: str) -> str:
-    """Parts as one block."""
+    """Return parts as one block."""
     return f"<div>{''.join(parts)}</div>"

@@ -1,4 +1,4 @@
-"""The base of every widget: a column of controls that shows its own failures and leaves a picture without a kernel."""
+"""The base of every widget: a column of controls that shows its failures and leaves HTML for pages without a kernel."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ W = TypeVar("W", bound="Panel")
 R = TypeVar("R")
 
 MAX_ERROR_CHARACTERS = 4000
-"""Characters of an error that are shown; its end is what matters of a traceback."""
-NO_KERNEL_NOTE = "Shown as it stood when its cell ran; with a kernel (JupyterLab, Voila) it has controls."
+"""Characters of an error that are shown; of a traceback, the last ones."""
+NO_KERNEL_NOTE = "Shown as it was when its cell ran; with a kernel (JupyterLab, Voila) it has controls."
 
 
 class Header(ipw.Box):
-    """The head of a widget: its name, one line of what it shows, and room for `actions` at the right."""
+    """The head of a widget: its name, one line about what it shows, and room for buttons at the right."""
 
     def __init__(self, title: str) -> None:
         self._title, self.words, self._actions = title, ipw.HTML(), ipw.HBox()
@@ -37,20 +37,20 @@ class Header(ipw.Box):
         self.show("")
 
     def show(self, shown: str) -> None:
-        """Say what is shown, on one line; a text that is no Html is escaped."""
+        """Say what is shown, on one line; a text that is not Html is escaped."""
         self.words.value = header(self._title, shown)
 
     def act(self, *actions: ipw.Widget) -> None:
-        """Put these at the right."""
+        """Put these buttons at the right."""
         self._actions.children = actions
 
     def html(self) -> str:
-        """The name and the line, for a page without a kernel."""
+        """Return the name and the line, for a page without a kernel."""
         return f'<header class="vp-header">{self.words.value}</header>'
 
 
 def group(look: str, *children: ipw.Widget) -> ipw.Box:
-    """Return controls as a box in a look of controls.css: `vp-fields`, `vp-row`, `vp-beside`."""
+    """Return controls in a box with a class of controls.css: `vp-fields`, `vp-row`, `vp-beside`."""
     box = ipw.Box(children)
     box.add_class(look)
     return box
@@ -59,7 +59,7 @@ def group(look: str, *children: ipw.Widget) -> ipw.Box:
 class Panel(ipw.VBox):
     """A column of controls below a header, with a line for what went wrong.
 
-    A subclass decorates each callback with `guarded`, so that none fails in silence, and says in `static` what a
+    A subclass decorates each callback with `guarded`, so that none fails silently, and returns from `static` what a
     page without a kernel shows.
     """
 
@@ -68,20 +68,20 @@ class Panel(ipw.VBox):
         self._keys = Keys()
         self.header = Header(label)
         self.failure = ipw.HTML()
-        """Failures since which the same has not worked, in words; blank if there is none."""
+        """The failures of callbacks that have not succeeded since; blank if there is none."""
         self._failed: dict[str, str] = {}
         self._failures = 0
         self.turn = threading.RLock()
-        """Whose turn it is of methods that are decorated by `in_turn`."""
+        """The lock of methods that are decorated by `in_turn`."""
         super().__init__([])
         self.add_class("vp-panel")
 
     def static(self) -> str:
-        """The present state as HTML that needs neither kernel nor script; texts are escaped, the header is left out."""
+        """Return the present state, without the header, as escaped HTML that needs neither kernel nor script."""
         raise NotImplementedError
 
     def page(self) -> str:
-        """The header and the present state, for a page without a kernel."""
+        """Return the header and the present state, for a page without a kernel."""
         return f"{self.header.html()}{self.static()}"
 
     def fill(self, *children: ipw.Widget) -> None:
@@ -89,7 +89,7 @@ class Panel(ipw.VBox):
         self.children = (self._keys, self.header, self.failure, *children)
 
     def fail(self, error: Exception, callback: str = "") -> None:
-        """Show what went wrong in a callback, until that callback does its work."""
+        """Show what went wrong in a callback, until that callback succeeds."""
         self._failed[callback] = failure_html(error)
         self._failures += 1
         self._show_failures()
@@ -99,10 +99,10 @@ class Panel(ipw.VBox):
             self._show_failures()
 
     def _show_failures(self) -> None:
-        self.failure.value = "".join(dict.fromkeys(self._failed.values()))  # two may fail for one reason
+        self.failure.value = "".join(dict.fromkeys(self._failed.values()))  # two may fail for the same reason
 
     def __repr__(self) -> str:
-        """Its kind alone; what it shows would fill screens."""
+        """Return the class; the whole state would fill screens."""
         return f"<{type(self).__name__}: shown as the last line of a notebook's cell>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
@@ -113,11 +113,10 @@ class Panel(ipw.VBox):
 
 
 def failure_html(error: BaseException) -> str:
-    """Return the message of an error as HTML; of an error that is not ours also its traceback."""
+    """Return the message of an error as HTML, and its traceback unless it is a VerifyplanError."""
     message = plain(redact(str(error)) or type(error).__name__)
-    html = escape(message[:MAX_ERROR_CHARACTERS] + ("..." if len(message) > MAX_ERROR_CHARACTERS else "")).replace(
-        "\n", "<br>"
-    )
+    cut = message[:MAX_ERROR_CHARACTERS] + ("..." if len(message) > MAX_ERROR_CHARACTERS else "")
+    html = escape(cut).replace("\n", "<br>")
     if not isinstance(error, VerifyplanError):
         where = escape(plain(redact("".join(traceback.format_exception(error))))[-MAX_ERROR_CHARACTERS:])
         html = (
@@ -128,17 +127,17 @@ def failure_html(error: BaseException) -> str:
 
 
 def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R | None]:
-    """A method of a Panel whose failure is shown in the panel until the same method works again."""
+    """Show the failure of a method of a Panel in the panel until the method succeeds again."""
     name = callback.__qualname__
 
     def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R | None:
         before = self._failures
         try:
             result = callback(self, *args, **kwargs)
-        except Exception as error:  # whatever it is, a person must see it
+        except Exception as error:  # a person must see any error
             self.fail(error, name)
             return None
-        if self._failures == before:  # else it failed within itself, called again by what it set off
+        if self._failures == before:  # else it failed in a nested call of itself
             self._worked(name)
         return result
 
@@ -147,9 +146,9 @@ def guarded(callback: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W,
 
 
 def in_turn(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenate[W, P], R]:
-    """A method of a Panel that waits until other threads have left such methods of the same panel.
+    """Let a method of a Panel wait until other threads have left such methods of the same panel.
 
-    A kernel with subshells hears the page in a thread of its own, also while a cell changes the panel.
+    A kernel with subshells handles messages of the page in another thread, even while a cell changes the panel.
     """
 
     def call(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""Showing changes at the right time: at most so often (Repainter), or once controls rest (Debouncer)."""
+"""Show changes at a limited rate (Repainter), or once controls rest (Debouncer)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import anywidget
 import traitlets
 
 MIN_REPAINT_S = 0.25
-"""Seconds between two changes of what is shown; what happens in between is shown together."""
+"""Seconds between two repaints; changes in between are shown together."""
 MAX_REPAINT_S = 1.0
-"""Seconds after which the time that has passed is shown again though nothing happened."""
+"""Seconds after which there is a repaint even without a change, to show the time."""
 REST_S = 0.4
-"""Seconds without a move after which the first step is done."""
+"""Seconds without a move before the first step."""
 BETWEEN_STEPS_S = 0.02
 """Seconds between two steps."""
 
@@ -28,9 +28,9 @@ class StatusLine(anywidget.AnyWidget):
 
 
 class Repainter:
-    """Calls `paint` in a thread of its own, soon after each `nudge` and at least once a second, until `over` says so.
+    """Calls `paint` in its own thread, soon after each `nudge` and at least once a second, until `over` returns True.
 
-    `paint` is called once more when it is over, and must not raise.
+    `paint` is called once more at the end, and must not raise.
     """
 
     def __init__(self, paint: Callable[[], None], over: Callable[[], bool]) -> None:
@@ -39,7 +39,7 @@ class Repainter:
         self.thread = threading.Thread(target=self._go, name="verifyplan live run, shown", daemon=True)
 
     def nudge(self) -> None:
-        """Ask for a repaint; this costs next to nothing."""
+        """Ask for a repaint; this returns at once."""
         self._due.set()
         if self._over():
             self._hurry.set()
@@ -56,12 +56,12 @@ class Repainter:
 
 
 class Debouncer:
-    """Steps that are due after the last of many calls of `later`, without a thread of its own.
+    """Steps that are done after the last of many calls of `later`, without another thread.
 
-    JupyterLab sends messages of controls and of cells to different threads: no two steps are done at once, and what
-    `later` asks for while one is done is done after it. Where no loop runs, as in a script, nothing is done until `now`
-    is called. `changed` is called whenever `stale` changes; `failed` with what a step raised, after which it stays
-    stale.
+    JupyterLab sends messages of controls and of cells to different threads: no two steps are done at once, and a call
+    of `later` during a step takes effect after it. Without a running event loop, as in a script, nothing is done until
+    `now` is called. `changed` is called whenever `stale` changes; `failed` with the error of a step, after which the
+    steps stay stale.
 
     >>> done = []
     >>> debouncer = Debouncer([lambda: done.append(1)], changed=lambda: None, failed=print)
@@ -87,14 +87,14 @@ class Debouncer:
         return self._left > 0
 
     def later(self) -> None:
-        """Do all steps when nothing has called this for a while."""
+        """Do all steps once this has not been called for a while."""
         self._n_asked += 1
         self._left = len(self._steps)
         self._changed()
         self._wait(REST_S)
 
     def now(self) -> None:
-        """Do all steps at once; raises what a step raises."""
+        """Do all steps now; raises what a step raises."""
         self.stop()
         with self._at_work:
             self._left = len(self._steps)
@@ -103,7 +103,7 @@ class Debouncer:
         self._changed()
 
     def stop(self) -> None:
-        """Wait for nothing any more."""
+        """Cancel what is due."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -131,12 +131,12 @@ class Debouncer:
             if self._left:
                 self._do_next()
         except Exception as error:
-            self._failed(error)  # whatever it is, a person must see it
+            self._failed(error)  # a person must see any error
             return
         finally:
             self._at_work.release()
         if asked != self._n_asked:
-            return  # who asked since has a timer
+            return  # a later call has set a timer
         if self._left:
             self._wait(BETWEEN_STEPS_S)
         else:

@@ -1,4 +1,4 @@
-"""Two settings side by side: what changes class, how much that matters, and the votes and words behind it (rule F1)."""
+"""Two settings side by side: which findings change class, at what cost in quality, and why (rule F1)."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from verifyplan.widgets.comparison import view
 from verifyplan.widgets.comparison.rows import CHANGED, ComparisonRows, votes_by_set
 from verifyplan.widgets.comparison.view import Details
 from verifyplan.widgets.controls import SelectableTable, rounds_offered
-from verifyplan.widgets.html import heading
+from verifyplan.widgets.html import heading, text
 from verifyplan.widgets.panel import Panel, group, guarded
 
 OWN = 0
-"""The value of each run's own rounds in the list; None would look as if nothing was chosen."""
+"""The value of each run's own rounds in the list; None would look like no choice."""
 MODE_LABELS = {"recorded": "recorded: each run's own"}
 BASIS_LABELS: dict[MissingBasis, str] = {
     "infer": "infer from the words",
     "counter-evidence": "counter-evidence",
     "burden-not-met": "burden-not-met",
 }
-"""How a missing basis can be filled in here; `raise` is for scripts, which can repair the table."""
+"""How a missing basis can be filled in here; `raise` is for scripts."""
 
 
 class SettingControls(ipw.Box):
-    """Three lists to choose from, named after their condition (`first` or `second`), and the Setting that they make.
+    """Three lists to choose from, named after their condition (`first` or `second`), and the Setting that they form.
 
-    Under the collaborative mode no basis matters, so its list is switched off.
+    Under the collaborative mode no basis matters, so its list is disabled.
     """
 
     def __init__(self, name: str, title: str, runs: RunSet, setting: Setting) -> None:
         modes = [(MODE_LABELS.get(mode, mode), mode) for mode in REPLAY_MODES]
         self.mode = _dropdown(f"Mode of the {name}", modes, setting.mode)
-        rounds = _round_options(runs, setting.max_rounds)
+        rounds = [("each run's own", OWN), *((str(n), n) for n in rounds_offered(runs, setting.max_rounds))]
         self.rounds = _dropdown(f"Rounds of the {name}", rounds, setting.max_rounds or OWN)
         labels = BASIS_LABELS if setting.missing_basis in BASIS_LABELS else {**BASIS_LABELS, "raise": "refuse"}
         bases = [(words, basis) for basis, words in labels.items()]
@@ -58,7 +58,7 @@ class SettingControls(ipw.Box):
 
     @property
     def setting(self) -> Setting:
-        """The setting that the lists say."""
+        """The setting that the lists form."""
         mode, basis = cast(ReplayMode, self.mode.value), cast(MissingBasis, self.missing_basis.value)
         return Setting(mode, self.rounds.value or None, "infer" if mode == "collaborative" else basis)
 
@@ -75,24 +75,18 @@ def _dropdown(description: str, options: Sequence[tuple[str, object]], value: ob
     return ipw.Dropdown(description=description, options=options, value=value)
 
 
-def _round_options(runs: RunSet, chosen: int | None) -> list[tuple[str, int]]:
-    """Each run's own, and the numbers that are offered for these runs."""
-    return [("each run's own", OWN), *((str(n), n) for n in rounds_offered(runs, chosen))]
-
-
 DISAGREEMENT = (
-    "Disagreement: of all pairs of votes on the finding in one round, the share that say different things (agree, "
-    "supplement, disagree), over all recorded rounds; errors and discoverers' own votes do not count; a dash where no "
-    "two votes can be compared."
+    "Disagreement: the share of pairs of votes on the finding in one round that differ (agree, supplement, disagree), "
+    "over all recorded rounds; errors and discoverers' own votes do not count; a dash where there is no such pair."
 )
 
 
 MAX_CACHED_COMPARISONS = 4
-"""Comparisons that are kept; each has a row for every finding."""
+"""Comparisons that are kept; each has a row for each finding."""
 
 
 class _ShownComparison:
-    """One comparison, with what is made of it to be shown."""
+    """One comparison with its rows and charts."""
 
     def __init__(self, comparison: Comparison, votes: list[pd.DataFrame]) -> None:
         self.comparison = comparison
@@ -104,23 +98,23 @@ class _ShownComparison:
 
 
 class ModeComparison(Panel):
-    """Compare two conditions, each with a mode, rounds and missing bases of its own.
+    """Compare two conditions, each with its own mode, rounds and missing bases.
 
-    With one set its recorded votes are judged twice; with `other`, two real sets over the same findings are paired
-    (see `compare`). Shows transitions, metrics with intervals, and the findings that change class, to be filtered,
-    sorted (by disagreement, see `disagreement`) and chosen; of those chosen, the votes and the words for why.
+    With one set, its recorded votes are judged twice; with `other`, two real sets over the same findings are paired
+    (see `compare`). Shows transitions, metrics with intervals, and the findings that change class, which can be
+    filtered, sorted (for example by `disagreement`) and chosen; for those chosen, the votes and an explanation.
 
     Args:
         runs: a set of runs (a RunSet, a run, or a path).
         other: a second set, over the same findings.
-        modes: what the two conditions begin with, modes or Settings; collaborative and adversarial, or with two sets
-            each as recorded.
+        modes: modes or Settings with which the two conditions begin; by default collaborative and adversarial, or
+            for two sets each as recorded.
         resamples: random draws of the tests, as in `compare`.
-        seed: of these draws.
+        seed: the seed of these draws.
 
     Raises:
-        InputError, SettingsError, TableError: as `compare`, for what the first comparison needs. What fails later
-            is shown in the widget, which keeps what it showed.
+        InputError, SettingsError, TableError: as `compare`, for the first comparison. Later failures are shown in the
+            widget, which keeps its last result.
     """
 
     def __init__(
@@ -139,7 +133,7 @@ class ModeComparison(Panel):
             raise SettingsError(Problem("modes", message, "give two; compare takes more"))
         first, second = conditions
         for condition in conditions:
-            condition.replayed.replay(condition.rules)  # raises what is wrong with the votes, and is kept
+            condition.replayed.replay(condition.rules)  # raises errors of the votes, and is kept
         self._several_sets = are_several_sets(runs, other)
         self._sets = (first.replayed, second.replayed)
         self._resamples, self._seed = resamples, seed
@@ -174,20 +168,20 @@ class ModeComparison(Panel):
     def selected(self) -> pd.DataFrame:
         """The chosen findings, in the order in which they were chosen: rows of `.comparison.findings`.
 
-        Three columns more: `key`, the row's name in the list; `votes` that count, and their `disagreement`. Those
+        Three more columns: `key`, the row's name in the list; `votes` that count, and their `disagreement`. Findings
         that the filter hides stay chosen.
         """
         return self._shown.rows.chosen(self.table.selected)
 
     def static(self) -> str:
-        """Return what is shown, as HTML without scripts: settings, charts, metrics, notes, the list, explanations."""
+        """Return notes, charts, metrics, the list and explanations as HTML without scripts."""
         charts = "".join(f"<div>{chart.value}</div>" for chart in self._charts)
-        listed = f"<p>{view.text(self.table.note)}</p>{self.table.html() if self.table.rows else ''}"
+        listed = f"<p>{text(self.table.note, 1000)}</p>{self.table.html() if self.table.rows else ''}"
         words = f'<p class="vp-small">{DISAGREEMENT}</p>'
         return f"{self._notes.value}{charts}{self._metrics.value}{listed}{words}{self._told.value}"
 
     def _work_out(self) -> None:
-        """Compare under the settings that the controls say, and show it; if that fails, what was shown stays."""
+        """Compare under the settings of the controls, and show the result; if that fails, the last result stays."""
         settings = (self.first.setting, self.second.setting)
         self._shown, self._settings = self._made(settings), settings
         comparison = self.comparison
@@ -197,10 +191,10 @@ class ModeComparison(Panel):
         self._list()
         self._tell()
         for widget, chart in zip(self._charts, self._shown.charts, strict=True):
-            widget.value = chart  # last, for to draw takes as long as to compare
+            widget.value = chart  # last, since drawing takes as long as comparing
 
     def _made(self, settings: tuple[Setting, Setting]) -> _ShownComparison:
-        """Return what to show under two settings; the last four are kept, as people go back and forth."""
+        """Return the comparison under two settings; the last four are kept."""
         if settings not in self._kept:
             names = setting_names(settings, [replayed.frames for replayed in self._sets])
             rules = [setting.rules for setting in settings]
@@ -214,7 +208,7 @@ class ModeComparison(Panel):
         return self._kept[settings]
 
     def _offer(self) -> None:
-        """Say anew how many findings changed in each way; the way that is chosen stays."""
+        """Count again how many findings changed in each way; the choice stays."""
         kept = self.changed.value or CHANGED
         self.changed.unobserve(self._listed, "value")
         self.changed.options = self._shown.rows.options()
@@ -222,7 +216,7 @@ class ModeComparison(Panel):
         self.changed.observe(self._listed, "value")
 
     def _list(self) -> None:
-        """Fill the list with what the filters let through, in the order asked for."""
+        """Fill the list with the findings that pass the filters, in the chosen order."""
         part = self._shown.rows.shown(self.changed.value, self.find.value, self.table.sort)
         self.table.label = f"Findings, their class under {' and under '.join(self.comparison.conditions)}"
         self.table.fill(part, "key", titles=self._shown.rows.titles(), noun="finding")
@@ -233,16 +227,16 @@ class ModeComparison(Panel):
         if not self.comparison.n_findings:
             return "There are no findings."
         if not self.comparison.findings["changed"].any() and self.changed.value == CHANGED:
-            return f"Nothing changes class between {' and '.join(self.comparison.conditions)}."
-        return "No finding is like that: choose another change, or find less."
+            return f"No finding changes class between {' and '.join(self.comparison.conditions)}."
+        return "No finding matches: choose another change, or another search."
 
     def _tell(self) -> None:
-        """The votes and the words for why, of the chosen findings."""
+        """Show the votes and explanations of the chosen findings."""
         self._told.value = self._details.html(self.selected, self._settings, self.comparison.conditions)
 
     @guarded
     def _set(self, _: Any) -> None:
-        """A setting was changed: until all is worked out, the headline says that it is not."""
+        """Compare anew after a setting changed; meanwhile, the headline says so."""
         self.header.show(view.computing(self.comparison.n_findings))
         try:
             self._work_out()
@@ -258,7 +252,7 @@ class ModeComparison(Panel):
         self._tell()
 
     def _choose_none(self, _: Any) -> None:
-        self.table.selected = []  # whoever listens to it is guarded; a second guard would wipe out what it says
+        self.table.selected = []  # its observers are guarded; a second guard would erase their message
 
     def _listen(self) -> None:
         for dropdown in (*self.first.lists, *self.second.lists):

@@ -1,4 +1,4 @@
-"""The findings of a comparison as rows to filter, sort and choose: what changed, and how much voters disagree."""
+"""The findings of a comparison as rows to filter, sort and choose, with their changes and disagreement."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ KINDS = {
 }
 ARROW = " → "
 _MAX_ID_CHARACTERS = 80
-"""Letters of an id that name a row; names that are equal then are numbered."""
+"""Characters of an id in the name of a row; equal names are numbered."""
 
 
 def votes_by_set(sets: tuple[ReplayedSet, ReplayedSet]) -> list[pd.DataFrame]:
-    """Return the `disagreement` of each set that is compared, with the columns alone by which it is paired."""
+    """Return the `disagreement` of each compared set, with only the columns by which findings are paired."""
     first, second = sets
     of_first = disagreement(first.frames)[[*KEY, *COLUMNS]]
     if first is second:
@@ -38,7 +38,7 @@ def votes_by_set(sets: tuple[ReplayedSet, ReplayedSet]) -> list[pd.DataFrame]:
 
 
 def _with_votes(findings: pd.DataFrame, votes: list[pd.DataFrame]) -> pd.DataFrame:
-    """The findings with `votes` and `disagreement`; votes of two sets add up, and make no pairs with each other."""
+    """Return the findings with `votes` and `disagreement`; two sets add up, without pairs between them."""
     total = pd.DataFrame(0, index=findings.index, columns=COLUMNS)
     for each in votes:
         key = [name for name in KEY if name in each]
@@ -60,7 +60,7 @@ class ComparisonRows:
         self._classes = [f"classification_{name}" for name in comparison.conditions]
 
     def titles(self) -> dict[str, str]:
-        """The columns to show and their heads; those that say the same of every row, or nothing, are left out."""
+        """Return the columns to show and their heads, without those that are constant or blank."""
         optional = {
             "run_id": ("Run", self.table["run_id"].nunique() > 1),
             "iteration": ("Iteration", bool(self.table["iteration"].any())),
@@ -72,7 +72,7 @@ class ComparisonRows:
         return {"finding_id": "Finding", **shown, **classes, "disagreement": "Disagreement", "votes": "Votes"}
 
     def options(self) -> list[tuple[str, str]]:
-        """Return the kinds of change with the numbers of findings, then each pair of classes, also those with none."""
+        """Return the kinds of change with their numbers of findings, then each pair of classes, even with none."""
         held = np.isin(CLASSIFICATIONS, list(HELD))
         moved = self._counts - np.diag(np.diag(self._counts))
         lost, gained = moved[np.ix_(held, ~held)].sum(), moved[np.ix_(~held, held)].sum()
@@ -87,9 +87,9 @@ class ComparisonRows:
         return [*kinds, *pairs, (f"every finding, changed or not ({self._counts.sum():,})", ALL)]
 
     def shown(self, what: str, text: str, sort: dict[str, Any]) -> pd.DataFrame:
-        """The rows where `what` changed and `text` stands in an id or the claim, sorted; missing values come last.
+        """Return the rows where `what` changed and an id or the claim contains `text`, sorted with missing values last.
 
-        Upper and lower case are the same. Rows that are equal in the column stay in the order of the findings.
+        Case does not matter. Rows that are equal in the column stay in the order of the findings.
         """
         mask = self._changed(what)
         if text.strip():
@@ -97,7 +97,7 @@ class ComparisonRows:
         return sorted_rows(self.table[mask], sort)
 
     def chosen(self, keys: list[str]) -> pd.DataFrame:
-        """The rows of some keys, in the order of the keys; keys of no row are left out."""
+        """Return the rows with these keys, in their order; keys without a row are left out."""
         place = self._places.get_indexer(pd.Index(keys, dtype=self._places.dtype))
         return self.table.iloc[place[place >= 0]].drop(columns="told_truth")
 
@@ -125,7 +125,7 @@ class ComparisonRows:
 
 
 def _keys(findings: pd.DataFrame) -> pd.Series[Any]:
-    """A name for each row that a person can tell from the others: the finding, and its run and iteration if needed."""
+    """Return a distinct name for each row: the finding, and its run and iteration if needed."""
     names = findings["finding_id"].astype("str").str.slice(0, _MAX_ID_CHARACTERS)
     if findings["run_id"].nunique() > 1:
         names = names + " in " + findings["run_id"].astype("str").str.slice(0, _MAX_ID_CHARACTERS)

@@ -1,4 +1,4 @@
-"""A comparison as HTML: headline, charts, metrics, notes, and the votes and explanations of chosen findings."""
+"""A comparison as HTML: headline, charts, metrics, notes, and explanations of the chosen findings."""
 
 from __future__ import annotations
 
@@ -16,33 +16,28 @@ from verifyplan.charts.transitions import transitions
 from verifyplan.charts.truth_metrics import truth_metrics
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted
-from verifyplan.widgets.html import DASH, Html, paragraph, status, table, whole_parts
+from verifyplan.widgets.html import DASH, Html, paragraph, status, table, text, whole_parts
 
 NO_TRUTH = (
-    "No finding's truth is known, so precision, recall and false consensus cannot be told; "
+    "No finding's truth is known, so precision, recall and false consensus cannot be measured; "
     "runs.with_truth({finding id: True or False}) adds it."
 )
-
-
-def text(value: object) -> str:
-    """A text of somebody else's as HTML: markup shown as text, control characters replaced."""
-    return escape(plain(value))
 
 
 def headline(comparison: Comparison) -> Html:
     """Return what is compared, of how many findings, and how many change class."""
     n, changed = comparison.n_findings, int(comparison.findings["changed"].sum())
     made = " (synthetic)" if comparison.synthetic else ""
-    result = (
-        "nothing to compare" if not n else "nothing changes class" if not changed else _changed(comparison, changed)
-    )
+    if not n:
+        words = "nothing to compare"
+    elif not changed:
+        words = "no finding changes class"
+    else:
+        verb = "changes" if changed == 1 else "change"
+        words = f"{counted(changed, 'finding')} {verb} class: {comparison.in_words('changed')}"
     over = f"{counted(n, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
     against = " against ".join(f"<b>{text(name)}</b>" for name in comparison.conditions)
-    return status(Html(f"{against}: {over}; {result}."))
-
-
-def _changed(comparison: Comparison, n: int) -> str:
-    return f"{counted(n, 'finding')} change{'s' if n == 1 else ''} class: {comparison.in_words('changed')}"
+    return status(Html(f"{against}: {over}; {words}."))
 
 
 def computing(findings: int) -> Html:
@@ -51,12 +46,12 @@ def computing(findings: int) -> Html:
 
 
 def transitions_html(comparison: Comparison) -> str:
-    """The chart of transitions."""
+    """Return the chart of transitions."""
     return transitions(comparison)._repr_html_()
 
 
 def truth_html(comparison: Comparison) -> str:
-    """The chart of truth metrics; words where no truth is known."""
+    """Return the chart of truth metrics; a sentence where no truth is known."""
     if comparison.truth is None:
         return paragraph(NO_TRUTH)
     return truth_metrics(comparison)._repr_html_()
@@ -78,12 +73,12 @@ def _row(row: pd.Series[Any], conditions: tuple[str, ...]) -> list[str]:
         for cell in (_share(row[name], row[f"{name}_low"], row[f"{name}_high"]), f"{row[f'{name}_n']:,}")
     ]
     difference = (row["difference"], row["difference_low"], row["difference_high"])
-    share = row["metric"] == "changed"  # how many findings change: no difference of two shares
+    share = row["metric"] == "changed"  # the share of findings that change: not a difference of two shares
     return [row["metric"], *cells, _share(*difference) if share else _share(*difference, sign="+", unit="")]
 
 
 def _share(value: float, low: float, high: float, sign: str = "", unit: str = " %") -> str:
-    """A share in per cent with its interval, or a difference in points; a dash where it is not defined."""
+    """Return a share in per cent or a difference in points, with its interval; a dash where it is not defined."""
     if pd.isna(value):
         return DASH
     between = [] if pd.isna(low) else [f"[{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"]
@@ -91,7 +86,7 @@ def _share(value: float, low: float, high: float, sign: str = "", unit: str = " 
 
 
 def _tests(comparison: Comparison) -> str:
-    """The tests by clusters; those that take findings as independent are in `.tests` alone."""
+    """Return the tests by clusters; only `.tests` has those that take findings as independent."""
     tests = [
         f"{text(row['of'])}: p {_p(row['p_value'])} (n = {int(row['n']):,}, {text(row['assumes'])})"
         for row in comparison.tests.to_dict("records")
@@ -105,20 +100,20 @@ def _p(value: float) -> str:
 
 
 def notes(comparison: Comparison) -> str:
-    """Return the notes: censored findings, filled bases, and how far the intervals go."""
+    """Return the notes: censored findings, inferred bases, and what the intervals cover."""
     lines = "".join(f"<li>{text(note)}</li>" for note in comparison.notes)
     return f"<h5>Notes</h5><ul>{lines}</ul>" if lines else ""
 
 
 MAX_SHOWN_FINDINGS = 6
-"""Findings that are explained at once: so many can be read side by side."""
+"""Findings that are explained at once."""
 MAX_LINES, MAX_LINE_CHARACTERS = 200, 1_000
 """Lines of one explanation, and letters of one line, that are shown."""
 _MAX_CACHED = 256
 
 
 class Details:
-    """Explanations of single findings; the last ones, and the runs of their findings, are cached."""
+    """Explanations of single findings, cached with the runs of the findings."""
 
     def __init__(self, sets: tuple[ReplayedSet, ReplayedSet]) -> None:
         self._sets = sets
@@ -126,7 +121,7 @@ class Details:
         self._runs: dict[tuple[int, str], RunSet] = {}
 
     def html(self, chosen: pd.DataFrame, settings: tuple[Setting, Setting], conditions: tuple[str, ...]) -> str:
-        """The first six of the chosen findings, each with its words under both settings; how to choose, if none is."""
+        """Return the first six chosen findings, each explained under both settings; without a choice, how to choose."""
         if chosen.empty:
             return paragraph("Choose findings in the list to see their votes and why their classes differ.")
         cards = [self._card(row, settings, conditions) for row in chosen.head(MAX_SHOWN_FINDINGS).to_dict("records")]
@@ -152,7 +147,7 @@ class Details:
         return self._explanations[key]
 
     def _run(self, place: int, run_id: str, finding_id: str) -> RunSet:
-        """Return the run that has the finding of a row; in the second set, runs may have other ids."""
+        """Return the run with the finding of a row; runs of the second set may have other ids."""
         runs = self._sets[place].frames
         if place and not runs.runs["run_id"].eq(run_id).any():
             run_id = str(runs.findings.loc[runs.findings["finding_id"].eq(finding_id), "run_id"].iloc[0])
@@ -176,7 +171,7 @@ def _explained(runs: RunSet, setting: Setting, row: dict[Any, Any]) -> str:
 
 
 def _truncated(words: str) -> str:
-    """The words as HTML, with what is left out of long lines and of many lines told."""
+    """Return the words as HTML; long lines and many lines are cut, with a note of what is left out."""
     lines = words.split("\n")
     shown = [
         line if len(line) <= MAX_LINE_CHARACTERS else f"{line[:MAX_LINE_CHARACTERS]}… ({len(line):,} characters)"
@@ -184,4 +179,4 @@ def _truncated(words: str) -> str:
     ]
     if len(lines) > MAX_LINES:
         shown.append(f"… and {counted(len(lines) - MAX_LINES, 'line')} more: see verifyplan.explain")
-    return text("\n".join(shown))
+    return escape(plain("\n".join(shown)))

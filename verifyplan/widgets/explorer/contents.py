@@ -16,7 +16,7 @@ from verifyplan.widgets.explorer.lists import Cells, Kind, Row
 _VERDICT_COLORS = {"PROCEED": BLUE, "REVISE": ORANGE, "RETHINK": VERMILLION, "CONVERGED": BLUE, "FAILED": VERMILLION}
 _COLORS: dict[Any, str] = {**CLASS_COLORS, **STATE_COLORS, **_VERDICT_COLORS}
 ITEM_NOUNS = {"plan": "challenge", "debate": "message"}
-"""The name of an item of a run, by its kind; of others it is a finding."""
+"""The name of an item by the kind of its run; items of other runs are findings."""
 _STANDINGS = pd.CategoricalDtype(
     [*CLASSIFICATIONS, "waiting", "OPEN", "UNRESOLVED", "RESOLVED", "DEFERRED", "WITHDRAWN", "overflow"], ordered=True
 )
@@ -68,7 +68,7 @@ _SORTS = {"number": "item", "class": "standing", "severity": "severity", "claim"
 
 
 def items_kind(noun: str, run_id: str | None = None) -> Kind:
-    """Return how items are listed: those of one run, or, without one, of all runs, which have runs to sort by."""
+    """Return how the items of one run are listed, or those of all runs, which can be sorted by run, too."""
     return Kind(
         noun=noun,
         searched=("item", "summary"),
@@ -94,13 +94,13 @@ def items_at(course: RunSteps, step: int) -> pd.DataFrame:
 
 
 def ordered_standings(items: pd.DataFrame) -> pd.DataFrame:
-    """Return items whose standings sort from best to worst, where these are classes or statuses."""
+    """Return items that sort by class or status from best to worst; others as they are."""
     known = items["standing"].isin(_STANDINGS.categories).all()
     return items.assign(standing=items["standing"].astype(_STANDINGS)) if known else items
 
 
 def items_of_all(runs: RunSet) -> pd.DataFrame:
-    """Return the items of all runs as they ended: findings with their class, challenges with their status."""
+    """Return the items of all runs at their end: findings with their class, challenges with their status."""
     plans = runs.runs.loc[runs.runs["kind"].eq("plan"), "run_id"]
     findings, challenges = runs.findings, runs.challenges
     if len(plans):

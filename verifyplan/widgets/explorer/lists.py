@@ -1,4 +1,4 @@
-"""The lists of the viewer: rows, filtered, searched and sorted by whole columns, of which a page gets a slice."""
+"""The lists of the viewer: tables that are filtered, searched and sorted in Python; the page gets a slice of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_OPTIONS = 60
 """Values of a column that a filter offers."""
 ANY = "any"
 NONE = "none"
-"""What a filter says for all rows, and for rows without a value."""
+"""The values of a filter that pass all rows, and rows without a value."""
 ROW_CHARACTERS = 160
 
 Row = Mapping[Any, Any]
@@ -40,7 +40,7 @@ class Kind:
     """Columns by the titles of their orders; the first order is that of the table."""
     cells: Callable[[Row], Cells]
     key: Callable[[Row], list[str]]
-    """A row's run, and of an item its name: what a click on it names, whatever has become of the list meanwhile."""
+    """A row's run and, for an item, its name; a click sends these, so it is right even if the list changed."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class ListSettings:
 
 
 class RowList:
-    """A table and the rows of it that pass, in an order; nothing goes through rows one by one but a slice."""
+    """A table, and the rows of it that pass, in an order; only a slice is read row by row."""
 
     def __init__(self, table: pd.DataFrame, kind: Kind, settings: ListSettings | None = None) -> None:
         self.table, self.kind = table.reset_index(drop=True), kind
@@ -66,11 +66,11 @@ class RowList:
 
     @property
     def _sort(self) -> str:
-        """The column to sort by; "" for the order of the table, also where this kind of list lacks the column."""
+        """The column to sort by; "" for the order of the table, and where this kind of list lacks the column."""
         return self.settings.sort if self.settings.sort in self.kind.sorts.values() else ""
 
     def passing(self) -> npt.NDArray[np.int64]:
-        """Return the positions of the rows that pass, in order: equal ones as they stood, missing values last."""
+        """Return the positions of the rows that pass, sorted stably with missing values last."""
         keep = np.ones(len(self.table), dtype=bool)
         for name, value in self.settings.filters.items():
             if value != ANY and name in self.kind.filters.values():
@@ -96,7 +96,7 @@ class RowList:
         return int(keep.argmax()) if keep.any() else -1
 
     def shown(self, label: str, chosen: int, first: int | None = None) -> dict[str, Any]:
-        """Return the slice from `first` on as JSON values, or that around the chosen row; `chosen` is its position.
+        """Return the slice from `first` on, or around the row at position `chosen`, as JSON values.
 
         `chosen` in the result is its rank among the rows that pass, -1 where it does not pass.
         """
@@ -122,11 +122,11 @@ class RowList:
     def _note(self, n: int) -> str:
         of = counted(len(self.table), self.kind.noun)
         if len(self.table) and not n:
-            return f"None of {of} passes: loosen a filter, or search for less."
+            return f"None of {of} matches: change a filter or the search."
         return of if n == len(self.table) else f"{n:,} of {of}"
 
     def _controls(self) -> list[dict[str, Any]]:
-        """Return the filters that can tell rows apart, and the orders."""
+        """Return the filters with more than one value, and the controls of the order."""
         controls = []
         for title, name in self.kind.filters.items():
             options = self._options.get(name, [])
@@ -141,7 +141,7 @@ class RowList:
 
     @cached_property
     def _options(self) -> dict[str, list[str]]:
-        """The values of each column that can be filtered by; categories in their order, others as they come."""
+        """The values that each filter offers: categories in their order, others in order of appearance."""
         return {name: _values(self.table[name]) for name in self.kind.filters.values()}
 
 

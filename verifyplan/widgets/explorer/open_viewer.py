@@ -10,7 +10,7 @@ import pandas as pd
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
-from verifyplan.text import counted, did_you_mean
+from verifyplan.text import did_you_mean
 from verifyplan.widgets.explorer.run_explorer import RunExplorer
 
 _FINDING_NAMES = ("finding_id", "challenge_id", "item")
@@ -29,9 +29,9 @@ def view(
     Args:
         runs: a RunSet, a run, a path, or the name of a bundled set.
         finding_id: a finding or challenge; or a row of a table, such as `table.iloc[0]`, a table of one row, or a tuple
-            of `itertuples`. A row opens its finding, challenge or message; one that names none, such as that of a call
-            or a round, opens its run at the step that it belongs to. None opens the first run.
-        run_id: its run; the first that has it, where none is named.
+            of `itertuples`. A row opens its finding, challenge or message; a row that names none, such as that of a
+            call or a round, opens its run at that step. None opens the first run.
+        run_id: its run; None for the first run that has it.
 
     Raises InputError for a finding or run that is not there, and for a row that names neither.
 
@@ -58,11 +58,11 @@ def view(
 
 
 def _row_of(value: Any, runs: RunSet) -> Mapping[str, Any] | None:
-    """Return a row as names and values, those of its index among them; None for what is no row."""
+    """Return a row as names and values, including those of its index; None where `value` is not a row."""
     if isinstance(value, pd.DataFrame):
         if len(value) != 1:
             fix = "give one row, as table.iloc[0]"
-            raise InputError(Problem("finding_id", f"is a table of {counted(len(value), 'row')}", fix))
+            raise InputError(Problem("finding_id", f"must be one row, got {len(value):,}", fix))
         value = value.iloc[0]
     if isinstance(value, pd.Series):
         return _of_index(value.name, runs) | {str(key): each for key, each in value.items()}
@@ -80,7 +80,7 @@ def _of_index(label: Any, runs: RunSet) -> dict[str, Any]:
 
 
 def _named(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
-    """Return the first of these values that a row has, as text; None where it has none."""
+    """Return the first of these values that a row has, as text; None if it has none."""
     values = (row[name] for name in names if name in row and pd.api.types.is_scalar(row[name]))
     value = next((value for value in values if pd.notna(value) and str(value)), None)
     whole = isinstance(value, float) and value.is_integer()
@@ -88,17 +88,17 @@ def _named(row: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
 
 
 def _nothing_named(row: Mapping[str, Any]) -> Problem:
-    """Return the problem of a row that names neither a finding nor a run, with how to get one that does."""
+    """Return the problem of a row that names neither a finding nor a run, and how to get a row that does."""
     fix = "give a row with a finding_id, challenge_id or run_id, such as runs.findings.iloc[0]"
     worker = _named(row, ("worker", "worker_a"))
     if worker is not None:
         fix += f"; of a worker a row of its votes: runs.votes[runs.votes['worker'].eq({worker!r})].iloc[0]"
-    message = f"the row names no finding and no run, its columns are {one_of(list(row)[:12])}"
+    message = f"the row names neither a finding nor a run; its columns are {one_of(list(row)[:12])}"
     return Problem("finding_id", message, fix)
 
 
 def _run_of(runs: RunSet, finding_id: str) -> str:
-    """Return the first run that has a finding; InputError where none has."""
+    """Return the first run that has a finding; InputError if none has it."""
     for table, key in ((runs.findings, "finding_id"), (runs.challenges, "challenge_id")):
         found = table.loc[table[key].eq(finding_id).fillna(False).to_numpy(dtype=bool), "run_id"]
         if len(found):

@@ -1,32 +1,32 @@
-"""The viewer's page: what Python tells it as traits, what it tells Python as messages."""
+"""The viewer's page: what Python sends it as traits, and what it sends Python as messages."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anywidget
 import traitlets
 
+from verifyplan.analysis.run_steps import RunSteps
+from verifyplan.text import counted
+
 _HERE = Path(__file__).parent
-_SCRIPTS = ("list.js", "timeline.js", "viewer.js")
+_SCRIPTS = [_HERE / name for name in ("list.js", "timeline.js", "viewer.js")]
 
 
-def _joined(*paths: Path) -> str:
-    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
-
-
-LOOK = _joined(_HERE / "viewer.css")
+LOOK = (_HERE / "viewer.css").read_text(encoding="utf-8")
 """The look of the viewer beside that of all widgets."""
 
 
 class ViewerPage(anywidget.AnyWidget):
     """Two lists, a timeline and regions of HTML, drawn in the page; it never has more rows than a slice of a list.
 
-    The page sends messages `{do, ...}`, which `RunExplorer` answers by setting traits. All HTML in traits is made of
-    escaped texts.
+    The page sends messages `{do, ...}`, which `RunExplorer` answers by setting traits. All texts in the HTML of traits
+    are escaped.
     """
 
-    _esm = _joined(*(_HERE / name for name in _SCRIPTS))
+    _esm = "\n".join(path.read_text(encoding="utf-8") for path in _SCRIPTS)
     _css = LOOK
     runs = traitlets.Dict().tag(sync=True)
     """The list of runs: a slice, and what it is filtered and sorted by."""
@@ -47,3 +47,32 @@ class ViewerPage(anywidget.AnyWidget):
     others = traitlets.Unicode("").tag(sync=True)
     status = traitlets.Unicode("").tag(sync=True)
     """What a screen reader says after each change."""
+
+
+def timeline(course: RunSteps) -> list[dict[str, Any]]:
+    """Return the steps of a run as JSON values: group, mark, title, number of calls and of failed ones."""
+    counts = course.call_counts
+    steps = course.steps.assign(n=counts["n"].to_numpy(), failed=counts["failed"].to_numpy())
+    return [
+        {
+            "group": f"iteration {row['iteration']}" if row["iteration"] else "",
+            "mark": _mark(row["phase"], row["round"]),
+            "title": _title(row),
+            "calls": int(row["n"]),
+            "failed": int(row["failed"]),
+        }
+        for row in steps.to_dict("records")
+    ]
+
+
+def _mark(phase: str, number: int) -> str:
+    if phase in ("round", "turn", "panel"):
+        return f"{phase} {number}"
+    return "settled" if phase == "synthesis" else phase
+
+
+def _title(row: dict[Any, Any]) -> str:
+    if not row["n"]:
+        return str(row["title"])
+    failed = f", {row['failed']} failed" if row["failed"] else ""
+    return f"{row['title']}; {counted(row['n'], 'call')}{failed}"

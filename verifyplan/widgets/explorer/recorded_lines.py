@@ -1,4 +1,4 @@
-"""Cited places opened at their lines, as far as a log holds them: the plan, texts under debate, tools' results."""
+"""Cited places opened at their lines, where a log holds them: the plan, texts under debate, results of tools."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _shown(turn: TurnSent) -> Iterator[tuple[str, int, str]]:
 
 
 def opened(evidence: Any, lines: Lines | None) -> str:
-    """Return each place that an evidence cites with its lines, the cited ones marked, or that the log has them not."""
+    """Return each place that an evidence cites with its lines, the cited ones marked, or that the log lacks them."""
     places = read_evidence(str(evidence)).places if isinstance(evidence, str) else ()
     if not places:
         return ""
@@ -86,7 +86,7 @@ def _opened(place: CitedPlace, lines: Mapping[int, str]) -> str:
     last = min(place.last, place.line + MAX_CITED_LINES - 1)
     numbers = [number for number in range(place.line - AROUND, last + AROUND + 1) if number in lines]
     if not any(place.line <= number <= last for number in numbers):
-        return paragraph(f"{place}: the log does not hold this line; what is quoted above is all that was recorded.")
+        return paragraph(f"{place}: the log does not hold this line; only the quotation above was recorded.")
     rows = "".join(_line(number, lines[number], place.line <= number <= last) for number in numbers)
     title = escape(plain(f"{place.path}, line {place.line}" + (f" to {place.last}" * (place.last > place.line))))
     return Html(

@@ -1,4 +1,4 @@
-"""The run viewer: runs and their items, one run step by step, its votes, evidence and calls, and other rules."""
+"""The run viewer: runs and their items; one run step by step, with votes, evidence, calls and other rules."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted, did_you_mean
 from verifyplan.widgets.explorer import contents, views, vote_views
 from verifyplan.widgets.explorer.lists import ListSettings, RowList
-from verifyplan.widgets.explorer.log_files import file_state, no_log
-from verifyplan.widgets.explorer.other_rules import OtherRules
-from verifyplan.widgets.explorer.page import LOOK, ViewerPage
+from verifyplan.widgets.explorer.page import LOOK, ViewerPage, timeline
 from verifyplan.widgets.explorer.recorded_lines import Lines
-from verifyplan.widgets.explorer.replay_form import ReplayForm
-from verifyplan.widgets.explorer.timeline import timeline
-from verifyplan.widgets.explorer.transcript import RunLog
+from verifyplan.widgets.explorer.replay_form import OtherRules, ReplayForm
+from verifyplan.widgets.explorer.transcript import RunLog, file_state, no_log
 from verifyplan.widgets.html import DASH, block, heading, paragraph, table, text
 from verifyplan.widgets.panel import Panel, guarded, in_turn
 
@@ -32,11 +29,10 @@ MAX_STATIC_ITEMS = 100
 
 
 class RunExplorer(Panel):
-    """Runs and their items to choose from, one run step by step, and what other rules make of its votes.
+    """Runs and their items to choose from, one run step by step, and its votes under other rules.
 
     It opens on the first run, or on `run_id`. `run_id`, `step` and `finding_id` say what is shown and can be set;
-    `selected` holds the row of the chosen finding,
-    challenge or message.
+    `selected` is the row of the chosen finding, challenge or message.
     """
 
     def __init__(self, runs: Runs, run_id: str | None = None) -> None:
@@ -47,7 +43,7 @@ class RunExplorer(Panel):
         self.course: RunSteps | None = None
         """The run that is shown; see `verifyplan.analysis.run_steps.RunSteps`."""
         self.replay = ReplayForm()
-        """The rules by which the run is read again."""
+        """The rules under which the run is replayed."""
         self._step, self._item = 0, ""
         self._items = self._changes = pd.DataFrame({"item": []})
         self._log: RunLog | None = None
@@ -66,11 +62,11 @@ class RunExplorer(Panel):
             self.run_id = str(self.runs.runs["run_id"].iloc[0]) if run_id is None else run_id
         else:
             self._show_list("runs", -1)
-            self.frame.head = block(heading(4, "No run"), paragraph("There are no runs in this set: nothing to show."))
+            self.frame.head = block(heading(4, "No run"), paragraph("There are no runs in this set."))
 
     @property
     def run_id(self) -> str | None:
-        """The run that is shown; None where there is none. Setting it raises InputError for one that is not there."""
+        """The run that is shown; None without runs. Setting it raises InputError for a run that is not there."""
         return None if self.course is None else str(self.course.tables.runs["run_id"].iloc[0])
 
     @run_id.setter
@@ -80,7 +76,7 @@ class RunExplorer(Panel):
 
     @property
     def step(self) -> int:
-        """The step that is shown, from 0. Setting it raises InputError for one that the run does not have."""
+        """The step that is shown, from 0. Setting it raises InputError for a step that the run does not have."""
         return self._step
 
     @step.setter
@@ -88,13 +84,13 @@ class RunExplorer(Panel):
     def step(self, step: int) -> None:
         if isinstance(step, bool) or step not in range(self._last + 1):
             fix = f"use a whole number from 0 to {self._last}"
-            raise InputError(Problem("step", f"{step!r} is no step of this run", fix))
+            raise InputError(Problem("step", f"must be a step of this run, got {step!r}", fix))
         self._step = self.frame.step = step
         self._draw_step()
 
     @property
     def finding_id(self) -> str | None:
-        """The chosen finding, challenge or message; None for none. Setting one that is not there raises InputError."""
+        """The chosen finding, challenge or message, or None. Setting one that is not there raises InputError."""
         return self._item or None
 
     @finding_id.setter
@@ -111,12 +107,12 @@ class RunExplorer(Panel):
 
     @property
     def rules(self) -> Setting:
-        """The mode, rounds and missing basis by which the run is read again; neutral as recorded."""
+        """The mode, rounds and missing basis under which the run is replayed; neutral as recorded."""
         return self.replay.rules
 
     @property
     def selected(self) -> pd.DataFrame:
-        """The row of what is chosen, as the runs have it; without rows where nothing is chosen."""
+        """The row of the chosen item, as in the tables of the runs; without rows where nothing is chosen."""
         own = self._own_items
         return own[own[self._item_key].astype("str").eq(self._item).to_numpy(dtype=bool)].reset_index(drop=True)
 
@@ -146,15 +142,15 @@ class RunExplorer(Panel):
         with self.frame.hold_sync():
             self.frame.steps, self.frame.step, self.frame.others = timeline(course), self._step, ""
             self.frame.head = block(views.headline(course))
-            self._draw_runs()
+            self._show_list("runs", self._chosen_in("runs"))
             self._draw_step()
             self._draw_rules()
 
-    # what the page asks for
+    # messages of the page
 
     @in_turn
     def receive(self, message: Mapping[str, Any]) -> None:
-        """Do what the page asks for by a message `{do, ...}`; what fails is shown."""
+        """Do what a message `{do, ...}` of the page asks for; a failure is shown."""
         actions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "rows": self._send_rows,
             "choose": self._choose,
@@ -215,7 +211,7 @@ class RunExplorer(Panel):
     def _set_rules(self, message: Mapping[str, Any]) -> None:
         name = str(message["name"])
         if name == "reset":
-            self.replay.set_back()
+            self.replay.reset()
         else:
             self.replay.set(name, str(message["value"]))
         self._draw_step()
@@ -223,7 +219,7 @@ class RunExplorer(Panel):
 
     @guarded
     def _send_transcript(self, message: Mapping[str, Any]) -> None:
-        """Send the transcript of a call that was unfolded; why there is none, where the log is not there."""
+        """Send the transcript of a call that was unfolded, or why there is none."""
         call_id = str(message["call"])
         if call_id not in self._transcripts and self.course is not None:
             why = no_log(self.course.tables)
@@ -233,7 +229,7 @@ class RunExplorer(Panel):
 
     @guarded
     def _send_why(self, _message: Mapping[str, Any]) -> None:
-        """Send why the chosen item ends in its class, which takes longer than all else that is shown of it."""
+        """Send why the chosen item ends in its class, which takes longer than all else about it."""
         if self.course is not None and self._item:
             self.frame.send({"slot": "why", "html": views.why(self.course, self._item, self.replay.rules)})
 
@@ -244,7 +240,7 @@ class RunExplorer(Panel):
 
     @property
     def _run_log(self) -> RunLog:
-        """The log of the run, read when it is first needed and again when its file changes."""
+        """The log of the run, read on first use and again when its file changes."""
         if self.course is None:
             raise InputError(Problem("run_id", "there is no run", "give runs that were read from logs"))
         path = Path(str(self.course.tables.runs["source"].iloc[0]))
@@ -268,12 +264,9 @@ class RunExplorer(Panel):
         label = f"{noun.capitalize()}s{' of all runs' if name == 'items' and self.frame.scope == 'all' else ''}"
         setattr(self.frame, name, self._lists[name].shown(label, chosen, first))
 
-    def _draw_runs(self) -> None:
-        self._show_list("runs", self._chosen_in("runs"))
-
     @guarded
     def _draw_step(self) -> None:
-        """Show the step: what changed, the calls, the items. Its failure is its own, whatever led to it."""
+        """Show the step: what changed, the calls, the items."""
         course, step = self.course, self._step
         if course is None:
             return
@@ -289,7 +282,7 @@ class RunExplorer(Panel):
             self._draw_item()
 
     def _draw_items_of_step(self, course: RunSteps) -> None:
-        """List the items of the step; under other rules with their class, marked where it differs."""
+        """List the items of the step; under other rules, with their class, marked where it differs."""
         try:
             if self.replay.rules != OWN_RULES and course.kind != "debate":
                 self._items = self._items.assign(replayed=self._under(course))
@@ -320,7 +313,7 @@ class RunExplorer(Panel):
 
     @guarded
     def _draw_item(self) -> None:
-        """Show the chosen item: its votes, evidence and rule; without a choice, the votes on the first items."""
+        """Show the votes, evidence and rule of the chosen item; without a choice, the votes on the first items."""
         if self.course is None:
             return
         self.frame.item = self._item_html(self.course, controls=True)
@@ -349,7 +342,7 @@ class RunExplorer(Panel):
         return self._item if summary is None or pd.isna(summary) else f"{self._item}: {summary}"
 
     def _lines(self) -> Lines | None:
-        """Return the lines that the log of the run holds; None without a log, or where it cannot be read."""
+        """Return the lines that the log of the run holds; None without a log that can be read."""
         try:
             return None if self.course is None or no_log(self.course.tables) else self._run_log.lines
         except VerifyplanError:
@@ -357,7 +350,7 @@ class RunExplorer(Panel):
 
     @guarded
     def _draw_rules(self) -> None:
-        """Show what differs from the record; drawn last, since a damaged log cannot be replayed."""
+        """Show the differences from the record; drawn last, since replaying a damaged log fails."""
         if self.course is None:
             return
         why = self.replay.suit(self.course)
@@ -373,7 +366,7 @@ class RunExplorer(Panel):
         shown = self._items.head(MAX_STATIC_ITEMS)
         caption = counted(len(self._items), views.noun(course))
         caption += f"; the first {MAX_STATIC_ITEMS} are listed" if len(self._items) > len(shown) else ""
-        heads = {"item": "Item", "standing": "Stands as", "classification": "The panel's class", "rule": "Rule"}
+        heads = {"item": "Item", "standing": "Status", "classification": "The panel's class", "rule": "Rule"}
         heads |= {"replayed": "Under these rules", "summary": "Claim"}
         left_out = {"debate": ("classification", "rule"), "plan": ()}.get(course.kind, ("classification",))
         names = [name for name in heads if name in shown and name not in left_out]
@@ -393,7 +386,7 @@ class RunExplorer(Panel):
 
 
 def _sizes(runs: RunSet) -> str:
-    """Return how many runs there are, and what is in them."""
+    """Return the numbers of runs, and of findings, challenges, votes and calls."""
     tables = {"finding": runs.findings, "challenge": runs.challenges, "vote": runs.votes, "call": runs.calls}
     sizes = [counted(len(table), noun) for noun, table in tables.items() if len(table)]
     return f"{', '.join([counted(len(runs), 'run'), *sizes])}."

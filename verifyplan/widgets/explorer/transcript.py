@@ -1,15 +1,19 @@
-"""The transcript of a call as HTML: what was asked, tool calls, replies and tokens (rule E1)."""
+"""The log of a run: where it is, and the transcripts of its calls as HTML (rule E1)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from verifyplan.agents.anthropic.rendering import Rendered, prompt_versions, render
 from verifyplan.agents.base import Request
 from verifyplan.frames.log_calls import opened_for
+from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.call import ToolUse, Usage, WorkerRequest
 from verifyplan.protocol.event_run import CallFailed, CallReplied, RunStarted, TurnReplied, TurnSent
 from verifyplan.runlog.chain import Record
@@ -17,41 +21,59 @@ from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Result
 from verifyplan.runs.requests import RecordedRequest, request_of
 from verifyplan.text import counted
-from verifyplan.widgets.explorer.log_files import file_state
 from verifyplan.widgets.explorer.recorded_lines import Lines, recorded_lines
 from verifyplan.widgets.html import NOT_RECORDED, Html, long_text, paragraph, table, text
 
+
+def file_state(source: Path) -> tuple[int, int] | None:
+    """Return the time and size of a file, which show whether it changed; None where it cannot be read."""
+    try:
+        status = source.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def no_log(run: RunSet) -> str:
+    """Return why the log of the only run of a set cannot be read; "" where it can."""
+    row = run.runs.iloc[0]
+    if pd.isna(row["log"]) or not row["log"]:
+        return "this run has no log"
+    if pd.isna(row["source"]):
+        return "this run was not written to a file"
+    if not Path(str(row["source"])).is_file():
+        return "the log of this run is not where it was read from"
+    return ""
+
+
 MAX_TRANSCRIPT_CHARACTERS = 60_000
 """Characters of one part of a transcript that are shown."""
-SAME = "Made again from the log; its digest is the recorded one, so this is what the call was given."
-OTHER = "Made again from the log by today's rules; its digest is not the recorded one, so it may differ."
-UNMADE = "The prompt is not in the log, and today's rules do not come to this call when they drive the run again."
-WORDS_OTHER = " The prompts of this version are other words than those that were sent."
+SAME = "Rebuilt from the log; its digest equals the recorded one, so this is what the call was given."
+OTHER = "Rebuilt from the log by this version's rules; its digest differs from the recorded one, so it may differ."
+UNMADE = "The prompt is not in the log, and this version's rules do not reach this call when they replay the run."
+WORDS_OTHER = " The prompts of this version differ from those that were sent."
 PLACES = " Cited places that were opened for the worker are not in the log."
 
 
 class RunLog:
-    """A log, read once as long as its file does not change."""
+    """A log as it was read from a file in a known state."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.state = path, file_state(path)
         self.records: Sequence[Record] = read_log(path).records
         self.past = Past(self.records)
-        self._lines: Lines | None = None
 
-    @property
+    @cached_property
     def lines(self) -> Lines:
         """The lines of plan and files that it holds."""
-        if self._lines is None:
-            self._lines = recorded_lines(self.records)
-        return self._lines
+        return recorded_lines(self.records)
 
     def transcript(self, call_id: str) -> str:
         """Return the transcript of one call."""
         result, turns = self.past.result(call_id), self.past.turns(call_id)
         parts = [_fold("What was asked", _prompt(self.records, call_id))]
         for turn in turns:
-            name = _turn(turn.call_id)
+            name = f"Turn {turn.call_id.rpartition('/t')[2]}"
             if isinstance(turn, TurnSent):
                 parts.append(_fold(f"{name}, what tools returned", _added(turn)))
             elif isinstance(turn, TurnReplied):
@@ -72,15 +94,11 @@ def _end(result: Result | None, n_opened: int, is_open: bool) -> Iterator[str]:
     elif isinstance(result, CallFailed):
         yield paragraph(f"It failed ({result.status}): {result.reason}")
     else:
-        yield paragraph("The log holds no end of this call.")
+        yield paragraph("The log does not record how this call ended.")
 
 
 def _fold(title: str, body: str, *, is_open: bool = False) -> str:
     return f"<details{' open' if is_open else ''}><summary>{text(title, 160)}</summary>{body}</details>" if body else ""
-
-
-def _turn(turn_id: str) -> str:
-    return f"Turn {turn_id.rpartition('/t')[2]}"
 
 
 def _used(usage: Usage) -> str:
@@ -89,7 +107,7 @@ def _used(usage: Usage) -> str:
 
 
 def _prompt(records: Sequence[Record], call_id: str) -> str:
-    """Return the request, in the words that a model was sent where a model was asked."""
+    """Return the request; where a model was asked, in the words that it was sent."""
     found = request_of(records, call_id)
     if found is None:
         return paragraph(UNMADE)
@@ -118,7 +136,7 @@ def _words(found: RecordedRequest, backend: dict[str, Any]) -> Iterator[str]:
 
 
 def _rendered(request: Request, backend: dict[str, Any]) -> Rendered:
-    """Return a request in words, by the settings of its model."""
+    """Return a request in words, under the settings of its model."""
     if not isinstance(request, WorkerRequest):
         return render(request)
     settings = backend | (backend.get("workers", {}).get(request.worker) or {})
@@ -126,7 +144,7 @@ def _rendered(request: Request, backend: dict[str, Any]) -> Rendered:
 
 
 def _added(turn: TurnSent) -> str:
-    """Return the results of tools, and wishes for repair, that a turn adds."""
+    """Return the results of tools and the requests for repair that a turn adds."""
     parts = []
     for block in turn.added:
         content = block.get("content", block.get("text", ""))

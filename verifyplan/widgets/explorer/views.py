@@ -54,7 +54,7 @@ def noun(course: RunSteps) -> str:
 
 
 def headline(course: RunSteps) -> str:
-    """Return the run in a few words, and what is missing in it."""
+    """Return the run in a few words, and what it lacks."""
     run = course.tables.runs.iloc[0]
     words = [text(fact, 200) for fact in _facts(run, course)]
     return heading(4, f"Run {run['run_id']}") + f"<p>{'; '.join(words)}.</p>" + "".join(map(paragraph, _lacks(course)))
@@ -111,13 +111,13 @@ def _lacks(course: RunSteps) -> Iterator[str]:
     elif tables.votes.empty:
         yield "This run has no votes."
     if course.kind == "votes":
-        yield "An import of votes has neither calls nor recorded classes: classes are what its rules make of the votes."
+        yield "An import of votes records neither calls nor classes: its rules give the classes."
 
 
 def pool_summary(items: pd.DataFrame, title: str, what: str) -> str:
-    """Return how many items have which status, in one sentence."""
+    """Return the number of items in each status, in one sentence."""
     if items.empty:
-        return heading(5, f"The pool: {title}") + paragraph(f"There is no {what} yet.")
+        return heading(5, f"The pool: {title}") + paragraph(f"No {what} yet.")
     counts = items["standing"].astype("object").fillna("raised").value_counts(sort=False)
     by_class = ", ".join(f"{n:,} {name}" for name, n in counts.items())
     return heading(5, f"The pool: {title}") + paragraph(f"{counted(len(items), what)}: {by_class}.")
@@ -136,7 +136,7 @@ def changes(changed: pd.DataFrame, title: str) -> str:
 
 
 def detail(course: RunSteps, name: str, items: pd.DataFrame, step: int, lines: Lines | None) -> str:
-    """Return the evidence behind one item, opened where a log holds the cited lines, and its status by a step."""
+    """Return the record of one item: its status at a step, its evidence, and the cited lines that a log holds."""
     row = items[items["item"].eq(name)]
     if row.empty:
         return paragraph(f"{name} had not been raised by this step.")
@@ -145,7 +145,7 @@ def detail(course: RunSteps, name: str, items: pd.DataFrame, step: int, lines: L
     plan = course.kind == "plan"
     known = course.tables.challenges if plan else course.tables.findings
     record = known[known["challenge_id" if plan else "finding_id"].eq(name)].iloc[0]
-    said = [("Stands as", row["standing"].iloc[0])]
+    said = [("Status", row["standing"].iloc[0])]
     if plan:
         said += [("Severity", record["severity"]), ("The panel's class", row["classification"].iloc[0])]
         said += [("Resolution", _resolution(course, name, step))]
@@ -179,7 +179,7 @@ def why_fold(rules: Setting, explanation: str) -> str:
 def why(course: RunSteps, name: str, rules: Setting) -> str:
     """Return why an item ends in its class under the rules."""
     explanation = course.explained(name, rules)
-    return long_text(explanation) if explanation else paragraph("Nobody voted on it, so that no rule of votes decided.")
+    return long_text(explanation) if explanation else paragraph("Nobody voted on it, so no voting rule decided.")
 
 
 def _has_value(value: Any) -> bool:
@@ -193,7 +193,7 @@ def _resolution(course: RunSteps, name: str, step: int) -> Any:
 
 
 def calls(made: pd.DataFrame, kind: str, transcripts: Mapping[str, str]) -> str:
-    """Return the calls of a step, each folded, with a place for its transcript; what is not recorded is never 0."""
+    """Return the calls of a step, each folded, with a place for its transcript; unrecorded numbers are not 0."""
     title_html = heading(5, "Calls of this step")
     if made.empty:
         none = "An import of votes records no calls." if kind == "votes" else "No call is recorded in this step."
@@ -220,7 +220,7 @@ def _call(row: dict[Any, Any], tokens_in: float, transcripts: Mapping[str, str])
         fold = f"{call_id} as it was asked in reopening {row['reopening']}"
         marked = f'{who} <span class="vp-small">superseded; {sizes}</span>'
         words = paragraph(
-            "It counts no more: a reopening of the run asked it again or took another course. Its cost counts."
+            "It no longer counts: a reopening of the run asked it again or took another course. Its cost counts."
         )
         return f'<details class="vp-call" data-fold="{fold}"><summary>{marked}</summary>{facts(known)}{words}</details>'
     transcript = f'<div data-slot="{call_id}">{transcripts.get(str(row["call_id"]), "")}</div>' if call_id else ""
@@ -231,7 +231,7 @@ def _call(row: dict[Any, Any], tokens_in: float, transcripts: Mapping[str, str])
 
 
 def _sum_of(made: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series[float]:
-    """Return the tokens of these kinds by call; missing where none of them is recorded."""
+    """Return the sum of these kinds of tokens by call; missing where none of them is recorded."""
     return made[list(columns)].astype("float64").sum(axis=1, min_count=1)
 
 
@@ -246,13 +246,13 @@ def _number(value: Any, unit: str = "") -> str:
 
 
 def _sums(listed: pd.DataFrame) -> str:
-    """Return the calls that count, added up, and how many beside them are listed that do not."""
+    """Return the totals of the calls that count, and the number of superseded ones."""
     made = listed[counted_calls(listed)]
     wrong, superseded = int(failed(made).sum()), len(listed) - len(made)
     parts = [counted(len(made), "call"), f"{wrong} failed" if wrong else "none failed"]
-    parts += [f"{superseded} superseded beside them"] if superseded else []
+    parts += [f"{superseded} superseded"] if superseded else []
     tokens = _sum_of(made, TOKENS).dropna()
     parts.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else NO_TOKENS)
     time = made["duration_ms"].dropna()
-    parts.append(f"{time.sum():,.0f} ms, added up" if len(time) else f"time {NOT_RECORDED}")
+    parts.append(f"{time.sum():,.0f} ms in total" if len(time) else f"time {NOT_RECORDED}")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""The votes of a run as matrices: items by workers, and of one item workers by rounds; colours as in charts."""
+"""The votes of a run as matrices: items by workers, and for one item workers by rounds; colours as in charts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NOT_ASKED = '<span class="vp-hidden">not asked</span>'
 
 
 def vote_marks(votes: pd.DataFrame) -> pd.Series[Any]:
-    """Return each vote in one word: the basis of a disagree that has one, else the verdict."""
+    """Return each vote in one word: its basis if it has one, else its verdict."""
     return votes["disagree_basis"].astype("object").fillna(votes["verdict"].astype("object"))
 
 
 def tile(mark: str, number: int | None = None, title: str = "") -> Html:
-    """Return a letter on its colour, with the whole word for screen readers and its words on hover."""
+    """Return a letter on its colour, with the whole word for screen readers and an explanation on hover."""
     ground, ink = MARK_COLORS[cast(Mark, mark)], "#ffffff" if MARK_COLORS[cast(Mark, mark)] == BLUE else "#000000"
     label = mark if number is None else f"round {number}: {mark}"
     hover = f"{label}{f': {title}' if title else ''}"
@@ -36,7 +36,7 @@ def tile(mark: str, number: int | None = None, title: str = "") -> Html:
 def vote_matrix(
     votes: pd.DataFrame, items: pd.DataFrame, discoverers: dict[str, list[str]], first: pd.Series[Any]
 ) -> str:
-    """Return the votes so far on at most 15 items, those of `first` before others; letters and colours as in charts."""
+    """Return the votes so far on at most 15 items, those of `first` before others."""
     title_html = heading(5, "Votes so far")
     names = items["item"].astype("object")
     voted_on = names.isin(votes["finding_id"].astype("object"))
@@ -56,7 +56,7 @@ def vote_matrix(
         for name, status, summary in zip(shown, rows["standing"], rows["summary"], strict=True)
     ]
     caption = _caption(len(shown), len(items), len(workers), len(everyone))
-    return title_html + _legend() + table(caption, ["Item", *workers, "Stands as", "Claim"], body)
+    return title_html + _legend() + table(caption, ["Item", *workers, "Status", "Claim"], body)
 
 
 def _shown_items(names: pd.Series[Any], first: pd.Series[Any]) -> list[str]:
@@ -82,9 +82,9 @@ def _tiles_cell(tiles: list[Html] | None, discovered: bool) -> Html:
 
 
 def _caption(shown: int, items: int, workers: int, everyone: int) -> str:
-    caption = f"{shown:,} of {items:,}, down, by worker, across; one letter a round, blank where nobody was asked."
+    caption = f"{shown:,} of {items:,} items in rows, workers in columns; one letter a round."
     if shown < items:
-        caption += " What changed in this step and what is chosen stands first."
+        caption += " The chosen item and those that changed in this step come first."
     return caption if workers == everyone else f"{caption} The first {workers} of {everyone:,} workers."
 
 
@@ -94,9 +94,9 @@ def _legend() -> Html:
 
 
 def item_matrix(course: RunSteps, votes: pd.DataFrame, name: str, controls: bool) -> str:
-    """Return the votes on one item by worker, down, and round, across; a vote that is chosen shows its words below.
+    """Return the votes on one item, workers in rows and rounds in columns; choosing a vote shows its words below.
 
-    Without `controls` the words of all votes stand in a table instead.
+    Without `controls`, a table has the words of all votes instead.
     """
     own = votes[votes["finding_id"].eq(name)].assign(mark=vote_marks)
     discovered = course.discoverers.get(name, [])
@@ -122,7 +122,7 @@ def item_matrix(course: RunSteps, votes: pd.DataFrame, name: str, controls: bool
 
 
 def _rounds_of(course: RunSteps, own: pd.DataFrame) -> list[int]:
-    """Return the rounds that the item's iteration had, those without a vote on it included."""
+    """Return the rounds of the item's iteration, including those without a vote on it."""
     votes = course.tables.votes
     same = votes["iteration"].eq(own["iteration"].iloc[0] if len(own) else 0)
     return sorted({int(number) for number in votes.loc[same.to_numpy(dtype=bool), "round"].unique()})

@@ -1,4 +1,4 @@
-"""A run in a thread of its own, which emits its events, waits for a person's answers, and can be stopped."""
+"""A run in its own thread: it emits its events, waits for a person's answers, and can be stopped."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 
 State = Literal["ready", "running", "asking", "stopping", "cancelled", "waiting", "ended", "failed"]
-"""The state of a run: `asking` has a question that can be answered here, `waiting` is one that was left open."""
+"""The state of a run: `asking` has a question that can be answered here, `waiting` left its question open."""
 
 FINAL_STATES: tuple[State, ...] = ("cancelled", "waiting", "ended", "failed")
-"""The states in which nothing goes on."""
+"""The states of a run that is over."""
 
 RunFunction = Callable[[Sink, PauseHandler], Run]
-"""A run that has yet to be driven, by whom its events are told to and who answers its questions."""
+"""Drives a run, given a sink for its events and a handler of its questions."""
 
 _OF_CALLS = CallReplied | CallFailed | TurnSent | Attempt | TurnReplied
-"""Events of calls under way; a run that is to stop lets them come to their end, turns and all."""
+"""Events of calls under way; a run that is to stop lets these calls end, with all their turns."""
 
 _GOES_ON = re.compile(r"The run goes on by: verifyplan resume (?P<shell>.+)", re.DOTALL)
 _GOES_ON_IN_PYTHON = re.compile(r"The run goes on in Python.*?: vp\.resume\((?P<path>.+), backend=.*\)", re.DOTALL)
@@ -54,8 +54,8 @@ class StoppedError(Exception):
 class BackgroundRun:
     """One run, from the start of its thread to its end; its methods may be called from any thread.
 
-    `tell` is called in the run's thread with each event, `changed` whenever there is something new to see; `spent` are
-    the seconds that the run has worked already.
+    `tell` is called in the run's thread with each event, `changed` whenever there is something new to see; `spent` is
+    the number of seconds that the run has worked already.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class BackgroundRun:
         self.run: Run | None = None
         self.error: BaseException | None = None
         self.log_path = log_path
-        """The log, as soon as it is known: for a new run, when it ends or stops."""
+        """The log; for a new run, known when it ends or stops."""
         self._work, self._tell, self._changed = work, tell, changed
         self._turn = threading.Condition()
         self._answer: Answer | None = None
@@ -83,32 +83,32 @@ class BackgroundRun:
 
     @property
     def over(self) -> bool:
-        """Whether nothing goes on any more."""
+        """Whether the run is over."""
         return self.state in FINAL_STATES
 
     @property
     def seconds(self) -> float:
-        """How long the run has worked; the time that it waited for a person is left out."""
+        """How long the run has worked, without the time that it waited for a person."""
         going = self.state in ("running", "stopping")
         return self._spent + (time.monotonic() - self._since if going else 0.0)
 
     @property
     def in_flight(self) -> int:
-        """How many calls were asked and have not ended."""
+        """The number of calls under way."""
         return len(self._in_flight)
 
     def answer(self, given: Answer | str, note: str = "", to: str | None = None) -> None:
-        """Answer the question, or none but the one whose pause id is `to`; InputError for what does not fit it.
+        """Answer the question, which must have the pause id `to` if that is given; InputError for what does not fit.
 
-        After an error the run waits on.
+        After an error the run still waits.
         """
         with self._turn:
             if self.pause is None or self._answer is not None:
                 fix = "answer when the run asks; `.state` is 'asking' then"
-                raise InputError(Problem("answer", "is to no question: the run waits for none", fix))
+                raise InputError(Problem("answer", "answers no question: the run does not wait for an answer", fix))
             if to is not None and to != self.pause.pause_id:
-                fix = "read the question of now, and answer that"
-                raise InputError(Problem("answer", f"is to {to}, but the run asks {self.pause.pause_id}", fix))
+                fix = "read the present question, and answer that"
+                raise InputError(Problem("answer", f"answers {to}, but the run asks {self.pause.pause_id}", fix))
             answer = read_answer(given, note) if isinstance(given, str) else given
             answer_event(answer, self.pause)
             self._answer = answer
@@ -118,16 +118,16 @@ class BackgroundRun:
         """Leave the question open: the run ends here, and its log waits for the answer."""
         with self._turn:
             if self.pause is None:
-                fix = "cancel a run that is under way; leave a question open when there is one"
-                raise InputError(Problem("leave", "leaves nothing open: the run asks nothing", fix))
+                fix = "cancel a run that is under way; leave only a question open"
+                raise InputError(Problem("leave", "leaves no question open: the run does not ask one", fix))
             self._left = True
             self._turn.notify_all()
 
     def cancel(self, *, now: bool = False) -> None:
-        """End the run once the replies of calls under way are on the disk, or `now` without them.
+        """End the run once the replies of calls under way are on disk, or `now` without them.
 
-        A question is left open. A run that is over stays as it is. A backend that blocks its event loop (with
-        `time.sleep`, say, where it should await) cannot be stopped, not even `now`, before it returns.
+        A question is left open. A run that is over stays as it is. A backend that blocks its event loop (for example
+        with `time.sleep`) cannot be stopped before it returns, not even `now`.
         """
         with self._turn:
             if self.over:
@@ -138,24 +138,24 @@ class BackgroundRun:
             self._turn.notify_all()
         if now and self._task is not None:
             loop, task = self._task
-            with suppress(RuntimeError):  # it ended in this very moment
+            with suppress(RuntimeError):  # it just ended
                 loop.call_soon_threadsafe(task.cancel)
         self._changed()
 
     def rest(self, timeout: float | None = None) -> bool:
-        """Wait until the run is over or asks; whether it does."""
+        """Wait until the run is over or asks; return whether it is or does."""
         with self._turn:
             return self._turn.wait_for(lambda: self.over or (self.state == "asking" and not self._decided), timeout)
 
     @property
     def _decided(self) -> bool:
-        """Whether the question, if there is one, needs nobody any more."""
+        """Whether the question, if any, needs no answer any more."""
         return self._answer is not None or self._left or self._stop
 
     def _drive(self) -> None:
         try:
             run = self._work(self._sink, self._ask)
-        except BaseException as error:  # a thread has nobody above it: whatever it is, a person must see it
+        except BaseException as error:  # nothing catches errors of a thread: a person must see any
             stopped = isinstance(error, StoppedError) or (self._now and isinstance(error, asyncio.CancelledError))
             self.log_path = log_of_error(error) or self.log_path
             self.error = None if stopped else error
@@ -178,15 +178,15 @@ class BackgroundRun:
         self._tell(event)
         self._changed()
         if self._task is None:
-            with suppress(RuntimeError):  # the first events are told before there is a loop
+            with suppress(RuntimeError):  # the first events come before there is a loop
                 task = asyncio.current_task()
                 self._task = (asyncio.get_running_loop(), task) if task else None
-        paid = isinstance(event, _OF_CALLS) and bool(self._in_flight)  # others are still to come
+        paid = isinstance(event, _OF_CALLS) and bool(self._in_flight)  # more are under way
         if self._stop and not isinstance(event, RunEnded) and (self._now or not paid):
             raise StoppedError
 
     def note_call(self, event: Event) -> None:
-        """Note which calls are in flight; of a reopened run also from recorded replies that count again."""
+        """Note which calls are in flight; for a reopened run, also from recorded replies that count again."""
         match event:
             case RunResumed():
                 self._in_flight |= set(event.repeated)
@@ -195,7 +195,7 @@ class BackgroundRun:
             case CallRequested():
                 self._in_flight.add(event.call_id)
             case TurnSent() if not any(_is_or_contains(call, event.of_call) for call in self._in_flight):
-                self._in_flight.add(event.of_call)  # it goes on within a call that another process began
+                self._in_flight.add(event.of_call)  # it continues a call that another process began
             case CallReplied() | CallFailed():
                 self._in_flight = {call for call in self._in_flight if not _is_or_contains(call, event.call_id)}
             case _:
@@ -213,12 +213,12 @@ class BackgroundRun:
 
 
 def _is_or_contains(open_one: str, call: str) -> bool:
-    """Return whether something in flight is a call, or one of its turns, which a resumed run may repeat."""
+    """Return whether `open_one` is this call, or one of its turns, which a resumed run may repeat."""
     return open_one == call or call_of(open_one) == call
 
 
 def log_of_error(error: BaseException) -> Path | None:
-    """The log that an error says the run goes on from; None if no log was begun.
+    """Return the log from which an error says that the run goes on; None if no log was begun.
 
     >>> error = ValueError("disk full")
     >>> error.add_note("The run goes on by: verifyplan resume 'my runs/plan-001.jsonl' --retry-failed")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from verifyplan.errors import InputError, Problem, expect
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event import Event, Sink
+from verifyplan.protocol.event_run import RunReopened
+from verifyplan.runlog.chain import Record
+from verifyplan.runlog.current import CountedRecords, current, is_reopened
 from verifyplan.runs.arguments import Workers
 from verifyplan.runs.plan.pauses import Answer, PauseHandler
 from verifyplan.runs.read_findings import RowSource
 from verifyplan.runs.resume import read_run
 from verifyplan.runs.run import Run
 from verifyplan.widgets.live.background_run import BackgroundRun, RunFunction, State
-from verifyplan.widgets.live.counted_events import CountedEvents
 from verifyplan.widgets.live.progress import LiveProgress
 from verifyplan.widgets.live.retry import calls_to_retry
 from verifyplan.widgets.live.tasks import (
@@ -31,16 +33,15 @@ from verifyplan.widgets.repaint import Repainter
 
 
 class LiveRun(Panel):
-    """A run that goes on in a thread of its own, with its progress, its questions and its outcome.
+    """A run in its own thread, with its progress, its questions and its outcome.
 
     `LiveRun(plan, repo, **options of verify)` verifies a plan; `LiveRun.cross` lets workers vote on findings,
     `LiveRun.resume` goes on with a log. The buttons do what the methods do: `start`, `cancel`, `answer`, `leave`,
-    `go_on`, `retry_failed`. The run asks here where it is blocked, unless `on_blocked` says otherwise. Whatever
-    happens, every reply that arrived is in the log: a run that was cancelled, left, or ended with its kernel goes on
-    from there.
+    `go_on`, `retry_failed`. A blocked run asks here, unless `on_blocked` says otherwise. Every reply that arrived is in
+    the log: a run that was cancelled, was left at a question, or ended with its kernel goes on from there.
 
-    TypeError for an option that the function behind it has not, InputError for a `start` that is no boolean; all other
-    arguments are checked when it starts, and what is wrong with them is shown.
+    TypeError for an option that the function behind it lacks, InputError for a `start` that is not a boolean; all other
+    arguments are checked when it starts, and their errors are shown.
     """
 
     def __init__(
@@ -66,12 +67,12 @@ class LiveRun(Panel):
 
     @classmethod
     def cross(cls, findings: RowSource, workers: Workers, *, start: bool = False, **options: Any) -> Self:
-        """A cross run with the arguments of `crossverify`."""
+        """Return a cross run with the arguments of `crossverify`."""
         return cls(cross_task(findings, workers, options), start=start)
 
     @classmethod
     def resume(cls, log_path: str | Path, *, start: bool = False, **options: Any) -> Self:
-        """A run that was broken off or waits, from its log, with the arguments of `resume`."""
+        """Return a run that was interrupted or waits, from its log, with the arguments of `resume`."""
         return cls(resume_task(log_path, options), start=start)
 
     @property
@@ -81,7 +82,7 @@ class LiveRun(Panel):
 
     @property
     def run(self) -> Run | None:
-        """The run, once it has ended or its question was left open; None before, and after a cancel or failure."""
+        """The run, once it has ended or its question was left open; else None."""
         return self._job.run if self._job else None
 
     @property
@@ -91,20 +92,20 @@ class LiveRun(Panel):
 
     @property
     def log_path(self) -> Path | None:
-        """The run's log; of a new run known as soon as it ends or stops. None where none is written."""
+        """The run's log, for a new run once it ends or stops; None where none is written."""
         return self._job.log_path if self._job else self._task.log
 
     def start(self) -> Self:
-        """Start the run and return at once; a run that was started already goes on as it is.
+        """Start the run and return at once; does nothing for a run that was started.
 
-        One that failed before its log was begun, for a setting say, is started anew.
+        A run that failed before its log was begun, for example for a setting, is started anew.
         """
         if self._job is None or (self.state == "failed" and self.log_path is None):
             self._begin(lambda sink, ask: self._task.begin(sink, ask), self._task.log)
         return self
 
     def go_on(self) -> Self:
-        """Go on with a run that was cancelled, failed, or left at a question; InputError where there is none."""
+        """Go on with a run that was cancelled, failed, or was left at a question; InputError for any other."""
         job = self._job
         if job is None or job.state not in ("cancelled", "waiting", "failed") or job.log_path is None:
             fix = "start it, or wait; only a run that stopped and has a log goes on"
@@ -114,9 +115,9 @@ class LiveRun(Panel):
         return self
 
     def retry_failed(self) -> Self:
-        """Ask the failed calls of a run that ended again: what followed from them is decided anew, the log holds both.
+        """Ask the failed calls of a run that ended again; what followed from them is decided anew, and both are logged.
 
-        InputError where none failed.
+        InputError if no call failed.
         """
         job = self._job
         path = job.log_path if job else None
@@ -129,7 +130,7 @@ class LiveRun(Panel):
     def answer(self, given: Answer | str, note: str = "") -> None:
         """Answer the run's question: `"acknowledge:C3"`, `"override:C3"`, `"context"`, `"abort"`, or an `Answer`.
 
-        InputError listing what does not fit; the run waits on. An answer that is a text takes the note.
+        InputError for an answer that does not fit; the run still waits. The note goes with an answer that is a text.
         """
         self._expect_job().answer(given, note)
 
@@ -138,18 +139,18 @@ class LiveRun(Panel):
         self._expect_job().leave()
 
     def cancel(self, *, now: bool = False) -> None:
-        """Stop the run once the replies of calls under way, which cost already, are on disk; or `now` without them.
+        """Stop the run once the replies of calls under way, which are paid for, are on disk; or `now` without them.
 
-        A backend that blocks its event loop (with `time.sleep`, say, where it should await) cannot be stopped, not even
-        `now`, before it returns.
+        A backend that blocks its event loop (for example with `time.sleep`) cannot be stopped before it returns, not
+        even `now`.
         """
         if self._job is not None:
             self._job.cancel(now=now)
 
     def wait(self, timeout: float | None = None) -> State:
-        """Wait until the run is over or asks, at most so many seconds; its state then. What it failed with is raised.
+        """Wait until the run is over or asks, at most `timeout` seconds, and return its state. Raises its failure.
 
-        In a notebook the buttons do nothing while a cell waits; to interrupt the cell leaves the run going.
+        In a notebook, the buttons do nothing while a cell waits; interrupting the cell does not stop the run.
         """
         job = self._expect_job()
         if job.rest(timeout) and job.over and self._painter is not None:
@@ -161,7 +162,7 @@ class LiveRun(Panel):
         return job.state
 
     def close(self) -> None:
-        """Take the widget from the page and stop its run, whose log can be resumed."""
+        """Remove the widget from the page and stop its run, whose log can be resumed."""
         self.cancel(now=True)
         super().close()
 
@@ -197,7 +198,7 @@ class LiveRun(Panel):
         self._paint()
 
     def _count_anew(self, events: Iterable[Event]) -> None:
-        """Begin steps and counts from these events, which happened before; what was used stays used."""
+        """Begin steps and counts from these earlier events; usage stays as it was booked."""
         with self._lock:
             self._progress = self._progress.begun_anew(events)
 
@@ -252,9 +253,36 @@ class LiveRun(Panel):
 
     @guarded
     def _decide(self, act: Callable[[BackgroundRun, str], None]) -> None:
-        """Do this to the question that the form shows; a second click that was on its way does nothing."""
+        """Do this to the question that the form shows; a late second click does nothing."""
         with self._lock:
             shown = self.form.shown
             if shown is not None and self.form.asks:
                 act(self._expect_job(), shown.pause_id)
                 self.form.taken()
+
+
+class CountedEvents:
+    """A sink that passes each new event on, and passes recorded replies that count again to `again`.
+
+    `restart` is called with all events that count so far: at first, and when the run is reopened.
+    """
+
+    def __init__(
+        self, records: Sequence[Record], restart: Callable[[Iterable[Event]], None], sink: Sink, again: Sink
+    ) -> None:
+        self._records, self._restart, self._sink, self._again = records, restart, sink, again
+        self._counted = CountedRecords(records) if is_reopened(records) else None
+        self._position = len(records)
+        restart(record.event for record in current(records))
+
+    def __call__(self, event: Event) -> None:
+        """Take a new event."""
+        if isinstance(event, RunReopened):
+            records = (*self._records, Record(self._position + 1, "", event))
+            self._counted = CountedRecords(records)
+            self._restart(record.event for record in current(records) if record.event is not event)
+        self._sink(event)
+        if self._counted is not None:
+            self._position += 1
+            for old in self._counted.take_up(event, self._position):
+                self._again(self._records[old].event)

@@ -1,4 +1,4 @@
-"""The progress of a run in words and counts: a fold of its events that stays small however long the run is."""
+"""The progress of a run in words and counts: a fold of its events whose size does not grow with the run."""
 
 from __future__ import annotations
 
@@ -58,31 +58,31 @@ MAX_SHOWN_CALLS = 12
 """Calls under way that are shown; the rest is counted."""
 
 MAX_EVIDENCE_CHARACTERS = 3000
-"""Characters that are kept of what a challenge was raised on."""
+"""Characters of a challenge's evidence that are kept."""
 
 _COUNTED_ONLY = (VoteCast, FindingGrouped, FindingQueued, ChallengeAdmitted, ScoreGiven, TurnSent, Attempt, TurnReplied)
-"""Events that come in hundreds: they are counted, and no step of their own."""
+"""Events that come by the hundred: they are counted, and are not shown as steps."""
 
 _ROUND = re.compile(r"(?:^|/)r(\d+)/")
 
 
 @dataclass
 class OpenCall:
-    """A call under way, as far as its events tell."""
+    """A call under way, by its events."""
 
     worker: str
     since: float
     """When it was asked, by the clock of the progress."""
     turns: int = 0
     attempt: int = 1
-    """The number of the present request of its turn; a call of one request has no more."""
+    """The number of the present request of its turn."""
     waits_until: float = 0.0
-    """When its turn is sent again; in the past where it waits for its reply."""
+    """When its turn is sent again; in the past if it waits for its reply."""
     is_asked_to_wait: bool = False
-    """Whether it is the endpoint that asks for the wait."""
+    """Whether the endpoint asks for the wait."""
 
     def take(self, event: TurnSent | Attempt, now: float) -> None:
-        """Take in that a turn was sent, or that a request of it came to its end."""
+        """Take the event that a turn was sent, or that a request of it ended."""
         if isinstance(event, TurnSent):
             self.turns, self.attempt, self.waits_until = self.turns + 1, 1, now
         elif event.retry_in_s is not None:
@@ -111,26 +111,26 @@ class LiveProgress:
         self._counts: Counter[str] = Counter()
         self._open: dict[str, OpenCall] = {}
         self.evidence: dict[str, str] = {}
-        """The text that each challenge was raised on, by its id; long texts are cut."""
+        """The evidence of each challenge, by its id; long texts are cut."""
         self._severity: dict[str, str] = {}
         self._status: dict[str, str] = {}
         self._classes: Counter[str] = Counter()
         self._iteration = self._round = 0
 
     def book(self, events: Iterable[Event]) -> None:
-        """Take in what these events used, and no more of them."""
+        """Add only the usage of these events."""
         for event in events:
             self._usage.add(event)
 
     def begun_anew(self, events: Iterable[Event]) -> LiveProgress:
-        """Return the progress that begins with these events, whose use is booked already."""
+        """Return the progress that begins with these events, whose usage is already booked."""
         progress = LiveProgress(self._clock, self._usage)
         for event in events:
             progress.take(event, is_new=False)
         return progress
 
     def take(self, event: Event, *, is_new: bool = True) -> None:
-        """Take in one event; what it used, if it is new."""
+        """Take one event, with its usage if it is new."""
         if is_new:
             self._usage.add(event)
         match event:
@@ -178,16 +178,16 @@ class LiveProgress:
                 self._open[event.of_call].take(event, self._clock())
 
     def now(self) -> str:
-        """Return where the run is and whom it waits for, on one line."""
+        """Return where the run is and for whom it waits, on one line."""
         if self.started is None:
-            return "Reading what the run is about"
+            return "Reading the inputs of the run"
         names = [f"{one_line(open_call.worker, 40)} ({self._call(call)})" for call, open_call in self._open.items()]
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        doing = f"waits for {', '.join(names[:3])}{more}" if names else "the rules are at work"
+        doing = f"waits for {', '.join(names[:3])}{more}" if names else "the rules decide"
         return f"{self._place()}: {doing}"
 
     def _call(self, call: str) -> str:
-        """An open call and, of an agent that speaks in turns, how often it was asked so far."""
+        """Return an open call and, for an agent that speaks in turns, the number of its turns so far."""
         turns = self._open[call].turns
         return f"{one_line(call, 60)}, turn {turns:,}" if turns else one_line(call, 60)
 
@@ -206,7 +206,7 @@ class LiveProgress:
 
     @property
     def done(self) -> tuple[int, int] | None:
-        """Parts of rounds done, and how many there can be; None but for cross runs: of others nobody knows it."""
+        """Parts of rounds done, and how many there can be; None for other runs, where it is unknown."""
         inputs = self.started.inputs if self.started else None
         if not isinstance(inputs, CrossInputs):
             return None
@@ -236,7 +236,7 @@ class LiveProgress:
         return [*rows, ("Votes", f"{counts['vote-cast']:,}")]
 
     def _used(self) -> list[tuple[str, str]]:
-        """Turns, tokens and dollars so far; turns and dollars where there are any."""
+        """Return tokens, and turns and dollars if there are any, so far."""
         used, sent = self._usage.spent, self._counts["turn-sent"]
         cached = f" ({used.cache_read_tokens:,} cached)" if used.cache_read_tokens else ""
         rows = [("Turns", f"{sent:,} sent, {self._counts['turn-replied']:,} replied")] if sent else []
@@ -256,7 +256,7 @@ class LiveProgress:
         if not self.steps:
             return ""
         first = self.steps - len(self._last) + 1
-        earlier = f" (before them, {counted(first - 1, 'step')} that the log has)" if first > 1 else ""
+        earlier = f" ({counted(first - 1, 'earlier step')} in the log)" if first > 1 else ""
         items = "".join(f"<li>{escape(line)}</li>" for line in self.lines())
         return (
             f"{self._bar_html()}{facts(self.totals())}<h5>Last steps{escape(earlier)}</h5>"
@@ -264,7 +264,7 @@ class LiveProgress:
         )
 
     def calls_html(self) -> str:
-        """The calls under way: who, for how many seconds, at which attempt, and what they wait for; the first first."""
+        """Return the calls under way, oldest first: who, for how many seconds, at which attempt, waiting for what."""
         if not self._open:
             return ""
         now = self._clock()
@@ -288,6 +288,6 @@ class LiveProgress:
         if self.done is None:
             return ""
         done, total = self.done
-        words = f"{done:,} of at most {total:,} answers of workers in"
+        words = f"{done:,} of at most {total:,} answers of workers received"
         size = f'value="{done}" max="{max(1, total)}"'
         return f'<div class="vp-progress"><progress {size} aria-label="{words}"></progress> {words}</div>'

@@ -1,4 +1,4 @@
-"""The failed calls of a run that ended: whether they can be asked again, and what that costs at most (rule E6)."""
+"""The failed calls of a run that ended: whether they can be asked again, and at what cost at most (rule E6)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from verifyplan.runs.start import at_present, limits_of
 from verifyplan.text import counted
 
 _VOTE = re.compile(r"([rp])(\d+)/(.+?)(?:/p\d+)?")
-"""The id of a call of a cross run: part, round, worker, and which of several calls about some findings each."""
+"""The id of a call of a cross run: part, round, worker, and which of several calls with some of the findings."""
 
 
 class RetryOffer(NamedTuple):
@@ -32,13 +32,13 @@ class RetryOffer(NamedTuple):
 
     words: str
     is_possible: bool
-    """Whether they can be asked again as things are; else the words say what must change."""
+    """Whether they can be asked again now; else the words say what must change."""
 
 
 def retry_offer(run: Run, backend: object = None) -> RetryOffer | None:
-    """Return what to say of the failed calls of a run that ended; None where none failed, or no log goes on.
+    """Return the offer to ask the failed calls of a run again; None if no call failed, or there is no log.
 
-    `backend` is that of the run, None for the one that its log names.
+    `backend` is the run's backend, or None for the one that its log names.
     """
     failed = calls_to_retry(run)
     if not failed:
@@ -49,13 +49,10 @@ def retry_offer(run: Run, backend: object = None) -> RetryOffer | None:
     except SettingsError as error:
         changed = f"{error.problems[0].place}=..." if error.problems else "..."
         how = f"LiveRun.resume({str(run.log_path)!r}, retry_failed=True, {changed})"
-        return RetryOffer(f"{head} {error} So asks again: {how}.", is_possible=False)
+        return RetryOffer(f"{head} {error} To ask again: {how}.", is_possible=False)
     try:
         use = _largest_use(run, failed, backend)
-    except (
-        VerifyplanError,
-        OSError,
-    ):  # files that are gone, a model without settings: the run can be asked again all the same
+    except (VerifyplanError, OSError):  # missing files, a model without settings: the calls can still be asked again
         use = None
     return RetryOffer(f"{head} Asking again {_cost_words(use)}", is_possible=True)
 
@@ -69,16 +66,16 @@ def calls_to_retry(run: Run) -> tuple[str, ...]:
 
 def _cost_words(use: EstimatedUse | None) -> str:
     if use is None:
-        return "costs what the agents of this run cost, which is not estimated here."
+        return "has a cost that is not estimated here."
     cost = "an unknown sum" if use.cost is None else dollars(use.cost)
     tokens = f"{use.input_tokens:,} tokens in, {use.output_tokens:,} out"
     return f"costs at most {cost} by estimate ({counted(use.calls, 'call')}, those that follow included; {tokens})."
 
 
 def _largest_use(run: Run, failed: tuple[str, ...], given: object) -> EstimatedUse | None:
-    """Return the use of asking calls of a run of models again, in the high case; None where none is estimated.
+    """Return the usage of asking calls of models again, in the high case; None where it is not estimated.
 
-    Of a cross run it is that of the failed calls and of all later rounds; of a plan run that of the whole run.
+    For a cross run, that of the failed calls and of all later rounds; for a plan run, that of the whole run.
     """
     inputs, backend = run.started.inputs, _model_backend(run, given)
     if backend is None:
@@ -102,7 +99,7 @@ def _largest_use(run: Run, failed: tuple[str, ...], given: object) -> EstimatedU
 
 
 def _model_backend(run: Run, given: object) -> Any:
-    """Return the models of a run, without a key where its log names them; None for other agents."""
+    """Return the models of a run, without a key if its log names them; None for other agents."""
     described = run.started.backend
     if given is None and described.get("name") == "anthropic":
         return agents.Anthropic.keyless(**agents.Anthropic.arguments_of(described))

@@ -1,4 +1,4 @@
-"""The tasks of a live run: a plan to verify, findings to vote on, or a log to resume; and how each is resumed."""
+"""The tasks of a live run: a plan to verify, findings to vote on, or a log to resume."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from verifyplan.runs.run import Run
 from verifyplan.text import counted
 
 MAX_SETTING_CHARACTERS = 120
-"""Characters that are shown of a setting."""
+"""Characters of a setting that are shown."""
 
 _ON_RESUME = ("backend", "matcher")
-"""Options of a new run that it needs again when it goes on."""
+"""Options of a new run that are needed again to resume it."""
 
 
 @dataclass(frozen=True)
 class LiveTask:
-    """A run that can be started, and taken up again from its log."""
+    """A run that can be started, and resumed from its log."""
 
     title: str
     about: Mapping[str, str]
@@ -39,50 +39,46 @@ class LiveTask:
     begin: Callable[[Sink, PauseHandler], Run]
     go_on: Callable[[Path, Sink, PauseHandler], Run]
     retry: Callable[[Path, Sink, PauseHandler], Run]
-    """Goes on with a run that ended, and asks its failed calls again."""
+    """Asks the failed calls of a run that ended again."""
     backend: object = None
-    """The agents, where they are named; else those of the log."""
+    """The agents, if they are given; else those of the log."""
     log: Path | None = None
-    """The log of a run that is taken up; None for a new one."""
+    """The log of a run that is resumed; None for a new run."""
 
 
 def plan_task(plan: str | Path | Plan, repo: str | Path, options: Mapping[str, Any]) -> LiveTask:
-    """A plan run with the options of `verify`; TypeError for an option that it has not."""
+    """Return a plan run with the options of `verify`; TypeError for an option that it lacks."""
     inspect.signature(verify).bind(plan, repo, **options)
     name = plan.title or plan.path if isinstance(plan, Plan) else plan
 
     def begin(sink: Sink, ask: PauseHandler) -> Run:
-        arguments = {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
-        return verify(plan, repo, **arguments)
+        return verify(plan, repo, **_asked(options, sink, ask))
 
     return LiveTask("Plan run", _about(options, plan=name, repo=repo), begin, **_resumptions(options))
 
 
 def cross_task(findings: RowSource, workers: Workers, options: Mapping[str, Any]) -> LiveTask:
-    """A cross run with the options of `crossverify`; TypeError for an option that it has not."""
+    """Return a cross run with the options of `crossverify`; TypeError for an option that it lacks."""
     inspect.signature(crossverify).bind(findings, workers, **options)
     sized = hasattr(findings, "__len__") and not isinstance(findings, str)
-    brought = counted(len(findings), "finding") if sized else findings  # type: ignore[arg-type]  # a path has no length
+    given = counted(len(findings), "finding") if sized else findings  # type: ignore[arg-type]  # a path has no length
+    names = workers if isinstance(workers, str) else ", ".join(map(str, workers))
 
     def begin(sink: Sink, ask: PauseHandler) -> Run:  # noqa: ARG001  (a cross run asks nobody)
-        return crossverify(
-            findings, workers, **dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
-        )
+        return crossverify(findings, workers, **_shown_here(options, sink))
 
-    return LiveTask(
-        "Cross run", _about(options, findings=brought, workers=_listed(workers)), begin, **_resumptions(options)
-    )
+    return LiveTask("Cross run", _about(options, findings=given, workers=names), begin, **_resumptions(options))
 
 
 def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> LiveTask:
-    """A run that goes on from its log, with the options of `resume`; TypeError for an option that it has not."""
+    """Return a run that goes on from its log, with the options of `resume`; TypeError for an option that it lacks."""
     inspect.signature(resume).bind(log_path, **options)
     path, first = Path(log_path), dict(options)
 
     def go_on(path: Path, sink: Sink, ask: PauseHandler, **more: Any) -> Run:
         arguments, later = dict(first), {key: value for key, value in first.items() if key not in ("answer", "note")}
         first.clear()
-        first.update(later)  # the answer was to the question that the log waited with, not to a later one
+        first.update(later)  # the answer is to the question of the log, not to a later one
         return resume(path, **_asked(arguments, sink, ask) | more)
 
     return LiveTask(
@@ -97,7 +93,7 @@ def resume_task(log_path: str | Path, options: Mapping[str, Any]) -> LiveTask:
 
 
 def _resumptions(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a new run with these options goes on, and the agents that it goes on with."""
+    """Return how a new run with these options is resumed, and its agents."""
     kept = {key: options[key] for key in (*_ON_RESUME, "sink") if key in options}
     if callable(options.get("on_blocked")):
         kept["on_blocked"] = options["on_blocked"]
@@ -109,11 +105,15 @@ def _resumptions(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _asked(options: Mapping[str, Any], sink: Sink, ask: PauseHandler) -> dict[str, Any]:
-    return {"on_blocked": ask} | dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
+    return {"on_blocked": ask} | _shown_here(options, sink)
+
+
+def _shown_here(options: Mapping[str, Any], sink: Sink) -> dict[str, Any]:
+    return dict(options) | {"sink": _both(options.get("sink"), sink), "progress": False}
 
 
 def _both(theirs: Sink | None, ours: Sink) -> Sink:
-    """Ours first: it must have seen an event on which theirs ends the run."""
+    """Return a sink that calls both, ours first: it must see an event on which theirs ends the run."""
     if theirs is None:
         return ours
 
@@ -130,11 +130,7 @@ def _about(options: Mapping[str, Any], **first: object) -> dict[str, str]:
 
 
 def _plain(value: object) -> object:
-    """Return a setting as it is shown; of an object without a text of its own, its class."""
+    """Return a setting as it is shown; for an object without a text, its class."""
     if isinstance(value, str | int | float | Path | Mapping | list | tuple) or value is None:
         return value
     return getattr(value, "__name__", None) or (str(value) if hasattr(value, "model_dump") else type(value).__name__)
-
-
-def _listed(workers: Workers) -> str:
-    return ", ".join(map(str, workers)) if not isinstance(workers, str) else workers

@@ -27,7 +27,7 @@ from verifyplan.widgets.repaint import StatusLine
 
 
 class LiveView:
-    """The controls of a live run but for the question's; `show` sets them all, from any thread that has the lock."""
+    """The controls of a live run, except those of its question; `show` sets them, from any thread that has the lock."""
 
     def __init__(self, task: LiveTask, form: PauseForm, clicks: Sequence[Callable[[object], None]]) -> None:
         self._task, self._form = task, form
@@ -46,10 +46,10 @@ class LiveView:
         self.status, self.clock = StatusLine(), ipw.HTML()
         self.calls, self.steps, self.end = ipw.HTML(), ipw.HTML(), ipw.HTML()
         self._ended: BackgroundRun | None = None
-        self._since = " since it was taken up" if task.log else ""  # what a log's run took before, nobody knows
+        self._since = " since it was resumed" if task.log else ""  # the time before is not known
 
     def show(self, job: BackgroundRun | None, progress: LiveProgress) -> None:
-        """Show the state of the run; None for a run that was not started."""
+        """Show the state of the run; `job` is None for a run that was not started."""
         state, pause = (job.state, job.pause) if job else ("ready", None)
         log = (job.log_path if job else self._task.log) is not None
         self.start.disabled = not (state == "ready" or (state == "failed" and not log))
@@ -69,7 +69,7 @@ class LiveView:
 
     def _show_end(self, job: BackgroundRun | None) -> None:
         if job is None or job is self._ended:
-            return  # the end is long: it is made once
+            return  # the end is long, so it is made once
         self.end.value = ""
         self._offer(None)
         if job.state == "ended" and job.run is not None:
@@ -79,7 +79,7 @@ class LiveView:
             self._ended, self.end.value = job, failure_html(job.error)
 
     def _offer(self, offer: RetryOffer | None) -> None:
-        """Show what failed calls would cost to be asked again; nothing where none failed."""
+        """Show what asking failed calls again would cost; nothing if no call failed."""
         self.failed.layout.display = "none" if offer is None else "flex"
         self.retry.disabled = offer is None or not offer.is_possible
         self._failed_words.value = "" if offer is None else paragraph(offer.words)
@@ -90,8 +90,8 @@ class LiveView:
         question = question_html(pause, progress.evidence) if pause else ""
         status = f'<p class="vp-status">{escape(status_line(job, progress))}</p>'
         calls = self._calls_html(job, progress)
-        failed = self._failed_words.value
-        return f"{self.about.value}{status}{failed}{question}{calls}{self.end.value}{progress.html()}"
+        parts = (self.about.value, status, self._failed_words.value, question, calls, self.end.value, progress.html())
+        return "".join(parts)
 
 
 def status_line(job: BackgroundRun | None, progress: LiveProgress) -> str:
@@ -104,7 +104,7 @@ def status_line(job: BackgroundRun | None, progress: LiveProgress) -> str:
             return f"The run waits for your answer: {counted(len(pause.challenges) if pause else 0, 'challenge')} open."
         case "stopping":
             under_way = job.in_flight if job else 0
-            return f"Stopping: {counted(under_way, 'call')} under way, whose replies are kept; Stop now drops them."
+            return f"Stopping: {counted(under_way, 'call')} under way; their replies are kept. Stop now drops them."
         case "ended":
             return f"Ended: {outcome_line(job.run) if job and job.run else ''}"
         case "waiting":
@@ -112,7 +112,7 @@ def status_line(job: BackgroundRun | None, progress: LiveProgress) -> str:
         case "cancelled":
             return f"Cancelled. {_hint(job)}"
         case "failed" if job and job.log_path is None:
-            return "Failed, and there is no log to resume from: mend what is said below, and start again."
+            return "Failed, and there is no log to resume from: correct what the message below names, and start again."
         case "failed":
             return f"Failed. {_hint(job)}"
         case _:
@@ -121,15 +121,15 @@ def status_line(job: BackgroundRun | None, progress: LiveProgress) -> str:
 
 def _hint(job: BackgroundRun | None) -> str:
     if job is None or job.log_path is None:
-        return "It has no log, so that it cannot be resumed."
+        return "It has no log, so it cannot be resumed."
     return f"Resume goes on here; elsewhere, resume with vp.resume({one_line(str(job.log_path))!r})."
 
 
 MAX_CHALLENGE_CHARACTERS = 3000
-"""Characters that are shown of one text of a challenge; the log has the whole."""
+"""Characters of one text of a challenge that are shown; the log has the whole."""
 
 DOUBLE_CLICK_S = 0.5
-"""Seconds after an answer in which no other is taken: longer than a double click."""
+"""Seconds after an answer in which no other is accepted: longer than a double click."""
 
 CHOICES: tuple[tuple[str, AnswerKind], ...] = (
     ("Acknowledge: the risk of the challenge is accepted, and the plan is judged again", "acknowledge"),
@@ -140,10 +140,10 @@ CHOICES: tuple[tuple[str, AnswerKind], ...] = (
 
 
 class PauseForm(ipw.VBox):
-    """The question with the challenges that block, and controls for the answer; hidden while nothing is asked.
+    """The question with the challenges that block, and controls for the answer; hidden while there is no question.
 
-    Answer and Stop here are disabled once one of them did its work, and for a moment longer if the run asks again at
-    once: the second half of a double click must not answer a question that nobody has read.
+    Answer and Stop here are disabled once one of them was used, and for a moment longer if the run asks again at once:
+    the second half of a double click must not answer a question that nobody has read.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class PauseForm(ipw.VBox):
         self.show(None, {})
 
     def show(self, pause: Pause | None, evidence: Mapping[str, str]) -> None:
-        """Show this question, with nothing filled in, or none; the same question again leaves all as it is."""
+        """Show this question with nothing filled in, or none; the same question again changes nothing."""
         if pause is not self.shown:
             self._fill(pause, evidence)
             self.shown = pause
@@ -180,7 +180,7 @@ class PauseForm(ipw.VBox):
         self._set_buttons()
 
     def taken(self) -> None:
-        """The question that is shown needs nobody any more: from now on, no click is about it."""
+        """Note that the question shown is settled: later clicks are not about it."""
         self._taken, self._rests_until = self.shown, time.monotonic() + DOUBLE_CLICK_S
         self._set_buttons()
 
@@ -190,7 +190,7 @@ class PauseForm(ipw.VBox):
         return self.shown is not None and self.shown is not self._taken and time.monotonic() >= self._rests_until
 
     def choose(self) -> None:
-        """Let a challenge be chosen if the kind of answer is about a challenge."""
+        """Enable the choice of a challenge if the kind of answer is about a challenge."""
         self.challenge.disabled = self.kind.value not in ABOUT_A_CHALLENGE
 
     def _set_buttons(self) -> None:
@@ -200,19 +200,19 @@ class PauseForm(ipw.VBox):
         if pause is not None:
             self._question.value = question_html(pause, evidence)
             self.challenge.options = [
-                (f"{each.id}, {each.severity}{_follows(pause, each.id)}: {one_line(each.claim, 80)}", each.id)
+                (f"{each.id}, {each.severity}{_if_overridden(pause, each.id)}: {one_line(each.claim, 80)}", each.id)
                 for each in pause.challenges
             ]
             self.challenge.index = 0
             self.kind.value, self.note.value = CHOICES[0][1], ""
 
     def answer(self) -> Answer:
-        """The answer as it is filled in, not yet checked."""
+        """Return the answer as it is filled in, unchecked."""
         kind: AnswerKind = self.kind.value
         return Answer(kind, self.challenge.value if kind in ABOUT_A_CHALLENGE else None, self.note.value)
 
 
-def _follows(pause: Pause, name: str) -> str:
+def _if_overridden(pause: Pause, name: str) -> str:
     verdict = pause.if_overridden.get(name)
     return f" (overridden: {verdict})" if verdict else ""
 
@@ -284,9 +284,9 @@ def outcome_line(run: Run) -> str:
 
 
 def _plan_html(run: PlanRun) -> str:
-    """Return the verdict, its reason, the score, the challenges that are open, and those that a person accepted."""
-    parts = [f"<b>{'Verdict: ' if run.verdict else ''}{escape(outcome_line(run))}</b>"]
-    parts[0] += f" ({run.status})" if run.status else ""
+    """Return the verdict, its reason, the score, the unsettled challenges, and those that a person accepted."""
+    status = f" ({run.status})" if run.status else ""
+    parts = [f"<b>{'Verdict: ' if run.verdict else ''}{escape(outcome_line(run))}</b>{status}"]
     reason = run.outcome.exit_reason if run.outcome and run.verdict else ""
     if reason.strip():
         parts.append(escape(one_line(reason, 300)))
@@ -300,9 +300,9 @@ def _plan_html(run: PlanRun) -> str:
     if len(unsettled) > MAX_LISTED_CHALLENGES:
         items.append(f"<li>and {len(unsettled) - MAX_LISTED_CHALLENGES} more</li>")
     if unsettled:
-        parts.append(f"What stands: {counted(len(unsettled), 'challenge')}<ul>{''.join(items)}</ul>")
+        parts.append(f"Not settled: {counted(len(unsettled), 'challenge')}<ul>{''.join(items)}</ul>")
     else:
-        parts.append("No challenge stands.")
+        parts.append("All challenges are settled.")
     history = run.frames.challenge_history
     accepted = history.loc[history["by"].eq("user").fillna(False).astype(bool), "challenge_id"].unique()
     if len(accepted):

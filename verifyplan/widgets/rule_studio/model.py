@@ -1,4 +1,4 @@
-"""The model of the rule studio: votes read once, then classes, bounds and metrics under any two voting rules."""
+"""The model of the rule studio: votes are read once and judged under any two voting rules."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, Classes, Rule
 from verifyplan.analysis.voters import order_of_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.widgets.rule_studio.fields import SIDES, Side
-from verifyplan.widgets.rule_studio.form import preset_of
+from verifyplan.widgets.rule_studio.form import SIDES, Side, preset_of
 
 MAX_KEPT_OUTCOMES = 8
-"""Outcomes that are kept; each has three bytes a finding."""
+"""Outcomes that are kept; each takes three bytes a finding."""
 
 Rules = Mapping[Side, VotingRules]
 
@@ -54,23 +53,23 @@ class SideOutcome:
 
     @property
     def censored(self) -> npt.NDArray[np.bool_]:
-        """Whether votes that were never cast could give a finding another class."""
+        """Whether uncast votes could give a finding another class."""
         differ: npt.NDArray[np.bool_] = self.low != self.high
         return differ
 
 
 @dataclass(frozen=True, eq=False)
 class StudioResult:
-    """Two settings over the same findings, and what of it to show."""
+    """The result of two settings over the same findings."""
 
     rules: Rules
     """The settings."""
     names: Mapping[Side, str]
-    """The names of the settings: of presets, else of their sides."""
+    """The names of the settings: those of presets, else of their sides."""
     outcomes: Mapping[Side, SideOutcome]
     """The classes of the findings under each."""
     comparison: Comparison
-    """The tables that charts draw. It has no tests, agreement or cost: `vp.compare` computes these."""
+    """The tables that charts draw. Tests, agreement and cost are left out: `vp.compare` computes these."""
     bounds: Mapping[Side, Mapping[str, dict[str, float]]]
     """The rows of `metric_bounds` of a side, by metric; sides without censored findings are left out."""
 
@@ -86,7 +85,7 @@ class StudioResult:
 
     @property
     def findings(self) -> pd.DataFrame:
-        """One row a finding: its class under each setting, the classes within reach, whether it is censored."""
+        """One row a finding: its class under each setting, the worst and best possible one, whether it is censored."""
         columns: dict[str, Any] = {}
         for side in SIDES:
             outcome, name = self.outcomes[side], self.names[side]
@@ -99,7 +98,7 @@ class StudioResult:
 
 
 class StudioRuns:
-    """The votes of some runs as arrays, judged under any rules; the last outcomes are kept, as people go back.
+    """The votes of runs as arrays, judged under any rules; the last outcomes are kept.
 
     Raises TableError for votes that cannot be judged.
     """
@@ -121,7 +120,7 @@ class StudioRuns:
         return int(np.sum(~self._known))
 
     def outcome(self, rules: VotingRules) -> SideOutcome:
-        """Return what the rules make of every finding."""
+        """Return the classes of every finding under the rules."""
         key = rules.digest
         if key not in self._kept:
             judged, known = self._judged_under(rules), self._known
@@ -131,7 +130,7 @@ class StudioRuns:
         return self._kept[key]
 
     def _judged_under(self, rules: VotingRules) -> RuleOutcomes:
-        """Return the outcomes of rules; votes are read again for those that ask each run in the order of its roster."""
+        """Return the outcomes of rules; votes are read again for rules that ask each run in the order of its roster."""
         if self._rosters_contradict and rules.stop != "round":
             return rule_outcomes(self._runs, (rules,))
         return replace(self._judged, rules=(rules,))
@@ -172,7 +171,7 @@ class StudioRuns:
 
 
 def setting_names(rules: Rules) -> dict[Side, str]:
-    """Return a name for each setting: of the preset that it is, else of its side; of equal settings their sides.
+    """Return a name for each setting: that of its preset, else of its side; equal settings have those of their sides.
 
     >>> setting_names({"left": VotingRules(), "right": VotingRules(majority="2/3")})
     {'left': 'as-recorded', 'right': 'right'}

@@ -1,4 +1,4 @@
-"""Voting rules as controls: two settings side by side over recorded votes, and what changes between them (part R)."""
+"""Voting rules as controls: two settings side by side over recorded votes, and the changes between them (part R)."""
 
 from __future__ import annotations
 
@@ -10,27 +10,32 @@ import ipywidgets as ipw
 import pandas as pd
 
 from verifyplan.analysis.treatments.idle_fields import reasons
+from verifyplan.analysis.treatments.rule_costs import cost_words
+from verifyplan.analysis.treatments.rule_search import RuleSearch
+from verifyplan.analysis.treatments.rule_space import space_words
+from verifyplan.analysis.treatments.search_rules import search_rules
+from verifyplan.charts.rule_search import rule_search
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.widgets.comparison.view import headline
 from verifyplan.widgets.controls import rounds_offered
-from verifyplan.widgets.html import heading
+from verifyplan.widgets.html import block, heading, paragraph
 from verifyplan.widgets.panel import Panel, group, guarded
-from verifyplan.widgets.rule_studio import code, view
-from verifyplan.widgets.rule_studio.fields import MAX_WORKERS, SIDES, Side, schema, too_many_workers
-from verifyplan.widgets.rule_studio.form import CopyText, RulesForm
-from verifyplan.widgets.rule_studio.frontier import FrontierView
+from verifyplan.widgets.rule_studio import view
+from verifyplan.widgets.rule_studio.form import MAX_WORKERS, SIDES, CopyText, RulesForm, Side, schema, too_many_workers
 from verifyplan.widgets.rule_studio.model import StudioResult, StudioRuns
-from verifyplan.widgets.rule_studio.saver import Saver
+from verifyplan.widgets.rule_studio.saver import Saver, calls
 
 
 class RuleStudio(Panel):
-    """Voting rules as controls, left and right; classes, metrics with bounds, transitions and costs follow.
+    """Voting rules as controls, left and right, with the classes, metrics, bounds, transitions and costs under both.
 
-    A field that cannot matter for these votes is switched off and says why. Votes are read once: a change takes a
-    fraction of a second on 100,000 findings. The JSON of both settings and the calls that give the same tables are
-    shown, to be copied; rules, findings and charts can be saved. A button draws the frontier of the rules that
-    the votes allow, and says where both settings are beside it.
+    A field that cannot matter for these votes is disabled and says why. Votes are read once: a change takes a fraction
+    of a second on 100,000 findings. The JSON of both settings and the calls that give the same tables can be copied;
+    rules, findings and charts can be saved. A button draws the frontier of the rules that the votes allow, and shows
+    where both settings are beside it.
 
     Args:
         runs: a set of runs (a RunSet, a run, or a path).
@@ -38,8 +43,8 @@ class RuleStudio(Panel):
         right: those on the right.
 
     Raises:
-        InputError, SettingsError, TableError: for what is no set of runs, no rules, or votes that cannot be judged.
-            What fails later is shown in the widget, which keeps what it showed.
+        InputError, SettingsError, TableError: for runs or rules that cannot be read, or votes that cannot be judged.
+            Later failures are shown in the widget, which keeps its last result.
 
     >>> studio = RuleStudio("stdlib-claims/adversarial", right="unanimous")
     >>> studio.right = {"mode": "adversarial", "refutes": "sticky"}
@@ -89,7 +94,7 @@ class RuleStudio(Panel):
 
     @property
     def findings(self) -> pd.DataFrame:
-        """One row a finding: its class under both settings, and the worst and best that votes never cast could give."""
+        """One row a finding: its class under both settings, and the worst and best that uncast votes could give."""
         return self._result.findings
 
     @property
@@ -98,31 +103,31 @@ class RuleStudio(Panel):
         return self._result.comparison.summary
 
     def static(self) -> str:
-        """Return both settings and what they give, as HTML without controls or scripts."""
+        """Return both settings and their results, as HTML without controls or scripts."""
         code_blocks = "".join(shown.html() for shown in (*self.json.values(), self.code))
         charts = "".join(part.value for part in (*self._charts, self.frontier.words, self.frontier.chart))
         shown = (self._words, self._classes, self._metrics, self._notes)
         return "".join([*(part.value for part in shown), charts, code_blocks])
 
     def _take(self, rules: Mapping[Side, VotingRules]) -> None:
-        """Judge by these rules, and show them; if that fails, everything stays."""
+        """Judge by these rules, and show the result; if that fails, nothing changes."""
         chosen: dict[Side, VotingRules] = {**self._rules, **rules}
         result = self._runs.result(chosen)
         self._rules = chosen
         self._show(result)
 
     def _show(self, result: StudioResult) -> None:
-        """Show a result, and the settings that it is of."""
+        """Show a result and its settings."""
         self._result = result
         self._write_form()
         self._problem.value = ""
-        self.header.show(view.headline(result))
+        self.header.show(headline(result.comparison))
         self._words.value = view.differences(result)
         self._classes.value, self._metrics.value = view.classes(result), view.metrics(result)
         self._notes.value = view.notes(result, self._runs.n_left_out)
         for side in SIDES:
             self.json[side].text = self._rules[side].to_json()
-        self.code.text = code.calls(self._rules, self._source)
+        self.code.text = calls(self._rules, self._source)
         self.frontier.button.disabled = result.comparison.truth is None
         self.frontier.follow(self._rules)
         drawn = list(view.figures(result).values())
@@ -130,7 +135,7 @@ class RuleStudio(Panel):
             widget.value = "" if figure is None else figure._repr_html_()  # last, for to draw takes longest
 
     def _write_form(self) -> None:
-        """Write the settings into the form, what differs, and which fields cannot matter."""
+        """Write into the form the settings, which fields differ, and which cannot matter."""
         self._still = True
         try:
             with self.form.hold_sync():
@@ -148,7 +153,7 @@ class RuleStudio(Panel):
 
     @guarded
     def _edited(self, _: Any) -> None:
-        """A control was changed: rules that make no sense are named beside it, and what was shown stays."""
+        """A control was changed: errors of rules are shown beside it, and the last result stays."""
         if self._still:
             return
         rules, errors = self.form.read()
@@ -202,3 +207,55 @@ class RuleStudio(Panel):
 
 def _button(label: str, tooltip: str) -> ipw.Button:
     return ipw.Button(description=label, tooltip=tooltip)
+
+
+class FrontierView(ipw.VBox):
+    """A button that searches some hundred rules, their chart, and a sentence on each setting, which follows it.
+
+    The caller of `draw` must show its failure.
+    """
+
+    def __init__(self, runs: RunSet) -> None:
+        self._runs = runs
+        self._search: RuleSearch | None = None
+        tooltip = "Judge some hundred rules on these votes, quality against cost; no call is made"
+        self.button = ipw.Button(description="Draw the frontier", tooltip=tooltip)
+        self.words, self.chart = ipw.HTML(), ipw.HTML()
+        super().__init__([self.button, self.words, self.chart])
+
+    def draw(self, rules: Mapping[Side, VotingRules]) -> None:
+        """Search the rules that the votes allow, and show them with both settings."""
+        self._search = search_rules(self._runs)
+        self.chart.value = rule_search(self._search)._repr_html_()
+        self.follow(rules)
+
+    def follow(self, rules: Mapping[Side, VotingRules]) -> None:
+        """Show where both settings are, if the frontier is drawn."""
+        if self._search is None:
+            return
+        given = search_rules(self._runs, list(rules.values()), cost=self._search.cost)
+        rows = given.table.to_dict("records")
+        here = {side: rows[_position(given, rules[side])] for side in SIDES}
+        self.words.value = block("".join(paragraph(_place(self._search, side, here[side])) for side in SIDES))
+
+
+def _position(search: RuleSearch, rules: VotingRules) -> int:
+    """Return the position of rules in a search, which sets the order in which a round that can stop asks."""
+    return next(
+        place for place, each in enumerate(search.rules) if rules in (each, each.model_copy(update={"order": None}))
+    )
+
+
+def _place(search: RuleSearch, side: Side, row: Mapping[Any, Any]) -> str:
+    """Return quality and cost of a setting, and the rules of the frontier that are as good for less, or better."""
+    value, cost = row["value"], row[search.cost]
+    worth = f"{side.capitalize()}: {search.quality} {100 * value:.1f} % for {cost_words(cost, search.cost)}"
+    of_frontier = search.table[search.table["on_frontier"]]
+    at_least_as_good = of_frontier["value"] >= value - 1e-12
+    better = of_frontier[at_least_as_good & (of_frontier[search.cost] <= cost)]
+    better = better[(better["value"] > value + 1e-12) | (better[search.cost] < cost)]
+    if better.empty:
+        return f"{worth}; no searched rule is as good for less, or better for as much."
+    best = better.loc[better[search.cost].idxmin()]
+    words = space_words(search.rules[int(best.name)])
+    return f"{worth}; {words}: {100 * best['value']:.1f} % for {cost_words(best[search.cost], search.cost)}."

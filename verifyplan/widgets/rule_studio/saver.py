@@ -1,4 +1,4 @@
-"""Save what the rule studio shows: rules as JSON, findings as a table, charts as sets of files."""
+"""What the rule studio shows, to take away: files of rules, findings and charts, and the same in Python (rule R1)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import ipywidgets as ipw
 from verifyplan.charts.export import export_set
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.csv_tables import write_csv
+from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted
 from verifyplan.widgets.html import block, paragraph
 from verifyplan.widgets.panel import group
 from verifyplan.widgets.rule_studio import view
-from verifyplan.widgets.rule_studio.fields import SIDES
-from verifyplan.widgets.rule_studio.model import StudioResult
+from verifyplan.widgets.rule_studio.form import SIDES, preset_of
+from verifyplan.widgets.rule_studio.model import Rules, StudioResult, setting_names
 
 
 def save_rules(result: StudioResult, stem: str) -> list[Path]:
@@ -39,13 +40,13 @@ SAVERS: Mapping[str, tuple[str, Callable[[StudioResult, str], list[Path]]]] = {
     "Save findings": ("The classes of every finding as a CSV file", save_findings),
     "Save charts": ("The charts as PNG and SVG, with data and captions", save_charts),
 }
-"""What each button says and does."""
+"""The tooltip and the function of each button."""
 
 
 class Saver(ipw.VBox):
-    """A field for the beginning of file names, a button for each kind of file, and a line that says what was written.
+    """A field for the beginning of file names, a button for each kind of file, and a line that names the files written.
 
-    `result` returns what to save; who calls `save` on a click shows its failure.
+    `result` returns what to save. The caller of `save` must show its failure.
     """
 
     def __init__(self, result: Callable[[], StudioResult]) -> None:
@@ -56,10 +57,35 @@ class Saver(ipw.VBox):
         super().__init__([group("vp-row", self.stem, *self.buttons.values()), self.note])
 
     def save(self, button: Any) -> None:
-        """Write the files of a button, and say which."""
+        """Write the files of a button, and show their names."""
         stem = self.stem.value.strip()
         if not stem or stem.endswith(("/", "\\")):
             fix = "write the beginning of a name, such as out/rules"
             raise InputError(Problem("Files begin with", f"must end in a name, got {self.stem.value!r}", fix))
         paths = SAVERS[button.description][1](self._result(), stem)
         self.note.value = block(paragraph(f"Saved {counted(len(paths), 'file')}: {', '.join(map(str, paths))}."))
+
+
+def rules_call(rules: VotingRules) -> str:
+    """Return the expression that makes these rules.
+
+    >>> rules_call(VotingRules(aggregate="majority")), rules_call(VotingRules(majority="2/3", quorum=2))
+    ("vp.VotingRules.preset('majority')", "vp.VotingRules(majority='2/3', quorum=2)")
+    """
+    preset = preset_of(rules)
+    if preset and rules.changed:
+        return f"vp.VotingRules.preset({preset!r})"
+    return f"vp.VotingRules({', '.join(f'{name}={value!r}' for name, value in rules.changed.items())})"
+
+
+def calls(rules: Rules, source: object) -> str:
+    """Return the calls that replay the votes under each setting, and that compare both.
+
+    `source` is the studio's first argument: a path or the name of a set is written out, anything else becomes `runs`.
+    """
+    runs = repr(str(source)) if isinstance(source, str | Path) else "runs"
+    names = setting_names(rules)
+    both = ", ".join(f"{names[side]!r}: {side}" for side in SIDES)
+    lines = ["import verifyplan as vp", "", *(f"{side} = {rules_call(rules[side])}" for side in SIDES), ""]
+    lines += [f"vp.replay({runs}, rules={side})" for side in SIDES]
+    return "\n".join([*lines, f"vp.compare({runs}, rules={{{both}}})"])

@@ -1,4 +1,4 @@
-"""Two settings of rules as HTML: how they differ, classes, metrics with bounds, charts; every text is escaped."""
+"""Two settings of rules as HTML: differences, classes, metrics with bounds, charts; every text is escaped."""
 
 from __future__ import annotations
 
@@ -13,39 +13,17 @@ from verifyplan.charts.truth_metrics import METRICS, truth_metrics
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.text import counted
-from verifyplan.widgets.html import DASH, Html, paragraph, status, table, text, whole_parts
-from verifyplan.widgets.rule_studio.fields import OF_THE_RUN, SIDES, Side, label
+from verifyplan.widgets.comparison.view import NO_TRUTH
+from verifyplan.widgets.html import DASH, Html, paragraph, table, text, whole_parts
+from verifyplan.widgets.rule_studio.form import OF_THE_RUN, SIDES, Side, label
 from verifyplan.widgets.rule_studio.model import StudioResult
-
-NO_TRUTH = (
-    "No finding's truth is known, so precision, recall and false consensus cannot be measured; "
-    "runs.with_truth({finding id: True or False}) adds it."
-)
-
-
-def headline(result: StudioResult) -> Html:
-    """Return what is compared, of how many findings, and how many change class."""
-    comparison = result.comparison
-    first, second = (f"<b>{text(name)}</b>" for name in comparison.conditions)
-    made = " (synthetic)" if comparison.synthetic else ""
-    over = f"{counted(comparison.n_findings, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
-    changed = int(comparison.findings["changed"].sum())
-    if not comparison.n_findings:
-        words = "nothing to judge"
-    elif not changed:
-        words = "no finding changes class"
-    else:
-        words = (
-            f"{counted(changed, 'finding')} change{'s' if changed == 1 else ''} class, {comparison.in_words('changed')}"
-        )
-    return status(Html(f"{first} against {second}: {over}; {words}."))
 
 
 def not_valid(errors: Mapping[Side, SettingsError]) -> str:
-    """Return that a setting is none, so that what is shown is of the last one that was."""
+    """Return the errors of settings, and that the last valid result is shown."""
     problems = (f"{side}, {problem}" for side, error in errors.items() for problem in error.problems)
     words = text("; ".join(problems), 2000)
-    kept = "<b>What is shown is of the last rules that made sense:</b>"
+    kept = "<b>The last valid rules are shown, since these are not valid:</b>"
     return f'<div role="alert" class="vp-box vp-alert">{kept} {words}</div>'
 
 
@@ -63,7 +41,7 @@ def differences(result: StudioResult) -> str:
 
 
 def _words(field: str, value: object) -> str:
-    """A value of a field as it is chosen in the form."""
+    """Return the value of a field as the form shows it."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {part}" for name, part in value.items())
     if value is None:
@@ -92,7 +70,7 @@ def _bar(share: float, color: str) -> str:
 
 
 def metrics(result: StudioResult) -> str:
-    """Return what is held and, where truth is known, the quality under both settings, with intervals and bounds."""
+    """Return the held share and, where truth is known, the quality under both settings, with intervals and bounds."""
     titles = {"held": "Held", **METRICS}
     rows = []
     for name in (name for name in titles if name in result.metrics):
@@ -108,7 +86,7 @@ def metrics(result: StudioResult) -> str:
 
 
 def _cell(result: StudioResult, side: Side, metric: str, bar: str = "") -> Html:
-    """A share with its interval, and below it the ends that votes which were never cast could give it."""
+    """Return a share with its interval and, below it, the bounds that uncast votes leave."""
     row, name = result.metrics[metric], result.names[side]
     value: str = DASH
     if pd.notna(row[name]):
@@ -121,7 +99,7 @@ def _cell(result: StudioResult, side: Side, metric: str, bar: str = "") -> Html:
 
 
 def _parts(words: str, low: float, high: float, number: Callable[[float], str]) -> Html:
-    """A figure and its interval."""
+    """Return a figure and its interval."""
     return whole_parts(words, f"[{number(low)}, {number(high)}]")
 
 
@@ -139,11 +117,11 @@ def _difference(row: Mapping[str, float]) -> str:
 
 
 def notes(result: StudioResult, n_left_out: int) -> str:
-    """Return what a reader must know: findings that are censored, or left out."""
+    """Return notes on findings that are censored or left out."""
     counts = {result.names[side]: int(result.outcomes[side].censored.sum()) for side in SIDES}
     lines = [
-        f"Under {name}, the class of {counted(n, 'finding')} depends on votes that were never cast. The class here is "
-        "that of the votes cast; bounds say what the others could make of it, with an interval that holds both ends."
+        f"Under {name}, the class of {counted(n, 'finding')} depends on votes that were never cast. The class shown is "
+        "that of the votes cast; bounds give what uncast votes could change, with an interval around both ends."
         for name, n in counts.items()
         if n
     ]

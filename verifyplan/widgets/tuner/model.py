@@ -21,16 +21,16 @@ from verifyplan.charts.sensitivity import sensitivity as tornado
 from verifyplan.frames.load import Runs
 
 N_DRAWS = 200
-"""Weights drawn to see how stable a ranking is: enough for a share to be sure within 7 points."""
+"""Weights drawn to measure how stable a ranking is: enough to know a share within 7 points."""
 
 MAX_DRAWN_PLANS = 15
-"""Plans in the picture that follows the sliders: most of its time goes into measuring their names."""
+"""Plans in the chart that follows the sliders: most of its time goes into measuring their names."""
 
 WeightDigits = Mapping[str, Decimal]
 
 
 class TunedScores:
-    """Plans with scores, under the weights to start from and under any others."""
+    """Plans with scores, under the first weights and under any others."""
 
     def __init__(self, scores: Runs | pd.DataFrame, threshold: float | None) -> None:
         self.table = wide(scores)
@@ -46,7 +46,7 @@ class TunedScores:
         return int(self._plans.known.sum())
 
     def begin(self, weights: WeightDigits) -> None:
-        """Take these as the weights to start from."""
+        """Take these as the first weights."""
         self.start = apply(self.table, weights)
 
     def under(self, weights: WeightDigits) -> pd.DataFrame:
@@ -82,17 +82,17 @@ class TunedScores:
 
 
 PLACES = 4
-"""Decimal places of weights that give way; what rounding leaves over goes where it is due."""
+"""Decimal places of weights that are adjusted; `to_decimals` distributes the rounding errors."""
 MAX_PLACES = 15
 
 _MAX_KNOWN_PLACES = 60
 
 
 class TunedWeights:
-    """Weights of some dimensions; one is moved at a time, the others give way in proportion, locked ones stay.
+    """Weights of some dimensions; one is moved at a time, the others change in proportion, locked ones stay.
 
-    While one and the same weight is moved the proportions are those from before its first move, so that there and
-    back loses nothing, and rounding never adds up.
+    While the same weight is moved, the proportions are those from before its first move, so moving it back restores all
+    weights, and rounding errors do not add up.
 
     >>> tuned = TunedWeights({"wit": "0.5", "depth": "0.3", "length": "0.2"})
     >>> tuned.move("wit", 1)
@@ -112,18 +112,18 @@ class TunedWeights:
         self._before, self._moved = dict(self.weights), ""
 
     def set(self, weights: Weights) -> None:
-        """Take these weights, of the same dimensions, and unlock all; SettingsError where they are none."""
+        """Take these weights, of the same dimensions, and unlock all; SettingsError for invalid weights."""
         self.weights = decimals(checked(weights, list(self.weights)))
         self.locked.clear()
         self._forget()
 
     def lock(self, dimension: str, on: bool) -> None:
-        """Keep a weight as it is while others are moved, or let it give way again."""
+        """Keep a weight as it is while others are moved, or let it change again."""
         (self.locked.add if on else self.locked.discard)(dimension)
         self._forget()
 
     def move(self, dimension: str, to: Weight) -> None:
-        """Move one weight, as far as the locked ones allow; nothing moves where `held` says why."""
+        """Move one weight as far as the locked ones allow; does nothing where `held` gives a reason."""
         if self.held(dimension):
             return
         if self._moved != dimension:
@@ -147,7 +147,7 @@ class TunedWeights:
 
 
 def decimals(exact: Exact) -> dict[str, Decimal]:
-    """Fractions as the decimals that they are; where one is none, such as 1/3, all are rounded to four places.
+    """Return fractions as decimals; if one is not a decimal, such as 1/3, all are rounded to four places.
 
     >>> decimals({"wit": Fraction(1, 8), "depth": Fraction(7, 8)})
     {'wit': Decimal('0.125'), 'depth': Decimal('0.875')}
@@ -162,7 +162,7 @@ def decimals(exact: Exact) -> dict[str, Decimal]:
 
 
 def _places(weight: Fraction) -> int | None:
-    """Return how many decimal places a fraction needs; None if no number of them is enough."""
+    """Return how many decimal places a fraction needs; None if no number suffices."""
     rest, counts = weight.denominator, []
     for prime in (2, 5):
         power = 0

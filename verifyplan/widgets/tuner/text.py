@@ -1,4 +1,4 @@
-"""The texts of the weight tuner beside its sliders and pictures; every text of a user is escaped."""
+"""The texts of the weight tuner beside its sliders and charts; every text of a user is escaped."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from verifyplan.rules.scoring import INFORMS
 from verifyplan.text import counted
 
 MAX_NAMED_PLANS = 20
-"""Plans without a rank that are named; the rest is counted."""
+"""Plans without a rank that are named; the others are counted."""
 
 FRESH = "Up to date with the weights."
-STALE = "<b>Out of date:</b> the weights have changed since. This follows when the sliders rest, or by the button."
+STALE = "<b>Out of date:</b> the weights have changed since. This follows when the sliders rest, or at the button."
 
 
 def paragraph(text: str) -> str:
@@ -31,7 +31,7 @@ def paragraph(text: str) -> str:
 
 
 def about(plans: int, ranked: int, synthetic: bool) -> str:
-    """Return how many plans there are, and what a score is for."""
+    """Return the number of plans, and what a score is for."""
     counts = (
         f"{counted(plans, 'plan')}, of which {ranked:,} with all scores." if plans else "There are no plans to score."
     )
@@ -40,17 +40,17 @@ def about(plans: int, ranked: int, synthetic: bool) -> str:
 
 
 def begins(presets: Mapping[str, Mapping[str, Decimal]]) -> str:
-    """Return which weights the sliders start at, and where the fitted ones are."""
+    """Return the first weights of the sliders, and where to find the fitted ones."""
     names = {"fitted": "the fitted weights", "default": "the default weights", "equal": "equal weights"}
     kind = next((words for name, words in names.items() if presets.get(name) == presets["start"]), "the weights given")
     offered = "fitted" in presets and presets["fitted"] != presets["start"]
-    return f"Starts at {kind}.{' The fitted ones are a button above.' if offered else ''}"
+    return f"Starts at {kind}.{' A button above sets the fitted ones.' if offered else ''}"
 
 
 def held_html(notes: Mapping[str, str]) -> str:
     """The sum of the weights, and which sliders cannot move and why."""
     stuck = [f"{escape(label[:1].upper() + label[1:])} {escape(why)}." for label, why in notes.items()]
-    return paragraph(" ".join(["The weights sum to exactly 1: where one is moved, the others give way.", *stuck]))
+    return paragraph(" ".join(["The weights sum to exactly 1: when one is moved, the others change.", *stuck]))
 
 
 def weight_text(weight: Decimal) -> str:
@@ -65,12 +65,12 @@ def weight_text(weight: Decimal) -> str:
 
 
 def slider_text(weight: Decimal, held: str) -> str:
-    """Return the text beside a slider: its weight, and that it cannot move, if so; `held_html` says why."""
+    """Return the text beside a slider: its weight, and whether it cannot move; `held_html` says why."""
     return f"{weight_text(weight)}, {held.partition(':')[0]}" if held else weight_text(weight)
 
 
 def saved(path: Path, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
-    """Return what was written, where, and which command takes it if it is of the dimensions of plan runs."""
+    """Return what was saved, where, and which command takes it if it has the dimensions of plan runs."""
     use = f" <code>verifyplan verify PLAN.md --weights {escape(shlex.quote(str(path)))}</code> takes this file."
     where = escape(str(path.absolute()))
     return f"Saved in {where}: {in_digits(weights, labels)}.{use if set(weights) == set(DIMENSIONS) else ''}"
@@ -83,20 +83,19 @@ def loaded(path: str, weights: Mapping[str, Decimal], labels: Mapping[str, str])
 
 UNEXPLAINED = (
     " <b>Do not use these weights:</b> cross-validated R² is {:.3f} ({:.3f} to {:.3f}), so the fit may explain"
-    " nothing of scores that it has not seen."
+    " nothing of unseen scores."
 )
 FALLING = (
     " <b>The overall score falls as this weighted sum rises:</b> plans that rank first here have the lowest overall"
     " scores. Where a high overall score is a good one, this ranking is upside down."
 )
-RESCALED = " They were fitted to dimensions rescaled to 0 to 1 each; here they weigh the scores as these are."
+RESCALED = " They were fitted to dimensions rescaled to 0 to 1 each; here they weigh the scores as given."
 
 
 def fit_note(fit: WeightFit) -> str:
-    """Return what to know of a fit before its weights rank anything; blank where there is nothing.
+    """Return warnings about a fit: it may explain nothing, have a negative scale, or rescaled dimensions.
 
-    That it explains nothing of scores that it has not seen, that its scale is negative, and that its dimensions were
-    rescaled unequally.
+    Blank if none applies.
     """
     notes = [
         "" if fit.explains else UNEXPLAINED.format(fit.r2_cv, *fit.r2_cv_spread),
@@ -112,7 +111,7 @@ def in_digits(weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
 
 
 def unranked(ranking: pd.DataFrame) -> str:
-    """Return which plans have no rank, and what they lack; blank if all have a rank."""
+    """Return which plans have no rank, and which scores they lack; blank if all have a rank."""
     without = ranking[ranking["rank"].isna()]
     if without.empty:
         return ""
@@ -122,7 +121,7 @@ def unranked(ranking: pd.DataFrame) -> str:
     ]
     more = len(without) - len(items)
     items += [f"<li>and {more:,} more: <code>.ranking</code> has all</li>"] if more else []
-    says = f"Without a rank, for a score is missing: {counted(len(without), 'plan')}."
+    says = f"Without a rank, since a score is missing: {counted(len(without), 'plan')}."
     return f"{paragraph(says)}<ul>{''.join(items)}</ul>"
 
 
@@ -162,7 +161,7 @@ def _share(row: Mapping[str, float]) -> str:
 def _nothing_to_compare(by: Mapping[str, Mapping[str, float]]) -> str:
     plans = int(by["ranks-kept"]["n"])
     if plans == 0:
-        return "There is no plan with a rank, so there is nothing to be stable."
+        return "No plan has a rank, so there is no ranking to be stable."
     if plans == 1:
-        return "There is one plan with a rank (n = 1): it is first under any weights."
-    return f"All {plans:,} plans have the same score under these weights: no pair has an order that could be kept."
+        return "One plan has a rank (n = 1): it is first under any weights."
+    return f"All {plans:,} plans have the same score under these weights: no pair has an order to keep."

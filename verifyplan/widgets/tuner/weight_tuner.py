@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import partial
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as ipw
@@ -12,25 +14,38 @@ import pandas as pd
 
 from verifyplan.analysis.weights.fitting import WeightFit
 from verifyplan.analysis.weights.simplex import Weights, checked, presets
+from verifyplan.charts.score_table import dimension_words, short_words
+from verifyplan.errors import InputError, Problem
 from verifyplan.frames.load import Runs
-from verifyplan.protocol.weights_file import load, text_of
+from verifyplan.protocol.weights_file import load, save, text_of
+from verifyplan.widgets.controls import Slider
 from verifyplan.widgets.html import heading, table
 from verifyplan.widgets.panel import Panel, group, guarded
 from verifyplan.widgets.repaint import Debouncer
-from verifyplan.widgets.tuner import controls, text
+from verifyplan.widgets.tuner import text
 from verifyplan.widgets.tuner.model import TunedScores, TunedWeights, decimals
+
+STEP = 0.01
+
+BUTTONS = {
+    "default": ("Default weights", "The default weights of the six dimensions: 25, 20, 15, 15, 15 and 10 %"),
+    "equal": ("Equal weights", "The same weight for every dimension"),
+    "fitted": ("Fitted weights", "The fitted weights that were given"),
+    "start": ("Reset", "The first weights"),
+}
+"""Label and tooltip of the button of each preset."""
 
 
 class WeightTuner(Panel):
     """A slider for the weight of each dimension, the ranking of plans under these weights, and how stable it is.
 
-    The weights always sum to exactly 1: where one is moved the others give way in proportion, but for those that are
-    locked. Scores and ranking follow each move at once; how stable the ranking is, and which weight matters, when
-    the sliders rest. The score informs and never decides a verdict (rules A10, F4).
+    The weights always sum to exactly 1: when one is moved, those that are not locked change in proportion. Scores and
+    ranking follow each move at once; how stable the ranking is, and which weight matters, follow when the sliders
+    rest. The score informs and never decides a verdict (rules A10, F4).
 
     Args:
         scores: runs, their table `scores`, or a table of one row a plan and one column a dimension.
-        weights: to start from; None for the default ones, or equal ones where the dimensions are not those six.
+        weights: the first weights; None for the default ones, or equal ones for other dimensions than the default six.
         fitted: weights offered as a preset: what `weights.fit` returns, or a mapping of dimensions to weights.
         threshold: a score; how many plans stay on their side of it is shown.
 
@@ -67,22 +82,20 @@ class WeightTuner(Panel):
         self.refresh()
 
     def _make_controls(self, dimensions: list[str]) -> None:
-        self.labels = controls.labels_of(dimensions)
-        self.sliders = {name: controls.slider(self.labels[name]) for name in dimensions}
-        self.locks = {name: controls.lock(self.labels[name]) for name in dimensions}
+        self.labels = labels_of(dimensions)
+        self.sliders = {name: _slider(self.labels[name]) for name in dimensions}
+        self.locks = {name: _lock(self.labels[name]) for name in dimensions}
         for name in dimensions:
             self.sliders[name].observe(partial(self._slid, name), "value")
             self.locks[name].observe(partial(self._locked, name), "value")
-        self.buttons = {
-            name: controls.button(*labels) for name, labels in controls.BUTTONS.items() if name in self._presets
-        }
+        self.buttons = {name: _button(*labels) for name, labels in BUTTONS.items() if name in self._presets}
         for name, one in self.buttons.items():
             one.on_click(partial(self._preset, name))
-        self.updating = controls.button("Update now", "Compute the stability for these weights without waiting")
+        self.updating = _button("Update now", "Compute the stability for these weights without waiting")
         self.updating.on_click(self._refreshed)
-        self.path = controls.file_name()
-        self.saving = controls.button("Save weights", "Write the weights as a file")
-        self.loading = controls.button("Load weights", "Read the weights of a file")
+        self.path = ipw.Text("weights.json", description="Weights file")
+        self.saving = _button("Save weights", "Write the weights as a file")
+        self.loading = _button("Load weights", "Read the weights of a file")
         self.saving.on_click(self._save)
         self.loading.on_click(self._load)
 
@@ -96,7 +109,10 @@ class WeightTuner(Panel):
         self.header.act(*self.buttons.values())
         self._unranked = ipw.HTML(text.unranked(start))
         file = group("vp-row", self.path, self.saving, self.loading)
-        weights = [controls.slider_rows(self.sliders, self.locks), self._held, file, self._note]
+        sliders = group(
+            "vp-sliders", *(each for name in self.sliders for each in (self.sliders[name], self.locks[name]))
+        )
+        weights = [sliders, self._held, file, self._note]
         self.fill(
             group("vp-beside", ipw.VBox(weights), self._ranking),
             self._unranked,
@@ -128,17 +144,17 @@ class WeightTuner(Panel):
         return self._scores.stability(self._tuned.weights)
 
     def refresh(self) -> None:
-        """Bring what is said and drawn of stability up to date with the weights, without waiting."""
+        """Bring texts and charts of the stability up to date with the weights, without waiting."""
         self._debouncer.now()
 
     def close(self) -> None:
-        """Take the widget away; nothing of it goes on."""
+        """Close the widget and stop its pending updates."""
         if hasattr(self, "_debouncer"):
             self._debouncer.stop()
         super().close()
 
     def static(self) -> str:
-        """The weights, the ranking and its stability as they stand, as HTML without scripts."""
+        """Return the weights, the ranking and its stability as HTML without scripts."""
         rows = [(self.labels[name], text_of(weight)) for name, weight in self._tuned.weights.items()]
         weights = table("Weights", ("Dimension", "Weight"), rows, numbers=frozenset({1}))
         below = (self._ranking, self._unranked, self._state, self._stability, self._ranks, self._matters)
@@ -165,11 +181,11 @@ class WeightTuner(Panel):
     @guarded
     def _preset(self, name: str, _: ipw.Button) -> None:
         note = self._fit_note if name == "fitted" else ""
-        self._take(self._presets[name], f"{controls.BUTTONS[name][1]}.{note}")
+        self._take(self._presets[name], f"{BUTTONS[name][1]}.{note}")
 
     @guarded
     def _save(self, _: ipw.Button) -> None:
-        path = controls.save_over(self.weights, self.path.value)
+        path = save_over(self.weights, self.path.value)
         self._note.value = text.paragraph(text.saved(path, self.weights, self.labels))
 
     @guarded
@@ -182,7 +198,7 @@ class WeightTuner(Panel):
         self.refresh()
 
     def _take(self, weights: Weights, note: str) -> None:
-        """Set all weights and say what they are."""
+        """Set all weights, and show a note."""
         unlocked = " All are unlocked." if self._tuned.locked else ""
         self.weights = weights
         self._note.value = text.paragraph(note + unlocked)
@@ -225,7 +241,7 @@ class WeightTuner(Panel):
 
 
 def _start(dimensions: list[str], weights: Weights | None) -> Weights:
-    """The weights to start from, for exactly these dimensions."""
+    """Return the first weights, for exactly these dimensions."""
     if weights is None:
         known = presets(dimensions)
         return known.get("default", known["equal"])
@@ -233,10 +249,55 @@ def _start(dimensions: list[str], weights: Weights | None) -> Weights:
 
 
 def _offered(tuned: TunedWeights, fitted: WeightFit | Weights | None) -> dict[str, dict[str, Decimal]]:
-    """The presets that the buttons offer, by their names."""
+    """Return the presets that the buttons offer, by their names."""
     names = list(tuned.start)
     offered = presets(names)
     if fitted is not None:
         weights = fitted.exact() if isinstance(fitted, WeightFit) else fitted
         offered["fitted"] = decimals(checked(weights, names))
     return offered | {"start": tuned.start}
+
+
+def labels_of(dimensions: Iterable[str]) -> dict[str, str]:
+    """Return each dimension with its name in words, or as it is written where two would have the same words.
+
+    >>> labels_of(["risk_coverage", "tone"]), labels_of(["a_b", "a b"])
+    ({'risk_coverage': 'risk coverage', 'tone': 'tone'}, {'a_b': 'a_b', 'a b': 'a b'})
+    """
+    words = short_words(dimension_words(dimensions))
+    return words if len(set(words.values())) == len(words) else {name: name for name in words}
+
+
+def _slider(label: str) -> Slider:
+    return Slider(label=label[:1].upper() + label[1:], low=0.0, high=1.0, step=STEP)
+
+
+def _lock(label: str) -> ipw.Checkbox:
+    """Return the box that keeps a weight as it is while others are moved."""
+    words = f'Lock <span class="vp-hidden">{escape(label)}</span>'
+    return ipw.Checkbox(description=words, description_allow_html=True, indent=False)
+
+
+def _button(label: str, tooltip: str) -> ipw.Button:
+    return ipw.Button(description=label, tooltip=tooltip)
+
+
+def save_over(weights: Mapping[str, Decimal], path: str) -> Path:
+    """Write a weights file as `weights.save` does; InputError for a file that exists and is not a weights file."""
+    if not path.strip():
+        raise InputError(Problem("Weights file", "is blank", "name a file, such as weights.json"))
+    if _is_other_file(path):
+        raise InputError(Problem(path, "exists already and is not a weights file", "name another"))
+    return save(weights, path)
+
+
+def _is_other_file(path: str) -> bool:
+    """Return whether the path is a file, but not a weights file; `save` reports a path that cannot be read."""
+    try:
+        if Path(path).is_file():
+            load(path)
+    except InputError:
+        return True
+    except (OSError, ValueError):
+        pass
+    return False
