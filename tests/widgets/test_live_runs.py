@@ -200,9 +200,7 @@ def test_failed_calls_are_asked_again_by_a_button_that_only_a_run_with_failed_ca
     live.start()
     assert live.wait(SECONDS) == "ended"
     assert (live._view.failed.layout.display, live._view.retry.disabled) == ("flex", False)
-    words = (
-        "1 of 6 calls failed: 1 timeout. Asking again has a cost that is not estimated"
-    )
+    words = "1 of 6 calls failed: 1 timeout. Asking again has a cost that is not estimated"
     assert words in live._view.failed.children[1].value
     assert words in live.static()
     answers = VOTES[2] | {"cy": {"F-1": AGREE, "F-2": AGREE}}
