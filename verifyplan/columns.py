@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError, one_of
+from verifyplan.exact_arrays import exact_array
 
 Kind = Literal["text", "whole", "number", "yesno", "time", "names"]
 _DTYPE: dict[Kind, str] = {
@@ -76,6 +78,11 @@ def fitted(
     Raises TableError listing every column whose values do not fit and, unless `keys_checked` says that there is none,
     every key that is missing or repeated.
     """
+    frame = None if isinstance(values, pd.DataFrame) else _exact_frame(columns, values)
+    if frame is not None:
+        if not keys_checked and (problems := _repeated(frame, keys(columns), where)):
+            raise TableError(problems)
+        return frame
     table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
     repeated = table.columns[table.columns.duplicated()]
     if len(repeated):
@@ -94,6 +101,33 @@ def fitted(
         raise TableError(problems)
     extra = [name for name in table.columns if name not in cast]
     return pd.concat([frame, table[extra]], axis=1) if extra else frame
+
+
+def _exact_frame(columns: Columns, values: Mapping[str, Iterable[Any]]) -> pd.DataFrame | None:
+    """Return lists that certainly fit the columns as a DataFrame; None where anything needs a closer look."""
+    lists = [each for each in values.values() if isinstance(each, list)]
+    rows = len(lists[0]) if lists else 0
+    if len(lists) < len(values) or any(len(each) != rows for each in lists) or not rows:
+        return None
+    if len(values) > len([column for column in columns if column.name in values]):
+        return None
+    arrays: dict[str, Any] = {}
+    for column in columns:
+        array = _exact_array(column, values.get(column.name), rows)
+        if array is None:
+            return None
+        arrays[column.name] = array
+    return pd.DataFrame(arrays, copy=False)
+
+
+def _exact_array(column: Column, values: Any, rows: int) -> Any:
+    if values is not None:
+        missing_key = column.key and None in values
+        return None if missing_key else exact_array(values, column.kind, column.dtype)
+    if column.kind == "names":
+        return np.full(rows, column.default, dtype="object")
+    default = None if column.default is pd.NA else column.default
+    return None if column.key and default is None else exact_array([default] * rows, column.kind, column.dtype)
 
 
 class Meanings(pd.DataFrame):

@@ -72,7 +72,7 @@ class Part(NamedTuple):
 def parts_of(log: LogEvents) -> list[Part]:
     """Return the records of a log in parts in which no call is asked twice; one part, where nothing was reopened."""
     if log.all_records is log.records:
-        return [Part(0, log.records, lambda _: True)]
+        return [Part(0, [record for record in log.records if record.event.type in _OF_CALLS], lambda _: True)]
     counted = CountedRecords(log.all_records)
     parts: dict[int, list[Record]] = defaultdict(list)
     for position, record in enumerate(log.all_records):
@@ -106,7 +106,7 @@ def turns_by_call(records: Iterable[Record], before: dict[str, TurnSent] | None 
 
 def call_ends(records: Iterable[Record]) -> dict[str, CallEnd]:
     """Return how each call ended, in the order in which they did."""
-    return {e.call_id: e for _, _, e in records if e.type == "call-replied" or e.type == "call-failed"}
+    return {e.call_id: e for _, _, e in records if e.type in ("call-replied", "call-failed")}
 
 
 def tools_used(end: CallEnd | None, turns: Sequence[Turn], *, of_turns: bool = False) -> tuple[ToolUse, ...]:
@@ -132,6 +132,7 @@ def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
     """Return the row of one exchange; `over` is true if its call went on, or ended, after it."""
     number = _TURN_NUMBER.search(turn.call_id)
     sent, reply = turn.request, turn.replied
+    opened = len(opened_for(turn.sent))
     return {
         "run_id": run_id,
         "turn_id": turn.call_id,
@@ -152,8 +153,8 @@ def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
         "requested_at": turn.sent_at,
         "replied_at": turn.replied_at,
         "n_added": len(sent.added) if sent else None,
-        "n_tools": len(sent.tools) - n_opened([turn]) if sent else None,
-        "n_opened": n_opened([turn]) if sent else None,
+        "n_tools": len(sent.tools) - opened if sent else None,
+        "n_opened": opened if sent else None,
     }
 
 
@@ -203,7 +204,6 @@ def _rows_of(
     """Return the rows of one part of a log; `faults` are those of calls that count, `before` is of earlier parts."""
     requests: dict[str, CallRequested] = {}
     times: dict[tuple[str, bool], str | None] = {}
-    has_turns = False
     for _, at, event in part.records:
         match event.type:
             case "call-requested":
@@ -211,39 +211,53 @@ def _rows_of(
                 times[event.call_id, True] = instant(at)
             case "call-replied" | "call-failed":
                 times[event.call_id, False] = instant(at)
-            case "turn-sent" | "turn-replied":
-                has_turns = True
     ended = call_ends(part.records)
-    turns = turns_by_call(part.records, before) if has_turns else {}
-    own = {"run_id": log.run_id}
-    in_part = {"reopening": part.reopening}
+    turns = turns_by_call(part.records, before)
     is_later = part.reopening > 0
-    calls = [
-        {
-            **own,
-            "call_id": call_id,
-            **in_part,
-            "superseded": not counts,
-            **_place_of(call_id),
-            "worker": request.worker if request else None,
-            "items": list(request.items) if request else [],
-            "request_sha256": request.request_sha256 if request else None,
-            **_end_row(ended.get(call_id), turns.get(call_id, ()), faults.get(call_id) if counts else None, is_later),
-            **_ignored_row(turns.get(call_id, ())),
-            "requested_at": times.get((call_id, True)),
-            "replied_at": times.get((call_id, False)),
-        }
-        for call_id in dict.fromkeys([*requests, *ended])
-        for request, counts in [(requests.get(call_id), part.counts(call_id))]
-    ]
-    tools = [
-        {**own, "call_id": call_id, **in_part, "step": step, **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True))}
-        | {"opened": step <= n_opened(turns.get(call_id, ()))}
+    used = {
+        call_id: tools_used(ended.get(call_id), turns.get(call_id, ()), of_turns=is_later)
         for call_id in dict.fromkeys([*ended, *requests])
-        for step, use in enumerate(tools_used(ended.get(call_id), turns.get(call_id, ()), of_turns=is_later), start=1)
+    }
+    opened = {call_id: n_opened(of_call) for call_id, of_call in turns.items()}
+    calls = []
+    for call_id in dict.fromkeys([*requests, *ended]):
+        request, end, of_call, counts = requests.get(call_id), ended.get(call_id), turns.get(call_id, ()), part.counts(call_id)
+        usage = _usage(end, of_call, is_later)
+        calls.append(
+            {
+                "run_id": log.run_id,
+                "call_id": call_id,
+                "reopening": part.reopening,
+                "superseded": not counts,
+                **_place_of(call_id),
+                "worker": request.worker if request else None,
+                "items": list(request.items) if request else [],
+                "request_sha256": request.request_sha256 if request else None,
+                **_end_row(end, faults.get(call_id) if counts else None),
+                **_usage_row(usage),
+                "model": ", ".join(dict.fromkeys(turn.request.model for turn in of_call if turn.request)) or None,
+                "n_turns": len(of_call),
+                "n_tools": len(used[call_id]) - opened.get(call_id, 0) if used[call_id] or usage else None,
+                "n_opened": opened.get(call_id),
+                **_ignored_row(of_call),
+                "requested_at": times.get((call_id, True)),
+                "replied_at": times.get((call_id, False)),
+            }
+        )
+    tools = [
+        {
+            "run_id": log.run_id,
+            "call_id": call_id,
+            "reopening": part.reopening,
+            "step": step,
+            **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True)),
+            "opened": step <= opened.get(call_id, 0),
+        }
+        for call_id, uses in used.items()
+        for step, use in enumerate(uses, start=1)
     ]
     exchanges = [
-        _turn_row(log.run_id, turn, over=call in ended or turn is not of_call[-1]) | in_part
+        _turn_row(log.run_id, turn, over=call in ended or turn is not of_call[-1]) | {"reopening": part.reopening}
         for call, of_call in turns.items()
         for turn in of_call
     ]
@@ -259,20 +273,14 @@ def _place_of(call_id: str) -> Row:
     return {"iteration": int(iteration[1]) if iteration else 0, "role": role if role in _PLAN_ROLES else "worker"}
 
 
-def _end_row(end: CallEnd | None, turns: Sequence[Turn], fault: str | None, of_turns: bool) -> Row:
-    status = "in-flight" if end is None else end.status if end.type == "call-failed" else "completed"
-    tools, usage = tools_used(end, turns, of_turns=of_turns), _usage(end, turns, of_turns)
+def _end_row(end: CallEnd | None, fault: str | None) -> Row:
+    failed = end if end and end.type == "call-failed" else None
     return {
-        "status": status,
+        "status": "in-flight" if end is None else failed.status if failed else "completed",
         "duration_ms": end.duration_ms if end else None,
-        **_usage_row(usage),
-        "model": ", ".join(dict.fromkeys(turn.request.model for turn in turns if turn.request)) or None,
-        "n_turns": len(turns),
         "source": end.source if end and end.type == "call-replied" else None,
-        "reason": end.reason if end and end.type == "call-failed" else fault,
-        "failure": failure_kind(end.status, end.reason) if end and end.type == "call-failed" else None,
-        "n_tools": len(tools) - n_opened(turns) if tools or usage else None,
-        "n_opened": n_opened(turns) if turns else None,
+        "reason": failed.reason if failed else fault,
+        "failure": failure_kind(failed.status, failed.reason) if failed else None,
     }
 
 
@@ -329,14 +337,14 @@ def _worker_faults(
     requests: Iterable[CallRequested], ended: Mapping[str, CallEnd], dispatches: Iterable[DispatchClosed]
 ) -> dict[str, str]:
     """Return what was wrong with workers' answers, by call; a dispatch of several calls has one reason for them all."""
+    wrong = [closed for closed in dispatches if closed.reason is not None]
     calls: dict[str, list[CallReplied]] = defaultdict(list)
-    for request in requests:
+    for request in requests if wrong else ():
         if (end := ended.get(request.call_id)) and end.type == "call-replied":
             calls[request.worker].append(end)
     return {
         call.call_id: closed.reason
-        for closed in dispatches
-        if closed.reason is not None
+        for closed in wrong
         for call in calls[closed.worker]
         if re.fullmatch(rf"{re.escape(_call_of_dispatch(closed))}(/p\d+)?", call.call_id)
         and (closed.status != "completed" or not _is_answer(call.value))

@@ -20,7 +20,10 @@ from verifyplan.rules.going_on import LogPlace, how_to_go_on
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current, is_reopened
 
-_STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
+_STAMP = re.compile(
+    r"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z"
+)
+"""A time as logs write it, on a day that every month has."""
 E = TypeVar("E", bound=Event)
 Row = dict[str, Any]
 
@@ -101,8 +104,7 @@ def instant(at: str) -> str | None:
     ('2026-01-31T12:00:00.000+00:00', None)
     """
     try:
-        if _STAMP.fullmatch(at):  # as logs write it
-            datetime.fromisoformat(at)
+        if _STAMP.fullmatch(at):
             return f"{at[:-1]}+00:00"
         return datetime.fromisoformat(at).astimezone(UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError):

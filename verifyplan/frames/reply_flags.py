@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.frames.text_codes import first_rows, numbered_rows
+from verifyplan.frames.text_codes import first_rows, numbered_rows, rows_of
 
 MIN_COPIED_WORDS = 12
 """An explanation of so many words or more counts as copied where another call has it to the letter. Shorter ones are
@@ -53,9 +53,7 @@ def with_flags(calls: pd.DataFrame, turns: pd.DataFrame, votes: pd.DataFrame) ->
 def _calls_of_turns(calls: pd.DataFrame, turns: pd.DataFrame) -> Ints:
     """Return the row of the call of each turn; -1 for one whose call is not there, or counts no more."""
     counted = np.flatnonzero(~calls["superseded"].fillna(False).to_numpy(dtype=bool))
-    known = pd.MultiIndex.from_frame(calls.iloc[counted][CALL])
-    place = np.asarray(known.get_indexer(pd.MultiIndex.from_frame(turns[CALL])), dtype=np.int64)
-    return np.where(place < 0, -1, counted[place]) if len(counted) else place
+    return np.append(counted, -1)[rows_of(turns, calls.iloc[counted], CALL)]
 
 
 def _flags(calls: pd.DataFrame, known: Any, flagged: Any) -> Any:
@@ -108,19 +106,32 @@ def _same_requests(calls: pd.DataFrame) -> Ints:
 
 def _votes_by_call(calls: pd.DataFrame, votes: pd.DataFrame, turn_call: Ints) -> pd.DataFrame:
     """Return the votes that models explained, with the row of their call; lost ones and discoverers' own left out."""
-    columns = ["run_id", "iteration", "finding_id", "round", "worker"]
+    key = ["run_id", "iteration", "finding_id", "round", "worker"]
     replied = np.isin(np.arange(len(calls)), turn_call) & calls["status"].eq("completed").to_numpy(dtype=bool)
-    of_worker = np.flatnonzero(replied & calls["role"].eq("worker").to_numpy(dtype=bool))
-    asked = calls.iloc[of_worker][["run_id", "call_id", "iteration", "worker", "items"]].assign(call=of_worker)
-    asked["round"] = asked["call_id"].str.extract(_ROUND, expand=False)
-    asked = asked.explode("items").rename(columns={"items": "finding_id"}).dropna(subset=["round", "finding_id"])
-    asked = asked.astype({"round": "int64", "iteration": "int64", "finding_id": votes["finding_id"].dtype})
+    asked = _items_asked(calls, np.flatnonzero(replied & calls["role"].eq("worker").to_numpy(dtype=bool)))
     known = votes["verdict"].ne("verification-error") & votes["explanation"].notna()
     known &= ~votes["is_origin"].fillna(False).astype(bool)
     kept = known & votes["run_id"].isin(asked["run_id"].unique())
-    cast = votes.loc[kept.to_numpy(dtype=bool), [*columns, "verdict", "explanation"]]
-    cast = cast.astype({"round": "int64", "iteration": "int64"})
-    return cast.merge(asked[[*columns, "call"]], on=columns)
+    cast = votes.loc[kept.to_numpy(dtype=bool), [*key, "verdict", "explanation"]]
+    row = rows_of(cast, asked, key)
+    return cast[row >= 0].assign(call=asked["call"].to_numpy()[row[row >= 0]])
+
+
+def _items_asked(calls: pd.DataFrame, rows: Ints) -> pd.DataFrame:
+    """Return a row for each item of some calls in a round: the row of its call, and the key of the vote on it."""
+    ids, items = calls["call_id"].take(rows).tolist(), calls["items"].take(rows).tolist()
+    rounds = [int(found[1]) if (found := _ROUND.match(call_id)) else None for call_id in ids]
+    asked = [
+        (call, number, item)
+        for call, number, names in zip(rows.tolist(), rounds, items, strict=True)
+        if number is not None and isinstance(names, list)
+        for item in names
+        if item is not None
+    ]
+    call, number, names = zip(*asked, strict=True) if asked else ((), (), ())
+    of_call = calls[["run_id", "iteration", "worker"]].take(call).reset_index(drop=True)
+    columns = {"round": pd.array(number, dtype="Int64"), "finding_id": pd.array(names, dtype="str"), "call": call}
+    return of_call.assign(**columns)
 
 
 def copied(cast: pd.DataFrame, context: list[str]) -> Ints:

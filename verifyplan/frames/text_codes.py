@@ -103,6 +103,18 @@ def numbered_rows(columns: Sequence[Any]) -> Ints:
     return combined
 
 
+def rows_of(table: pd.DataFrame, known: pd.DataFrame, key: Sequence[str]) -> Ints:
+    """Return for each row of a table the row of another that has the same key, of several the last; -1 for none.
+
+    >>> rows_of(pd.DataFrame({"id": ["b", "c"]}), pd.DataFrame({"id": ["a", "b"]}), ["id"]).tolist()
+    [1, -1]
+    """
+    together = numbered_rows([pd.concat([known[name], table[name]], ignore_index=True) for name in key])
+    row = np.full(int(together.max(initial=-1)) + 1, -1, dtype=np.int64)
+    row[together[: len(known)]] = np.arange(len(known))
+    return row[together[len(known) :]]
+
+
 def first_rows(numbers: Ints) -> Ints:
     """Return the first row of each number, of numbers from 0 in order of appearance.
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from verifyplan.errors import InputError
 from verifyplan.frames.rows import any_names
-from verifyplan.frames.text_codes import first_rows, numbered, numbered_rows
+from verifyplan.frames.text_codes import first_rows, numbered, numbered_rows, rows_of
 from verifyplan.frames.vote_checks import FINDING, VoteNumbers, cite_places
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS
 from verifyplan.protocol.voting_rules import VotingRules
@@ -63,8 +63,7 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
     The round that decided is the last in which a finding has a vote. A missing basis is counter-evidence where the
     explanation cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
     """
-    keys = pd.MultiIndex.from_frame(findings[FINDING])
-    finding = np.asarray(keys.get_indexer(pd.MultiIndex.from_frame(votes[FINDING])), dtype=np.int64)
+    finding = rows_of(votes, findings, FINDING)
     known = finding >= 0
     if not known.all():
         votes, finding = votes.loc[known, ["iteration", *_USED]], finding[known]
