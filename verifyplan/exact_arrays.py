@@ -57,7 +57,7 @@ def _time(times: Sequence[str | None], dtype: pd.DatetimeTZDtype) -> Any:
     """Return times as logs write them, to the millisecond in UTC; ValueError for one that is written otherwise."""
     if not all(time is None or _INSTANT.fullmatch(time) for time in times):
         raise ValueError("a time is not to the millisecond in UTC")
-    shorter = [time and time[:-len("+00:00")] for time in times]
+    shorter = [time and time[: -len("+00:00")] for time in times]
     return pd.DatetimeIndex(np.array(shorter, dtype=dtype.base), tz=dtype.tz).array
 
 

@@ -221,7 +221,12 @@ def _rows_of(
     opened = {call_id: n_opened(of_call) for call_id, of_call in turns.items()}
     calls = []
     for call_id in dict.fromkeys([*requests, *ended]):
-        request, end, of_call, counts = requests.get(call_id), ended.get(call_id), turns.get(call_id, ()), part.counts(call_id)
+        request, end, of_call, counts = (
+            requests.get(call_id),
+            ended.get(call_id),
+            turns.get(call_id, ()),
+            part.counts(call_id),
+        )
         usage = _usage(end, of_call, is_later)
         calls.append(
             {

@@ -128,10 +128,11 @@ def _items_asked(calls: pd.DataFrame, rows: Ints) -> pd.DataFrame:
         for item in names
         if item is not None
     ]
-    call, number, names = zip(*asked, strict=True) if asked else ((), (), ())
-    of_call = calls[["run_id", "iteration", "worker"]].take(call).reset_index(drop=True)
-    columns = {"round": pd.array(number, dtype="Int64"), "finding_id": pd.array(names, dtype="str"), "call": call}
-    return of_call.assign(**columns)
+    of_call = np.array([call for call, _, _ in asked], dtype=np.int64)
+    columns = {name: calls[name].array.take(of_call) for name in ("run_id", "iteration", "worker")}
+    columns["round"] = np.array([number for _, number, _ in asked], dtype=np.int64)
+    columns["finding_id"] = pd.array([item for _, _, item in asked], dtype="str")
+    return pd.DataFrame(columns | {"call": of_call})
 
 
 def copied(cast: pd.DataFrame, context: list[str]) -> Ints:

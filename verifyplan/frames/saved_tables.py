@@ -30,6 +30,7 @@ from verifyplan.frames.columns import FIRST_TABLES, KEYS, LONG_TEXTS, TABLES, em
 from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.frames.table_limits import refuse_large
+from verifyplan.frames.text_codes import first_rows
 from verifyplan.garbage import no_garbage_collection
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id", "origin_worker", "category")
@@ -204,26 +205,33 @@ def _column(values: pa.ChunkedArray, column: Column | None) -> pd.Series[Any] | 
         names = coded.dictionary.cast(pa.large_string())
         return pd.Series(names.take(coded.indices), dtype="str")
     if column.kind == "names" and pa.types.is_list(values.type) and not values.null_count:
-        lists = values.combine_chunks()
-        return pd.Series(_lists(_shared_names(lists.values), lists.offsets.to_numpy()))
+        return pd.Series(_lists(values.combine_chunks()))
     return None
 
 
-def _lists(names: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the names between some ends as lists; those of one length are made at once."""
-    lists, lengths = np.empty(len(ends) - 1, dtype="object"), np.diff(ends)
+def _lists(values: pa.ListArray) -> npt.NDArray[Any]:
+    """Return lists of names as objects; rows whose lists are equal share one, as a table has few different ones."""
+    coded = values.values.dictionary_encode()
+    names = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
+    codes = coded.indices.fill_null(len(names) - 1).to_numpy()
+    ends = values.offsets.to_numpy()
+    lists, lengths = np.empty(len(values), dtype="object"), np.diff(ends)
     for length in np.flatnonzero(np.bincount(lengths)).tolist():
         rows = np.flatnonzero(lengths == length)
-        made = names[ends[rows][:, None] + np.arange(length)].tolist()
-        lists[rows] = np.fromiter(made, dtype="object", count=len(rows))
+        of_rows = codes[ends[rows][:, None] + np.arange(length, dtype=ends.dtype)]
+        number, first = _numbered(of_rows, len(names))
+        made = names[of_rows[first]].tolist()
+        lists[rows] = np.fromiter(made, dtype="object", count=len(made))[number]
     return lists
 
 
-def _shared_names(values: pa.Array) -> npt.NDArray[Any]:
-    """Return names as an array; each is one object however often it occurs."""
-    coded = values.dictionary_encode()
-    distinct = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
-    return np.asarray(distinct[coded.indices.fill_null(-1).to_numpy()])
+def _numbered(codes: npt.NDArray[Any], size: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return a number by row of some codes below `size`, which equal rows share, and the first row of each number."""
+    if size ** codes.shape[1] >= 2**62:
+        return np.arange(len(codes)), np.arange(len(codes))
+    together = codes.astype(np.int64) @ (size ** np.arange(codes.shape[1], dtype=np.int64))
+    number = np.asarray(pd.factorize(together)[0])
+    return number, first_rows(number)
 
 
 def _late_texts(file: _SavedFile) -> dict[str, LateTexts]:
