@@ -80,8 +80,8 @@ def fitted(
     """
     frame = None if isinstance(values, pd.DataFrame) else _exact_frame(columns, values)
     if frame is not None:
-        if not keys_checked and (problems := _repeated(frame, keys(columns), where)):
-            raise TableError(problems)
+        if not keys_checked and (repeats := _repeated(frame, keys(columns), where)):
+            raise TableError(repeats)
         return frame
     table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
     repeated = table.columns[table.columns.duplicated()]

@@ -32,14 +32,14 @@ def exact_array(values: Sequence[Any], kind: str | tuple[str, ...], dtype: Any) 
         return None
 
 
-def _category(names: Sequence[str | None], dtype: pd.CategoricalDtype) -> Any:
+def _category(names: Sequence[str | None], dtype: Any) -> Any:
     code = {name: number for number, name in enumerate(dtype.categories)} | {None: -1}
-    codes = np.array([code[name] for name in names], dtype=np.int8 if len(code) < 2**7 else np.int64)
+    codes = np.array([code[name] for name in names], dtype=np.int64)
     return pd.Categorical.from_codes(codes, dtype=dtype)
 
 
-def _text(texts: Sequence[str | None], dtype: pd.StringDtype) -> Any:
-    return pd.arrays.ArrowStringArray(pa.array(texts, pa.large_string()), dtype=dtype)
+def _text(texts: Sequence[str | None], dtype: Any) -> Any:
+    return dtype.construct_array_type()(pa.array(texts, pa.large_string()), dtype=dtype)
 
 
 def _masked(numbers: Sequence[Any], dtype: Any) -> Any:
@@ -53,11 +53,11 @@ def _number(numbers: Sequence[float | None], dtype: Any) -> Any:
     return np.array(numbers, dtype=dtype)
 
 
-def _time(times: Sequence[str | None], dtype: pd.DatetimeTZDtype) -> Any:
+def _time(times: Sequence[str | None], dtype: Any) -> Any:
     """Return times as logs write them, to the millisecond in UTC; ValueError for one that is written otherwise."""
     if not all(time is None or _INSTANT.fullmatch(time) for time in times):
         raise ValueError("a time is not to the millisecond in UTC")
-    shorter = [time and time[: -len("+00:00")] for time in times]
+    shorter: list[Any] = [time and time[: -len("+00:00")] for time in times]
     return pd.DatetimeIndex(np.array(shorter, dtype=dtype.base), tz=dtype.tz).array
 
 

@@ -342,14 +342,14 @@ def _worker_faults(
     requests: Iterable[CallRequested], ended: Mapping[str, CallEnd], dispatches: Iterable[DispatchClosed]
 ) -> dict[str, str]:
     """Return what was wrong with workers' answers, by call; a dispatch of several calls has one reason for them all."""
-    wrong = [closed for closed in dispatches if closed.reason is not None]
+    wrong = [(closed, closed.reason) for closed in dispatches if closed.reason is not None]
     calls: dict[str, list[CallReplied]] = defaultdict(list)
     for request in requests if wrong else ():
         if (end := ended.get(request.call_id)) and end.type == "call-replied":
             calls[request.worker].append(end)
     return {
-        call.call_id: closed.reason
-        for closed in wrong
+        call.call_id: reason
+        for closed, reason in wrong
         for call in calls[closed.worker]
         if re.fullmatch(rf"{re.escape(_call_of_dispatch(closed))}(/p\d+)?", call.call_id)
         and (closed.status != "completed" or not _is_answer(call.value))

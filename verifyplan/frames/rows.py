@@ -42,4 +42,4 @@ def any_names(lists: pd.Series[Any]) -> bool:
     >>> any_names(pd.Series([[], None, ["ann"]]))
     True
     """
-    return any(names for names in lists.array if isinstance(names, list | tuple))
+    return any(isinstance(names, list | tuple) for names in filter(None, lists.dropna().tolist()))
