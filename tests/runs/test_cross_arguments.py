@@ -157,7 +157,8 @@ def test_help_shows_the_parameters_and_what_comes_back():
 
 @pytest.mark.parametrize("task_type", [None, "error-analysis"])
 def test_plan_items_in_a_run_of_another_type(task_type):
-    refused(f"plan_items: have no place in a run of type {task_type!r}", task_type=task_type, plan_items=[ITEM])
+    message = f"plan_items: need task_type 'implementation-planning', got {task_type!r}"
+    refused(message, task_type=task_type, plan_items=[ITEM])
 
 
 def test_a_plan_item_with_the_id_of_a_finding():

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from verifyplan.agents.base import Backend
-from verifyplan.errors import Problem, Problems, SettingsError
+from verifyplan.agents.base import Backend, BoundedBackend
+from verifyplan.errors import Problems
+from verifyplan.protocol.call import Item, WorkerRequest
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, RunStarted
-from verifyplan.protocol.settings import ConvergenceBlock, Limits
+from verifyplan.protocol.settings import Limits
 from verifyplan.protocol.vote import Finding, MissingBasis, Mode, PlanItem, VerificationMode
-from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.grouping import Matcher
-from verifyplan.rules.settings import PLAN_BODY_TASK_TYPE
 from verifyplan.runs.arguments import (
     Workers,
     bind_backend,
@@ -26,19 +26,21 @@ from verifyplan.runs.arguments import (
     check_timeout,
     read_limits,
     read_roster,
-    read_task_type,
 )
-from verifyplan.runs.cross.fitted_calls import with_fitted_calls
+from verifyplan.runs.call_use import VOTE_TOKENS, prompt_tokens
 from verifyplan.runs.cross.listed_calls import with_listed_calls
-from verifyplan.runs.cross.loop import drive_cross
+from verifyplan.runs.cross.loop import drive_cross, group_events
 from verifyplan.runs.cross.run import CrossRun, write_artifact_of
-from verifyplan.runs.cross.run_rules import Rules, check_workers_of_rules, read_run_settings
+from verifyplan.runs.cross.settings import Rules, read_settings
 from verifyplan.runs.merges import DEFAULT_MATCHER, matcher_name, matcher_of, read_merges
-from verifyplan.runs.read_findings import RowSource, check_ids, read_findings, read_plan_items
+from verifyplan.runs.read_findings import RowSource, check_ids, read_findings
 from verifyplan.runs.start import driven, open_log, start_event
 
 UNNAMED = "ad-hoc"
 """The task type in paths and keys where none was named."""
+
+CAUTION = 1.3
+"""The tokens of a prompt, in those that a rule of thumb counts: tokenizers of models differ by up to a third."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,40 @@ def crossverify(
     'contested'
     """
     problems = Problems()
+    _check_options(problems, log_dir, timeout, repetition, items_per_call, synthetic)
+    limits = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost)) or Limits()
+    matched_by = problems.of(lambda: matcher_name(matcher)) or ""
+    roster = problems.of(lambda: read_roster(workers))
+    chosen = read_settings(
+        problems, roster, rules, settings, plan_items, task_type=task_type, task_key=task_key, mode=mode,
+        max_rounds=max_rounds, missing_basis=missing_basis, verification=verification, gating=gating,
+    )  # fmt: skip
+    bound = None if roster is None else problems.of(lambda: bind_backend(backend, workers, repo, limits, repetition))
+    rows, joined = _read_findings(problems, findings, roster, merges, chosen.plan_items if chosen else ())
+    if problems or chosen is None or roster is None or bound is None:
+        raise problems.error()
+    generated = bool(getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic)
+    inputs = CrossInputs(
+        **chosen.inputs(roster, synthetic=generated),
+        analysers=tuple(roster),
+        findings=rows,
+        matcher=matched_by,
+        merges=joined,
+        timeout=timeout,
+        items_per_call=items_per_call,
+        limits=limits,
+        root=str(Path(repo).absolute()),
+    )
+    found_same = matcher_of(inputs, matcher)
+    inputs = with_fitted_calls(with_listed_calls(inputs, only, found_same), found_same, bound)
+    about = task_key or chosen.task_type or UNNAMED
+    started = start_event(about, inputs, bound, synthetic=generated, repetition=repetition)
+    return PreparedCrossRun(started, bound, found_same, log_dir, sink, progress)
+
+
+def _check_options(
+    problems: Problems, log_dir: object, timeout: object, repetition: object, items_per_call: object, synthetic: object
+) -> None:
     problems.of(lambda: check_log_dir(log_dir))
     problems.of(lambda: check_timeout(timeout))
     problems.of(lambda: check_counts(repetition=repetition))
@@ -176,77 +212,57 @@ def crossverify(
         problems.of(lambda: check_counts(items_per_call=items_per_call))
     if synthetic is not None:
         problems.of(lambda: check_booleans(synthetic=synthetic))
-    limits = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost))
-    matched_by = problems.of(lambda: matcher_name(matcher))
-    task = problems.of(lambda: read_task_type(task_type, task_key))
-    effective = problems.of(
-        lambda: read_run_settings(
-            rules, task or "", settings, mode=mode, max_rounds=max_rounds, missing_basis=missing_basis,
-            verification=verification, gating=gating,
-        )
-    )  # fmt: skip
-    items: list[PlanItem] | None = None
-    if task is not None and effective is not None:
-        enabled = effective.block["planBodyVerification"]["enabled"]
-        items = problems.of(lambda: _read_gate_items(plan_items, task, gating, enabled=enabled))
-    roster = problems.of(lambda: read_roster(workers))
-    rows: list[Finding] | None = None
-    bound: Backend | None = None
-    if roster is not None:
-        bound = problems.of(lambda: bind_backend(backend, workers, repo, limits or Limits(), repetition))
-        rows = problems.of(lambda: read_findings(findings, roster))
-        problems.of(lambda: check_ids(rows or (), items or ()))
-        problems.of(lambda: check_workers_of_rules(effective.rules if effective else VotingRules(), roster))
-    joined: dict[str, str] | None = {}
-    if merges is not None and rows is not None:
-        joined = problems.of(lambda: read_merges(merges, rows))
-    if (
-        problems or limits is None or matched_by is None or task is None or effective is None or items is None
-        or roster is None or rows is None or bound is None or joined is None
-    ):  # fmt: skip
-        raise problems.error()
-    generated = bool(getattr(findings, "attrs", {}).get("synthetic", False) if synthetic is None else synthetic)
-    inputs = CrossInputs(
-        task_type=task,
-        settings=_recorded_settings(effective.block, roster, synthetic=generated),
-        analysers=tuple(roster),
-        findings=tuple(rows),
-        matcher=matched_by,
-        merges=joined,
-        plan_items=tuple(items),
-        plan_settings=dict(effective.block["planBodyVerification"]) if items else None,
-        timeout=timeout,
-        items_per_call=items_per_call,
-        limits=limits,
-        rules=effective.rules,
-        root=str(Path(repo).absolute()),
-    )
-    if only is not None:
-        inputs = with_listed_calls(inputs, only, matcher_of(inputs, matcher))
-    inputs = with_fitted_calls(inputs, matcher_of(inputs, matcher), bound)
-    about = task_key or task or UNNAMED
-    started = start_event(about, inputs, bound, synthetic=generated, repetition=repetition)
-    return PreparedCrossRun(started, bound, matcher_of(inputs, matcher), log_dir, sink, progress)
 
 
-def _recorded_settings(effective: ConvergenceBlock, roster: Sequence[str], *, synthetic: bool) -> dict[str, Any]:
-    """Return the settings as log and artifact record them: those of the plan body apart, what is switched off."""
-    recorded: dict[str, Any] = {key: value for key, value in effective.items() if key != "planBodyVerification"}
-    recorded |= {"enabled": False, "autoDisabled": "fewer-than-two-analysers"} if len(roster) < 2 else {}
-    return recorded | ({"synthetic": True} if synthetic else {})
+def _read_findings(
+    problems: Problems,
+    source: RowSource,
+    roster: Sequence[str] | None,
+    merges: RowSource | None,
+    plan_items: Sequence[PlanItem],
+) -> tuple[tuple[Finding, ...], dict[str, str]]:
+    """Return the findings, none without a roster, and which are merged into which by a table; note what is wrong."""
+    findings = None if roster is None else problems.of(lambda: read_findings(source, roster))
+    problems.of(lambda: check_ids(findings or (), plan_items))
+    if findings is None or merges is None:
+        return tuple(findings or ()), {}
+    return tuple(findings), problems.of(lambda: read_merges(merges, findings)) or {}
 
 
-def _read_gate_items(source: RowSource | None, task_type: str, gating: bool | None, *, enabled: bool) -> list[PlanItem]:
-    """Return the plan body's items, none where its verification is off.
+def with_fitted_calls(inputs: CrossInputs, matcher: Matcher | None, backend: Backend) -> CrossInputs:
+    """Return the inputs of a run whose calls ask about as many findings at once as fit, however long these are.
 
-    Raises SettingsError for items in a run of another type, and for a gate without items.
+    Inputs that name a number themselves stay as they are, and so do those for models whose context nobody named, or
+    into which all findings fit. The context that leaves the least room decides for all workers; it is at least one
+    finding a call, which may still be refused.
     """
-    if source is None:
-        if gating is not None:
-            fix = f"give plan_items, and set task_type to {PLAN_BODY_TASK_TYPE!r}; or leave gating out"
-            raise SettingsError(Problem("gating", "needs a plan body, and there are no plan_items", fix))
-        return []
-    if task_type != PLAN_BODY_TASK_TYPE:
-        fix = f"set task_type to {PLAN_BODY_TASK_TYPE!r}, or leave plan_items out"
-        raise SettingsError(Problem("plan_items", f"have no place in a run of type {task_type or None!r}", fix))
-    return read_plan_items(source) if enabled else []
+    if inputs.items_per_call is not None or not isinstance(backend, BoundedBackend):
+        return inputs
+    items = [
+        Item(finding_id=event.finding_id, summary=event.summary, evidence=event.evidence)
+        for events in group_events(inputs, matcher)
+        for event in events
+    ]
+    rooms = [
+        (room, worker) for worker in inputs.analysers if (room := backend.room(_request(inputs, worker))) is not None
+    ]
+    if not rooms or not items:
+        return inputs
+    room, worker = min(rooms)
+    asked = [(), *((item,) for item in items)]
+    fixed, *sizes = (prompt_tokens(backend.first_request(_request(inputs, worker, one)))[0] for one in asked)
+    longest_first = accumulate(sorted((size - fixed for size in sizes), reverse=True))
+    fitting = sum(CAUTION * (fixed + total) <= room.prompt for total in longest_first)
+    size = max(1, min(fitting, room.answer // VOTE_TOKENS))
+    return inputs if size >= len(items) else inputs.model_copy(update={"items_per_call": size})
+
+
+def _request(inputs: CrossInputs, worker: str, items: tuple[Item, ...] = ()) -> WorkerRequest:
+    return WorkerRequest(
+        call_id=f"r1/{worker}",
+        worker=worker,
+        round=1,
+        mode=inputs.mode,
+        verification_mode=inputs.settings["verificationMode"],
+        items=items,
+    )

@@ -14,14 +14,17 @@ from verifyplan.text import counted, did_you_mean, short_repr
 COLUMNS = ("finding_id", "round", "worker")
 
 
-def with_listed_calls(inputs: CrossInputs, source: RowSource, matcher: Matcher | None) -> CrossInputs:
+def with_listed_calls(inputs: CrossInputs, source: RowSource | None, matcher: Matcher | None) -> CrossInputs:
     """Return the inputs of a run that makes only the calls of a table with `finding_id, round, worker`.
 
-    No rule stops a round of such a run. A finding that was joined to another one is asked about under the other's id.
-    A column `run_id` names the run whose votes they add to. Raises InputError listing every row with an unknown finding
-    or worker, a worker who found the finding, a round beyond those allowed, or a cell missing, and every repeated row;
-    and refuses a table of several runs or without a row, and a run that has a plan body or in which nobody votes.
+    Without a table the inputs stay as they are. No rule stops a round of such a run. A finding that was joined to
+    another one is asked about under the other's id. A column `run_id` names the run whose votes they add to. Raises
+    InputError listing every row with an unknown finding or worker, a worker who found the finding, a round beyond those
+    allowed, or a cell missing, and every repeated row; and refuses a table of several runs or without a row, and a run
+    that has a plan body or in which nobody votes.
     """
+    if source is None:
+        return inputs
     place, rows = read_rows(source, "only", COLUMNS)
     known = _Known.of(inputs, matcher)
     problems = _problems_of_run(inputs, place)
