@@ -123,58 +123,63 @@ def resume(
     >>> vp.resume("runs/purge-hour-001.jsonl", answer="acknowledge:C1", note="seen by the team")  # doctest: +SKIP
     >>> vp.resume("runs/purge-hour-001.jsonl", retry_failed=True, max_cost=5)  # doctest: +SKIP
     """
-    if isinstance(path, Run):
-        if path.log_path is None:
-            raise InputError(Problem("path", "is a run without a log", "run it with log_dir to be able to resume it"))
-        path = path.log_path
+    path = _log_of(path)
     if retry_failed and answer is not None:
         fix = "retry first: the question may then be another, or none"
         raise InputError(Problem("answer", "cannot be given with retry_failed", fix))
     writer, log = LogWriter.resume(path)
-    with writer, resume_hint(Path(path), " --retry-failed" if retry_failed else ""):
-        run = run_of(log.records, Path(path), Path(path).stem)
+    with writer, resume_hint(path, " --retry-failed" if retry_failed else ""):
+        run = run_of(log.records, path, path.stem)
         handler = _pause_handler(run, answer, note, on_blocked)
         past = Past(log.records)
         before = limits_of(at_present(run.started, past))
         changed = Terms.read(before, max_tokens=max_tokens, max_cost=max_cost, timeout=timeout, max_retries=max_retries)
-        found = retryable(log.records, before)
-        if not retry_failed or found.superseded_from is None:
-            if words := retry_words(found, path, ended=run.has_ended, retry_failed=retry_failed):
+        found = retryable(log.records, before) if retry_failed else Retryable()
+        if found.superseded_from is None:
+            if words := words_before_resuming(run, retry_failed=retry_failed):
                 say(words, progress)
             if run.has_ended:
                 return write_artifact_of(run)
             if isinstance(run, PlanRun) and run.waiting is not None and handler is None:
                 return run
-            found = Retryable()
-        if changed.max_retries is not None and (backend is not None or "anthropic" not in str(run.started.backend)):
-            fix = "leave it out, or give the backend that goes on with it: agents.Anthropic(..., max_retries=...)"
-            raise SettingsError(Problem("max_retries", "is a setting of the models of the log alone", fix))
+        _check_max_retries(max_retries, run, backend)
         past.note_terms(changed)
         started = at_present(run.started, past)
         bound = _backend(started, backend, repo, base_url, past)
-        _expect_no_replies_in_batches(Path(path), log, past)
+        _expect_no_replies_in_batches(path, log, past)
         resumed = resumption(log, found, changed, bound, past.in_flight)
         if isinstance(resumed, RunReopened):
             check_unused(limits_of(started), past)
-            _say_of_batches(Path(path), log, progress)
+            if was_in_batches(path, log.records):
+                say(IN_BATCHES, progress)
         recorder = Recorder(writer, past, resumed, sink)
         drive(started, bound, recorder, matcher=matcher, on_blocked=handler, progress=progress)
     return write_artifact_of(read_run(path))
 
 
-def words_before_resuming(path: str | Path, *, retry_failed: bool) -> str:
+def _log_of(run: str | Path | Run) -> Path:
+    """Return the path of a run's log; InputError for a run that has none."""
+    if not isinstance(run, Run):
+        return Path(run)
+    if run.log_path is None:
+        raise InputError(Problem("path", "is a run without a log", "run it with log_dir to be able to resume it"))
+    return run.log_path
+
+
+def words_before_resuming(run: str | Path | Run, *, retry_failed: bool) -> str:
     """Return what `resume` says of a run for which it would ask nobody; blank where it has nothing to say."""
-    run = read_run(path)
+    run = run if isinstance(run, Run) else read_run(run)
     found = retryable(run.records, limits_of(at_present(run.started, Past(run.records))))
     if retry_failed and found.superseded_from is not None:
         return ""
-    return retry_words(found, path, ended=run.has_ended, retry_failed=retry_failed)
+    return retry_words(found, str(run.log_path), ended=run.has_ended, retry_failed=retry_failed)
 
 
-def _say_of_batches(path: Path, log: Log, shown: bool | None) -> None:
-    """Say of a run that went in message batches that its failed calls are asked one by one now."""
-    if was_in_batches(path, log.records):
-        say(IN_BATCHES, shown)
+def _check_max_retries(max_retries: int | None, run: Run, backend: str | Backend | None) -> None:
+    """Raise SettingsError where retries cannot be set, as the log's models do not go on."""
+    if max_retries is not None and (backend is not None or "anthropic" not in str(run.started.backend)):
+        fix = "leave it out, or give the backend that goes on with it: agents.Anthropic(..., max_retries=...)"
+        raise SettingsError(Problem("max_retries", "is a setting of the models of the log alone", fix))
 
 
 def _expect_no_replies_in_batches(path: Path, log: Log, past: Past) -> None:

@@ -99,8 +99,11 @@ def read_settings(
     asked = problems.of(lambda: read_run_rules(rules, mode=mode, max_rounds=max_rounds, missing_basis=missing_basis))
     if asked is not None:
         mode, max_rounds = asked.mode or mode, asked.max_rounds or max_rounds
-    shared = {"mode": mode, "max_rounds": max_rounds, "verification": verification, "gating": gating}
-    block = problems.of(lambda: cross_settings(task or "", settings, **shared))
+    block = problems.of(
+        lambda: cross_settings(
+            task or "", settings, mode=mode, max_rounds=max_rounds, verification=verification, gating=gating
+        )
+    )
     if asked is None or block is None:
         return None
     if roster is not None:

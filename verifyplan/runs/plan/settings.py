@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from verifyplan.errors import Problem, Problems, SettingsError, one_of
+from verifyplan.protocol.plan_rules import PlanRules, Policy, stated_rules
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.settings import BLOCKED_WORDS, PanelSettings, PlanSettings
@@ -19,21 +20,58 @@ from verifyplan.rules.scoring import check_weights
 from verifyplan.runs.arguments import read_roster, timeout_problems
 
 
+def read_settings(
+    problems: Problems,
+    on_blocked: object,
+    weights: object,
+    panel: object,
+    rules: PlanRules | Mapping[str, Any] | str | Path | None,
+    *,
+    policy: Policy | None,
+    max_iterations: int | None,
+    threshold: int | None,
+    max_cost: object,
+    **others: object,
+) -> PlanSettings | None:
+    """Return the settings of a plan run from the arguments of `verify`, of which `others` need no reading.
+
+    What is wrong is added to `problems`; None where no settings can be made.
+    """
+    problems.of(lambda: _check_on_blocked(on_blocked))
+    decimals = problems.of(lambda: read_weights(weights))
+    voters = problems.of(lambda: read_panel(panel))
+    stated = problems.of(lambda: stated_rules(rules, policy=policy, max_iterations=max_iterations, threshold=threshold))
+    return problems.of(
+        lambda: make_settings(
+            rules=stated or PlanRules(),
+            on_blocked=on_blocked if on_blocked in BLOCKED_WORDS else "ask",
+            weights=decimals,
+            panel=voters,
+            max_cost=str(max_cost) if isinstance(max_cost, float) else max_cost,
+            **others,
+        )
+    )
+
+
+def _check_on_blocked(on_blocked: object) -> None:
+    """Raise a SettingsError unless `on_blocked` is a word that `verify` takes, or a function."""
+    if on_blocked not in BLOCKED_WORDS and not callable(on_blocked):
+        expected = f"{one_of(BLOCKED_WORDS)}, or a function that answers"
+        raise SettingsError(Problem("on_blocked", f"must be {expected}, got {on_blocked!r}", f"use {expected}"))
+
+
 def make_settings(**settings: object) -> PlanSettings:
     """Return the settings of a plan run; SettingsError listing everything that does not fit."""
     problems = timeout_problems(settings.get("timeout"))
     try:
         made = PlanSettings.model_validate(settings)
     except ValidationError as error:
-        raise SettingsError(problems + _misfits(error)) from None
+        misfits = validation_problems(error, PlanSettings.model_fields, "the settings", "see the arguments of verify")
+        raise SettingsError(problems + misfits) from None
     problems = problems or timeout_problems(made.timeout)  # "-5" and "nan" are read as numbers
     if problems:
         raise SettingsError(problems)
     return made
-
-
-def _misfits(error: ValidationError) -> list[Problem]:
-    return validation_problems(error, PlanSettings.model_fields, "the settings", "see the arguments of verify")
 
 
 def read_weights(weights: object) -> dict[str, str] | None:
@@ -80,10 +118,3 @@ def _panel_of(fields: Mapping[Any, Any]) -> PanelSettings:
     if problems:
         raise problems.error()
     return made
-
-
-def check_on_blocked(on_blocked: object) -> None:
-    """Raise a SettingsError unless `on_blocked` is a word that `verify` takes, or a function."""
-    if on_blocked not in BLOCKED_WORDS and not callable(on_blocked):
-        expected = f"{one_of(BLOCKED_WORDS)}, or a function that answers"
-        raise SettingsError(Problem("on_blocked", f"must be {expected}, got {on_blocked!r}", f"use {expected}"))

@@ -18,9 +18,9 @@ from verifyplan.errors import InputError, Problem, Problems, SettingsError
 from verifyplan.plans.plan import Plan, parse_plan, read_plan
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import PlanInputs, RunStarted
-from verifyplan.protocol.plan_rules import PlanRules, Policy, stated_rules
+from verifyplan.protocol.plan_rules import PlanRules, Policy
 from verifyplan.protocol.records import TeamMode
-from verifyplan.protocol.settings import BLOCKED_WORDS, BlockedWord, PanelSettings, PlanSettings
+from verifyplan.protocol.settings import BlockedWord, PanelSettings, PlanSettings
 from verifyplan.repository.repository import Repository
 from verifyplan.runs.arguments import (
     check_affordable,
@@ -35,7 +35,7 @@ from verifyplan.runs.arguments import (
 from verifyplan.runs.plan.loop import drive_plan
 from verifyplan.runs.plan.pauses import PauseHandler
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.plan.settings import check_on_blocked, make_settings, read_panel, read_weights
+from verifyplan.runs.plan.settings import read_settings
 from verifyplan.runs.start import describe_repository, driven, open_log, start_event
 
 DEFAULT_PANEL = PanelSettings()
@@ -130,7 +130,8 @@ def verify(
         A `PlanRun`: `.verdict`, `.status`, `.score`, `.report()`, `.frames`, `.state`, `.waiting`, `.log_path`.
 
     Raises:
-        InputError: for a plan, a folder or a setting that cannot be used, listing all problems at once.
+        InputError: for a plan, a folder or a setting that cannot be used, listing all problems at once; a SettingsError
+            where a setting is among them.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> plan = parse_plan("# Fix a typo\n\nCorrect the spelling in `README.md`.")
@@ -138,23 +139,11 @@ def verify(
     'PROCEED'
     """
     problems = Problems()
-    problems.of(lambda: check_on_blocked(on_blocked))
-    decimals = problems.of(lambda: read_weights(weights))
-    voters = problems.of(lambda: read_panel(panel))
-    stated = problems.of(lambda: stated_rules(rules, policy=policy, max_iterations=max_iterations, threshold=threshold))
-    settings = problems.of(
-        lambda: make_settings(
-            rules=stated or PlanRules(),
-            on_blocked=on_blocked if on_blocked in BLOCKED_WORDS else "ask",
-            team=team,
-            weights=decimals,
-            panel=voters,
-            timeout=timeout,
-            plan_check=plan_check,
-            max_tokens=max_tokens,
-            max_cost=str(max_cost) if isinstance(max_cost, float) else max_cost,
-        )
-    )
+    settings = read_settings(
+        problems, on_blocked, weights, panel, rules, policy=policy, max_iterations=max_iterations, threshold=threshold,
+        team=team, timeout=timeout, plan_check=plan_check, max_tokens=max_tokens, max_cost=max_cost,
+    )  # fmt: skip
+    error = SettingsError if problems else InputError
     parsed = problems.of(lambda: _read_plan(plan))
     folder = problems.of(lambda: read_folder(repo, "repo", "the plan"))
     bound = problems.of(lambda: make_backend(backend, (), folder or ".", repetition))
@@ -163,12 +152,11 @@ def verify(
     problems.of(lambda: check_booleans(synthetic=synthetic))
     if parsed is not None and plan_check is True:
         problems.of(lambda: _expect_tasks(parsed))
-    if bound is not None and voters is not None:
-        problems.of(lambda: check_workers(bound, voters.workers))
     if bound is not None and settings is not None:
+        problems.of(lambda: check_workers(bound, settings.panel.workers if settings.panel else ()))
         problems.of(lambda: check_affordable(bound, settings))
     if problems or parsed is None or bound is None or settings is None:
-        raise SettingsError(problems) if settings is None or stated is None else InputError(problems)
+        raise error(problems)
     started = first_event(parsed, repo, settings, bound, synthetic=synthetic, repetition=repetition)
     handler = None if isinstance(on_blocked, str) else on_blocked
     stem = Path(started.plan.plan_name).stem or "plan"
