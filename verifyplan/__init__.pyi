@@ -54,8 +54,8 @@ from .protocol.vote import Finding as Finding
 from .protocol.voting_rules import VotingRules as VotingRules
 from .reports.comparison import report as report
 from .reports.demo import demo as demo
-from .runs.batch.findings import batch_crossverify as batch_crossverify
-from .runs.batch.plans import batch_verify as batch_verify
+from .runs.batch.batch import batch_crossverify as batch_crossverify
+from .runs.batch.batch import batch_verify as batch_verify
 from .runs.compare_rules import compare_rules as compare_rules
 from .runs.cross.crossverify import crossverify as crossverify
 from .runs.debate.debate import debate as debate

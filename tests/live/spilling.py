@@ -55,7 +55,7 @@ from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.anthropic.key import find_key
 from verifyplan.cli import app
 from verifyplan.errors import AgentError, InputError, SettingsError
-from verifyplan.runs.batch.findings import batch_crossverify
+from verifyplan.runs.batch.batch import batch_crossverify
 
 
 class BreakError(Exception):

@@ -22,8 +22,7 @@ from verifyplan.runlog.writer import LogWriter
 from verifyplan.runs.batch import drive as driving
 from verifyplan.runs.batch import request_queue as office
 from verifyplan.runs.batch import transport as carrier
-from verifyplan.runs.batch.findings import batch_crossverify
-from verifyplan.runs.batch.plans import batch_verify
+from verifyplan.runs.batch.batch import batch_crossverify, batch_verify
 from verifyplan.runs.cross.crossverify import crossverify
 
 ROSTER = ["ann", "bob", "cy"]

@@ -20,7 +20,7 @@ from verifyplan.protocol.event_run import RunReopened, RunResumed
 from verifyplan.runlog.current import current
 from verifyplan.runs.batch import request_queue
 from verifyplan.runs.batch import transport as carrier
-from verifyplan.runs.batch.plans import batch_verify
+from verifyplan.runs.batch.batch import batch_verify
 from verifyplan.runs.replay import replay_run
 
 HINT = (

@@ -11,8 +11,7 @@ from tests.live.test_batch_runs import FOUND, VOTES
 from tests.runs.plan.planning import PLAN, REPO, scores, script
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.load import load
-from verifyplan.runs.batch.findings import batch_crossverify
-from verifyplan.runs.batch.plans import batch_verify
+from verifyplan.runs.batch.batch import batch_crossverify, batch_verify
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.verify import verify
 

@@ -19,9 +19,8 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.detection import detection
 from verifyplan.datasets.plans import labelled_plans, plan_labels
 from verifyplan.frames.load import load
-from verifyplan.runs.batch.findings import batch_crossverify
+from verifyplan.runs.batch.batch import batch_crossverify, batch_verify
 from verifyplan.runs.batch.journal import NAME
-from verifyplan.runs.batch.plans import batch_verify
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.replay import replay_run
@@ -239,7 +238,7 @@ def test_a_batch_in_a_running_event_loop_as_notebooks_have(plans, tmp_path):
 
 def test_the_labelled_plans_by_name(tmp_path, monkeypatch):
     few = [one for one in labelled_plans() if one.name in ("shop-reference", "readme-dbmate")]
-    monkeypatch.setattr("verifyplan.runs.batch.plans.labelled_plans", lambda: few)
+    monkeypatch.setattr("verifyplan.runs.batch.batch.labelled_plans", lambda: few)
     with ScriptedServer(Posted(Played(calm(), silent=True), tmp_path)) as server:
         batch = batch_verify("plans", backend=speaking_to(server), log_dir=tmp_path / "runs", panel=None, **QUICK)
     assert {run.started.synthetic for run in batch} == {True}

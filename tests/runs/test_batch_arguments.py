@@ -13,9 +13,8 @@ from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, LogError, SettingsError
 from verifyplan.plans.plan import parse_plan
-from verifyplan.runs.batch.findings import batch_crossverify
+from verifyplan.runs.batch.batch import batch_crossverify, batch_verify
 from verifyplan.runs.batch.journal import open_journal
-from verifyplan.runs.batch.plans import batch_verify
 
 FOUND = [{"finding_id": "F-1", "summary": "f has no check", "evidence": "m.py:3", "worker": "ann"}]
 
@@ -122,7 +121,7 @@ def test_the_problems_of_all_tables_are_told(backend, tmp_path):
 
 
 def test_the_sdk_is_not_loaded_before_something_is_asked():
-    code = "import sys, verifyplan.cli.batch, verifyplan.runs.batch.findings; assert 'anthropic' not in sys.modules"
+    code = "import sys, verifyplan.cli.batch, verifyplan.runs.batch.batch; assert 'anthropic' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -14,8 +14,7 @@ from verifyplan.cli.choices import BackendName
 from verifyplan.cli.exit_codes import BUDGET, FAILED, NEGATIVE, PAUSED, USAGE_ERROR, exit_code_of, exit_with
 from verifyplan.cli.inputs import model_roster, plan_arguments
 from verifyplan.cli.option_groups import with_groups
-from verifyplan.runs.batch.findings import batch_crossverify
-from verifyplan.runs.batch.plans import batch_verify
+from verifyplan.runs.batch.batch import batch_crossverify, batch_verify
 from verifyplan.runs.batch.result import BatchRuns
 
 BY_PRECEDENCE = (FAILED, BUDGET, USAGE_ERROR, NEGATIVE, PAUSED)
