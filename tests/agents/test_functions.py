@@ -172,3 +172,6 @@ def test_what_is_no_function_is_refused(wrong):
 def test_a_limit_below_one_is_refused():
     with pytest.raises(InputError, match="max_concurrency: must be at least 1, got 0"):
         vp.agents.from_function(lambda _: "agree", max_concurrency=0)
+    message = r"items_per_call: is not an argument of from_function. Fix: give it to the run: crossverify\("
+    with pytest.raises(SettingsError, match=message):
+        vp.agents.from_function(lambda _: "agree", items_per_call=3)  # type: ignore[arg-type]

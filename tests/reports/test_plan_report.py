@@ -107,7 +107,7 @@ def test_a_paused_run_shows_its_question_and_how_to_answer():
     head = report("paused").split("\n## ")[0]
     assert "**The question:** How is C3 to be met?" in head
     for answer in ("context --note TEXT", "acknowledge:C3 --note TEXT", "override:C3", "abort"):
-        assert f"`verifyplan resume RUN --answer {answer}`" in head
+        assert f"`verifyplan resume RUN --script SCRIPT --answer {answer}`" in head
     assert "acknowledge:C1" not in head, "only what blocks can be acknowledged"
     assert "`verifyplan resume" not in report("acknowledged")
 

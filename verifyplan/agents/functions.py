@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Never
 
 from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError, InputError, Problem, SettingsError
@@ -21,10 +21,13 @@ _VOTE_FIX = (
     "return a verdict ('agree', 'supplement', 'disagree'; labels such as 'REFUTED' are read, too), or a mapping "
     "such as {'verdict': 'disagree', 'disagree_basis': 'counter-evidence', 'explanation': 'app.py:12 checks it'}"
 )
+_OTHERS_FIX = {"items_per_call": "give it to the run: crossverify(findings, workers, items_per_call=...)"}
 _ROLE_FIX = "return a mapping as the role's answer has it, such as {'challenges': [...]}, or a Reply"
 
 
-def from_function(function: Function | Mapping[str, Function], *, max_concurrency: int = 8) -> FunctionBackend:
+def from_function(
+    function: Function | Mapping[str, Function], *, max_concurrency: int = 8, **others: Never
+) -> FunctionBackend:
     """Return a backend whose workers, or agents, are functions.
 
     One function plays every worker. It is called with a finding (`finding_id`, `summary`, `evidence`), and with the
@@ -35,7 +38,8 @@ def from_function(function: Function | Mapping[str, Function], *, max_concurrenc
     A plain function is asked about one finding after the other, in a thread of its own for each worker.
 
     What a function returns wrongly ends the run at its first call, with a SettingsError that names the function; later
-    it fails that finding alone, as an exception does (rule B8). Raises InputError for what is no function.
+    it fails that finding alone, as an exception does (rule B8). Raises InputError for what is not a function, and
+    SettingsError for another argument: `items_per_call` is one of `crossverify`.
 
     >>> import verifyplan as vp
     >>> def judge(finding):
@@ -46,6 +50,11 @@ def from_function(function: Function | Mapping[str, Function], *, max_concurrenc
     >>> list(run.frames.findings["classification"])
     ['full-consensus', 'worker-unique']
     """
+    if others:
+        raise SettingsError(
+            Problem(name, "is not an argument of from_function", _OTHERS_FIX.get(name, "leave it out"))
+            for name in others
+        )
     functions = dict(function) if isinstance(function, Mapping) else function
     named = functions.items() if isinstance(functions, dict) else [("function", functions)]
     problems = [

@@ -12,7 +12,7 @@ from verifyplan.reports import plan_challenges, plan_course, plan_grounds, plan_
 from verifyplan.reports.blocks import Page, PageSection, plain_text, strong_paragraphs
 from verifyplan.reports.pages import page_frame, page_html, page_markdown
 from verifyplan.reports.plan_facts import cited_places, nothing_looked_up, overflowed, unsettled
-from verifyplan.reports.plan_verdict import UNNAMED_CHALLENGE, acknowledge_command, counts, ending_of, lead
+from verifyplan.reports.plan_verdict import UNNAMED_CHALLENGE, answer_command, counts, ending_of, lead
 from verifyplan.reports.visible import one_line, sentence
 from verifyplan.rules.convergence import override_words
 from verifyplan.runlog.plan_state import PlanState
@@ -170,6 +170,7 @@ def _next_lines(state: PlanState) -> Iterator[str]:
     if ending.kind == "paused":
         waiting = state.waiting.items if state.waiting else ()
         name = next((name for name in waiting if name in state.challenges), UNNAMED_CHALLENGE)
-        yield f"Answer: {plain_text((acknowledge_command(name),))}; or context, override, abort"
+        command = answer_command(state, f"acknowledge:{name}", needs_note=True)
+        yield f"Answer: {plain_text((command,))}; or context, override, abort"
     else:
         yield f"Next: {ending.next_step}"

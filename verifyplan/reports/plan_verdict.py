@@ -32,7 +32,7 @@ from verifyplan.reports.plan_facts import (
 )
 from verifyplan.reports.plan_grounds import grounds, line_ranges, unchallenged_destruction, unread_notes
 from verifyplan.reports.visible import one_line, sentence
-from verifyplan.rules.going_on import how_to_go_on
+from verifyplan.rules.going_on import NO_LOG, how_to_go_on
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.text import counted
 
@@ -222,34 +222,37 @@ def _question(state: PlanState, waiting: Checkpoint) -> Iterator[Block]:
     yield Paragraph((Strong("The question:"), " ", Quoted(one_line(waiting.message, 4 * MAX_REASON_CHARACTERS))))
     known = [name for name in dict.fromkeys(waiting.items) if name in state.challenges]
     blocking = [name for name in known if state.challenges[name].severity == "BLOCKING"] or known
-    yield Paragraph(("Answer it in one of these ways, with the run's log for RUN:",))
-    yield Bullets(tuple(ways_to_answer(blocking, waiting.if_overridden)))
+    place = "" if state.log_place != NO_LOG else ", with the run's log for RUN"
+    yield Paragraph((f"Answer it in one of these ways{place}:",))
+    yield Bullets(tuple(ways_to_answer(state, blocking, waiting.if_overridden)))
 
 
-def ways_to_answer(names: Iterable[str], if_overridden: Mapping[str, str] | None = None) -> Iterator[Words]:
+def ways_to_answer(
+    state: PlanState, names: Iterable[str], if_overridden: Mapping[str, str] | None = None
+) -> Iterator[Words]:
     """Yield the commands that answer a pause about these challenges, and what each does."""
     some = list(names) or [UNNAMED_CHALLENGE]
-    yield _answer_command("context", " --note TEXT"), ": say what the agents did not know; the next iteration is told."
+    does = ": say what the agents did not know; the next iteration is told."
+    yield answer_command(state, "context", needs_note=True), does
     for name in some:
         does = f": accept the risk of {name}; the counts are judged again."
-        yield acknowledge_command(name), does
+        yield answer_command(state, f"acknowledge:{name}", needs_note=True), does
     for name in some:
         verdict = (if_overridden or {}).get(name)
         follows = f": {verdict}" if verdict else ""
         yield (
-            _answer_command(f"override:{name}", ""),
+            answer_command(state, f"override:{name}"),
             f": end the run now, with {name} left out of the counts{follows}.",
         )
-    yield _answer_command("abort", ""), ": end the run without a verdict."
+    yield answer_command(state, "abort"), ": end the run without a verdict."
 
 
-def acknowledge_command(name: str) -> Code:
-    """Return the command that accepts the risk of a challenge."""
-    return _answer_command(f"acknowledge:{name}", " --note TEXT")
-
-
-def _answer_command(answer: str, note: str) -> Code:
-    return Code(f"verifyplan resume RUN --answer {answer}{note}")
+def answer_command(state: PlanState, answer: str, *, needs_note: bool = False) -> Code:
+    """Return the command that answers a pause, or the Python call where no command makes the run's backend."""
+    command = _go_on(state)
+    if command.startswith("vp."):
+        return Code(f"{command.removesuffix(')')}, answer={answer!r}{', note=TEXT' if needs_note else ''})")
+    return Code(f"{command} --answer {answer}{' --note TEXT' if needs_note else ''}")
 
 
 def _listed(state: PlanState, title: str, challenges: Iterable[Challenge]) -> Iterator[Block]:

@@ -51,6 +51,8 @@ def estimate(
 ) -> Estimate:
     r"""Estimate the use of runs of models: for each role its calls, their tokens, and the price of these.
 
+    It takes the arguments of the run: `estimate(plan, repo, model=...)` for `verify(plan, repo)`, and
+    `estimate(findings, workers, model=..., items_per_call=10)` for `crossverify(findings, workers, items_per_call=10)`.
     The first request of each role is worded as it would be sent, and its tokens are counted by a rule of thumb; what
     comes back and what follows are allowances, in three cases. Nothing is sent, and no key is needed. See `.low`,
     `.expected`, `.high`, `.table`; `print` shows it in words.
@@ -58,22 +60,28 @@ def estimate(
     Args:
         source: a plan (a Markdown file or `Plan`); findings as `crossverify` takes them (a CSV or JSON file, a
             DataFrame, dictionaries); a list of such files; or a bundled set: "plans", "stdlib-claims".
-        repo_or_workers: what the run takes in this place: of a plan the folder, of findings the workers; a text or a
-            path is a folder.
-        repo: the folder that the plan or the evidence is about, here if left out; bundled sets have their own.
-        workers: the roster that votes on findings.
-        model: the model of everybody.
-        backend: in place of a model, the backend as it would be used.
-        batch: whether the runs would go through Message Batches, which take something off the price.
+        repo_or_workers: the second argument of the run: the folder of a plan (a text or a path), or the workers who
+            vote on findings.
+        repo: the folder that the plan or the evidence is about, by default the current one; bundled sets have their
+            own.
+        workers: the roster that votes on findings, if it is not the second argument.
+        model: the model of every role and worker.
+        backend: in place of a model, the backend of the run, such as `agents.Anthropic.keyless(workers={...})`.
+        batch: whether the runs would go through Message Batches, which lower the price.
         repetitions: how often each run would be made.
-        progress: whether to show it; by default where somebody can see it.
-        settings: those of `verify`, or of `crossverify`.
+        progress: whether to show progress; by default in a terminal or a notebook.
+        settings: further arguments of `verify`, or of `crossverify` for findings: `mode`, `max_rounds`, `rules`,
+            `items_per_call`, `only`, `plan_items`, `max_cost` and others.
 
     Raises InputError for what `verify` and `crossverify` would refuse, SettingsError where no model is named.
 
     >>> from verifyplan.plans.plan import parse_plan
     >>> estimate(parse_plan("# Fix a typo\n\nCorrect `README.md`."), model="claude-haiku-4-5").high.calls
     0
+    >>> claims = [{"finding_id": name, "summary": f"{name} is locked", "evidence": "README.md"} for name in ("F1", "F2")]
+    >>> cross = estimate(claims, ["ann", "bob"], model="claude-haiku-4-5", max_rounds=2, items_per_call=1)
+    >>> cross.low.calls, cross.high.calls  # two workers, one call a claim; one round or two
+    (4, 8)
     """
     check_counts(repetitions=repetitions)
     repo, workers = _places(repo_or_workers, repo, workers)

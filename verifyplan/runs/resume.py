@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from verifyplan import agents
@@ -218,7 +219,7 @@ def _pause_handler(
     if answer is None:
         return on_blocked
     if not isinstance(run, PlanRun) or run.waiting is None:
-        fix = "resume without an answer; `verifyplan log RUN` shows how far the run is"
+        fix = f"resume without an answer; `verifyplan log {quote(str(run.log_path))}` shows how far the run is"
         raise LogError(Problem(str(run.log_path), "waits for no answer", fix))
     answers: list[Answer] = [read_answer(answer, note) if isinstance(answer, str) else answer]
     return lambda pause: answers.pop() if answers else on_blocked(pause) if on_blocked else None

@@ -44,6 +44,14 @@ def test_pause_stops_the_run_with_the_question_it_asks():
     assert run.events[-1].kind == "blocked"
 
 
+def test_a_run_that_waits_names_the_command_that_answers_it(tmp_path):
+    answers = {"i1/challenger": {"challenges": TWO}}
+    run = run_of(answers, silent=True, panel=None, on_blocked="pause", log_dir=tmp_path)
+    command = f"verifyplan resume {run.log_path} --script SCRIPT --answer acknowledge:C1 --note TEXT"
+    assert command in str(run)
+    assert command in run.report()
+
+
 def test_a_question_is_made_of_the_challenges_where_the_synthesizer_asks_none():
     run, [pause] = asked(raised=TWO[:1])
     assert "C1: `locks` change while the plan is under way." in pause.question
