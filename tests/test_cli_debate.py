@@ -109,7 +109,7 @@ def test_a_debate_that_was_broken_off_is_resumed(cli, plays, tmp_path):
     with pytest.raises(StopError):
         vp.debate("greet", vp.agents.ScriptedBackend("script.json"), sink=stop)
     path = tmp_path / "runs/debate-001.jsonl"
-    assert "written with 'scripted', which is not made by name" in cli("resume", path).err
+    assert "written with 'scripted', which cannot be made from its name" in cli("resume", path).err
     done = cli("resume", path, "--script", "script.json")
     assert done.code == 0
     assert done.out.startswith("CONVERGED (VERIFIED) in turn 2")

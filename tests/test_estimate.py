@@ -393,13 +393,13 @@ def test_bundled_sets_are_known_by_name(monkeypatch, tmp_path, claims, library):
 
 
 def test_what_cannot_be_estimated_is_refused():
-    with pytest.raises(SettingsError, match=r"model: either a model or a backend"):
+    with pytest.raises(SettingsError, match=r"model: must be given, or a backend, and not both"):
         estimate(parse_plan(PLAN), REPO)
-    with pytest.raises(SettingsError, match=r"workers: nobody is named to vote"):
+    with pytest.raises(SettingsError, match=r"workers: must name who votes"):
         estimate(FOUND, REPO, model=MODEL)
-    with pytest.raises(SettingsError, match=r"workers: is there twice, also as \['ann', 'bob'\]"):
+    with pytest.raises(SettingsError, match=r"workers: is given twice, also as \['ann', 'bob'\]"):
         estimate(FOUND, ["ann", "bob"], workers=["ann"], model=MODEL)
-    with pytest.raises(SettingsError, match=r"repo: is there twice"):
+    with pytest.raises(SettingsError, match=r"repo: is given twice"):
         estimate(FOUND, REPO, repo=REPO, model=MODEL)
     with pytest.raises(SettingsError, match=r"repetitions: must be an integer of at least 1, got 0"):
         estimate(parse_plan(PLAN), REPO, model=MODEL, repetitions=0)

@@ -63,5 +63,5 @@ def test_what_must_be_a_mapping_is_one(call):
     ],
 )
 def test_runs_refuse_a_lone_name_before_anybody_is_asked(call, tmp_path):
-    with pytest.raises(InputError, match=r"list, .* got 'ann'|must name workers, got 'ann'|are a str, not a list"):
+    with pytest.raises(InputError, match=r"list, .* got 'ann'|must name workers, got 'ann'|must be a list, got a str"):
         call(tmp_path)

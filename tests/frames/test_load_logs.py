@@ -78,7 +78,7 @@ def test_damaged_logs_are_listed_with_their_line(folder):
     whole_log = (folder / "plan.jsonl").read_bytes()
     (folder / "sub" / "both.jsonl").write_bytes(whole_log.replace(b"claim 3", b"claim 4", 1))
     (folder / "empty.jsonl").write_bytes(b"")
-    with pytest.raises(LogError, match=r"empty\.jsonl: holds no run") as caught:
+    with pytest.raises(LogError, match=r"empty\.jsonl: contains no run") as caught:
         load(folder)
     assert any("both.jsonl: line" in problem.place for problem in caught.value.problems)
     lenient = load(folder, strict=False)

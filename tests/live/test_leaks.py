@@ -268,11 +268,11 @@ def test_what_names_workers_findings_and_folders_is_no_key(tmp_path):
             "backend": ScriptedBackend({}),
             "log_dir": tmp_path,
         } | settings
-        with pytest.raises(InputError, match="holds what looks like a key") as caught:
+        with pytest.raises(InputError, match="contains what looks like a key") as caught:
             vp.crossverify(**given)
         assert leaks(str(caught.value)) == []
         assert list(tmp_path.iterdir()) == []
-    with pytest.raises(InputError, match="panel: holds what looks like a key"):
+    with pytest.raises(InputError, match="panel: contains what looks like a key"):
         vp.verify(vp.plans.parse_plan(PLAN), tmp_path, backend=ScriptedBackend({}), panel=["ann", one], log_dir=None)
 
 

@@ -61,7 +61,7 @@ def test_cut_at_any_byte_the_whole_lines_are_read_and_the_rest_is_told(small):
 
 def test_cut_within_its_first_line_a_log_holds_no_run(small):
     for length in range(small.index(b"\n")):
-        with pytest.raises(LogError, match=r"holds no run: it has no whole run-started line.*begun anew"):
+        with pytest.raises(LogError, match=r"contains no run: it has no complete run-started line.*started again"):
             read(small[:length])
 
 
@@ -233,7 +233,7 @@ def test_a_log_that_does_not_begin_with_its_run_is_no_run(tmp_path, small):
     for number, record in enumerate(records[1:], start=1):
         line, digest = encode(record._replace(seq=number), digest)
         data += line
-    with pytest.raises(LogError, match="holds no run"):
+    with pytest.raises(LogError, match="contains no run"):
         read(data)
     rewritten(path, lambda record: record)
     assert path.read_bytes() == small

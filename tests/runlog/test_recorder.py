@@ -244,5 +244,5 @@ def test_what_a_sink_raises_comes_out_and_the_event_stays_on_disk(writer):
     with pytest.raises(RuntimeError, match="no more"):
         recorder.emit(asked("a"))
     assert writer.path.read_bytes().count(b"call-requested") == 1
-    with pytest.raises(LogError, match="holds no run"):
+    with pytest.raises(LogError, match="contains no run"):
         read_log(writer.path)

@@ -113,7 +113,7 @@ def test_what_a_censored_replay_did_not_reach_is_no_change(tmp_path):
 def test_resuming_an_older_run_is_refused_with_what_to_do_and_nothing_is_written(tmp_path):
     path = aged(broken_off(tmp_path, script(), "iteration-closed"))
     before = path.read_bytes()
-    fix = r"Fix: resume it with verifyplan 0\.1\.0, or begin the run anew; this verifyplan reads and replays it"
+    fix = r"Fix: resume it with verifyplan 0\.1\.0, or start the run again; this verifyplan reads and replays it"
     with pytest.raises(LogError, match=rf"cannot be resumed: {CHANGED}.*{fix}"):
         resume(path, backend=ScriptedBackend(script(), silent=True))
     assert path.read_bytes() == before

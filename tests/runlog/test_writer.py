@@ -96,7 +96,7 @@ def test_a_long_name_is_cut_to_what_file_systems_allow(tmp_path, name):
 def test_a_folder_that_takes_no_log_is_refused_in_words(tmp_path):
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "runs"):
-        with pytest.raises(LogError, match=r"takes no log \(.*\)\. Fix: name another folder"):
+        with pytest.raises(LogError, match=r"cannot hold a log \(.*\)\. Fix: name another folder"):
             LogWriter.create(folder, "plan")
 
 

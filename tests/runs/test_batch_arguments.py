@@ -34,9 +34,9 @@ def plan(tmp_path):
 
 @pytest.mark.parametrize("other", ["static", ScriptedBackend({}), Anthropic])
 def test_backends_without_batches_are_refused(other, plan, tmp_path):
-    with pytest.raises(SettingsError, match=r"has no message batches\. Fix: give agents"):
+    with pytest.raises(SettingsError, match=r"must be a backend with message batches, got .*\. Fix: give agents"):
         batch_verify(plan, tmp_path, backend=other, log_dir=tmp_path)
-    with pytest.raises(SettingsError, match="has no message batches"):
+    with pytest.raises(SettingsError, match="must be a backend with message batches"):
         batch_crossverify(FOUND, ["ann", "bob"], backend=other, log_dir=tmp_path)
 
 
@@ -44,10 +44,10 @@ def test_settings_that_are_unknown_or_set_by_the_batch_are_told_together(backend
     with pytest.raises(SettingsError) as told:
         batch_verify(plan, tmp_path, backend=backend, log_dir=tmp_path, pannel=None, timeout=3.0, repetition=2)
     words = str(told.value)
-    assert "pannel: is no setting of verify (did you mean 'panel'?)" in words
+    assert "pannel: is not a setting of verify (did you mean 'panel'?)" in words
     assert "timeout: is set by the batch itself" in words
     assert "repetition: is set by the batch itself" in words
-    with pytest.raises(SettingsError, match="adversarial: is no setting of crossverify"):
+    with pytest.raises(SettingsError, match="adversarial: is not a setting of crossverify"):
         batch_crossverify(FOUND, ["ann", "bob"], backend=backend, log_dir=tmp_path, adversarial=True)
 
 
@@ -71,11 +71,11 @@ def test_what_is_wrong_for_all_plans_is_told_once(backend, plan, tmp_path):
     ("given", "words"),
     [
         ({"repetitions": 0}, "repetitions: must be an integer of at least 1, got 0"),
-        ({"poll": 0}, "poll: 0 must be a number of seconds"),
+        ({"poll": 0}, "poll: must be a number of seconds, got 0"),
         ({"poll": float("nan")}, "poll: nan"),
         ({"settle": -1}, "settle: -1"),
         ({"poll": True, "settle": "1"}, "poll: True.*\n.*settle: '1'"),
-        ({"log_dir": None}, "log_dir: None must be the name of a folder"),
+        ({"log_dir": None}, "log_dir: must be the name of a folder, got None"),
         ({"log_dir": "a\0b"}, "log_dir"),
         ({"max_cost": 1.5, "policy": 3}, "policy"),
     ],
@@ -102,9 +102,9 @@ def test_a_plan_that_is_given_twice(backend, plan, tmp_path):
 
 def test_folders_without_plans_and_no_plans_at_all(backend, tmp_path):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InputError, match="folder: holds no plan"):
+    with pytest.raises(InputError, match="folder: contains no plans"):
         batch_verify(tmp_path / "folder", tmp_path, backend=backend, log_dir=tmp_path)
-    with pytest.raises(InputError, match="plans: name no plan"):
+    with pytest.raises(InputError, match="plans: must name a plan, got none"):
         batch_verify([], tmp_path, backend=backend, log_dir=tmp_path)
 
 

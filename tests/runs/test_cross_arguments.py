@@ -162,7 +162,7 @@ def test_plan_items_in_a_run_of_another_type(task_type):
 
 
 def test_a_plan_item_with_the_id_of_a_finding():
-    message = r"plan_items\[1\].finding_id: 'F-1' is the id of a finding, too"
+    message = r"plan_items\[1\].finding_id: 'F-1' is also the id of a finding"
     refused(message, InputError, task_type=PLAN, plan_items=[ITEM, ITEM | {"finding_id": "F-1"}])
 
 

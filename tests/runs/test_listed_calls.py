@@ -163,7 +163,7 @@ def test_rounds_that_are_none(number):
 
 
 def test_runs_that_can_make_no_listed_calls():
-    with pytest.raises(InputError, match="only: has no row, so that nothing would be asked"):
+    with pytest.raises(InputError, match="only: has no rows, so nothing would be asked"):
         only([])
     with pytest.raises(InputError, match="only: lists calls of a run in which nobody votes"):
         only(ROWS, settings={"enabled": False})

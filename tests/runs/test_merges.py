@@ -142,7 +142,7 @@ def test_findings_without_a_worker_are_voted_on_by_everybody_and_found_by_nobody
 
 
 def test_a_worker_that_is_missing_in_one_row_alone_is_a_mistake():
-    with pytest.raises(InputError, match=r"findings\[1\].worker: is missing. Fix: name who brought it"):
+    with pytest.raises(InputError, match=r"findings\[1\].worker: is missing. Fix: name who found it"):
         run_of({}, [finding(), {"finding_id": "F-2", "summary": "x"}])
 
 

@@ -82,9 +82,9 @@ def test_csv_extra_column_and_ragged_rows_are_told_with_their_row(tmp_path):
     assert len(told) == 2
     assert told[0].startswith("FILE[1]")
     assert "['b', 'c']" in told[0] or "None" in told[0]
-    assert told[1].startswith("FILE[2].worker: is missing. Fix: name who brought it, as in the other rows")
+    assert told[1].startswith("FILE[2].worker: is missing. Fix: name who found it, as in the other rows")
     told = problems(csv_file(tmp_path, "F-1,claim,ann,5", header="finding_id,summary,worker,score"))
-    assert told[0].startswith("FILE[0].score: is none of the columns that are read, received '5'")
+    assert told[0].startswith("FILE[0].score: is not a column that is read, received '5'")
 
 
 def test_csv_with_a_quote_that_never_ends(tmp_path):
@@ -112,9 +112,9 @@ def test_json_with_bom_and_truth_in_json(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "holds a dict at its top"),
-        ("null", "holds a NoneType at its top"),
-        ('"F-1"', "holds a str at its top"),
+        ("{}", "must hold a list, got a dict"),
+        ("null", "must hold a list, got a NoneType"),
+        ('"F-1"', "must hold a list, got a str"),
         ("", "is not JSON (Expecting value"),
         ("[{]", "is not JSON"),
         ("[" * 100_000, "is not JSON (maximum recursion depth exceeded"),
@@ -143,5 +143,5 @@ def test_plan_items_from_a_file(tmp_path):
 
 def test_a_misspelt_column_is_told_with_the_one_that_was_meant(tmp_path):
     told = problems(csv_file(tmp_path, "F-1,claim,ann", header="finding_id,summary,wroker"))
-    assert told[0].startswith("FILE[0].wroker: is none of the columns that are read (did you mean 'worker'?)")
+    assert told[0].startswith("FILE[0].wroker: is not a column that is read (did you mean 'worker'?)")
     assert "give finding_id, summary, and if you like evidence, worker" in told[0]

@@ -116,7 +116,7 @@ def test_every_problem_is_told_at_once_with_its_row():
 @pytest.mark.parametrize("source", [None, 5, b"finding_id"])
 def test_what_holds_no_rows_is_told(source):
     assert problems(source) == [
-        f"findings: a {type(source).__name__} holds no rows. "
+        f"findings: must be rows, got a {type(source).__name__}. "
         "Fix: give a CSV or JSON file, a DataFrame, or a list of dictionaries."
     ]
 

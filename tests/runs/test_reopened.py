@@ -371,7 +371,7 @@ def test_the_shell_reopens_a_run(tmp_path, cli):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"max_retries": 3}, "max_retries: is a setting of the models of the log alone"),
+        ({"max_retries": 3}, "max_retries: applies only to models that the log names"),
         ({"max_cost": -1}, "max_cost: cannot be"),
         ({"timeout": 0}, "timeout: must be a finite number above 0, got 0"),
         ({"max_retries": 1.5}, "max_retries: must be a whole number, got 1.5"),

@@ -107,5 +107,5 @@ def test_a_place_without_logs_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds no run"):
         vp.replay_run(tmp_path)
     (tmp_path / "a.json").write_text("{}")
-    with pytest.raises(InputError, match=r"holds no run log. Fix: name a run log \(.jsonl\)"):
+    with pytest.raises(InputError, match=r"contains no run log. Fix: name a run log \(.jsonl\)"):
         vp.replay_run(tmp_path)

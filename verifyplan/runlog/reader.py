@@ -202,8 +202,8 @@ class LogLines:
                 self.places.append(place)
                 yield record
         if not self.places:
-            fix = "name a log that `verifyplan verify` or `crossverify` wrote; a run that died at once is begun anew"
-            raise LogError(Problem(self._place, "holds no run: it has no whole run-started line", fix))
+            fix = "name a log that `verifyplan verify` or `crossverify` wrote; a run that died at once must be started again"
+            raise LogError(Problem(self._place, "contains no run: it has no complete run-started line", fix))
 
 
 def steps_of(values: dict[str, object], place: str) -> list[Step]:

@@ -60,7 +60,7 @@ class LogWriter:
                 path = _fresh(place, short)
         except OSError as error:
             fix = "name another folder for the log, or None to write none"
-            raise LogError(Problem(str(folder), f"takes no log ({error.strerror or error})", fix)) from None
+            raise LogError(Problem(str(folder), f"cannot hold a log ({error.strerror or error})", fix)) from None
         return cls(path, _locked(path), None, made)
 
     @classmethod
@@ -155,10 +155,10 @@ def _expect_present(log: Log, path: str | Path) -> None:
     started = log.records[0].event
     assert isinstance(started, RunStarted)  # noqa: S101  (`parse_log` refuses a log that begins otherwise)
     if changed := rules_changed(started):
-        fix = f"resume it with {writer_of(started)}, or begin the run anew; this verifyplan reads and replays it"
+        fix = f"resume it with {writer_of(started)}, or start the run again; this verifyplan reads and replays it"
         raise LogError(Problem(str(path), f"cannot be resumed: {changed}", fix))
     if log.version < OLDEST_RESUMED:
-        fix = f"go on with {writer_of(started)}; this one reads and replays it"
+        fix = f"resume it with {writer_of(started)}; this verifyplan reads and replays it"
         raise LogError(Problem(str(path), f"has version {log.version}, and {LOG_VERSION} is written now", fix))
 
 

@@ -28,7 +28,7 @@ FOLDER_NAME = re.compile(r"(?!\.)[\w.-]{1,100}")
 """Names of task types: they name a folder and a part of a file's name."""
 
 _FUNCTION_FIX = "give names here, as ['ann', 'bob'], and the function as backend=agents.from_function(function)"
-HOLDS_KEY = "holds what looks like a key, which no log shows: what is told apart by it would become the same"
+HOLDS_KEY = "contains what looks like a key, which logs redact: names that differ only in it would become equal"
 
 
 def read_roster(workers: Workers) -> list[str]:
@@ -46,7 +46,7 @@ def read_roster(workers: Workers) -> list[str]:
         Problem(
             "workers",
             f"must be names, got {short_repr(name)}",
-            _FUNCTION_FIX if callable(name) else "name each worker by a text",
+            _FUNCTION_FIX if callable(name) else "give each worker's name as a text",
         )
         for name in bad
     ]
@@ -139,7 +139,7 @@ def read_folder(value: object, name: str, subject: str) -> Path:
     if not Path(value).is_dir():
         raise InputError(Problem(name, f"{str(value)!r} is not a folder", fix))
     if not writable(str(Path(value).resolve())):
-        raise InputError(Problem(name, f"{str(value)!r} is a name that cannot be written down", "rename the folder"))
+        raise InputError(Problem(name, f"{str(value)!r} is a name that no log can hold", "rename the folder"))
     return Path(value)
 
 
@@ -178,7 +178,7 @@ def read_task_type(task_type: object, task_key: object) -> str:
     elif task_type is not None and redact(task_type) != task_type:
         problems.append(Problem("task_type", HOLDS_KEY, "name the kind of task"))
     elif task_type not in TASK_TYPES and (near := did_you_mean(task_type, TASK_TYPES)):
-        fix = f"use {one_of(TASK_TYPES)}, or a name of your own that is like none of them"
+        fix = f"use {one_of(TASK_TYPES)}, or a name of your own that resembles none of them"
         problems.append(Problem("task_type", f"{task_type!r} is unknown{near}", fix))
     if task_key is not None and not is_name(task_key):
         fix = "say what the run is about, or leave it out"

@@ -97,7 +97,7 @@ def compare_rules(
             step()
     if not rows:
         fix = "give logs of plan runs: files, a folder, a glob, or what verify returns"
-        found = f"hold none that can be replayed: {listed(problems)}" if problems else "hold no plan run"
+        found = f"contain no run that can be replayed: {listed(problems)}" if problems else "contain no plan run"
         raise InputError(Problem("plan_runs", found, fix))
     if problems:
         notes.append(f"{counted(len(problems), 'run')} could not be replayed: {listed(problems)}.")

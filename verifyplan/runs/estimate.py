@@ -87,7 +87,7 @@ def estimate(
     repo, workers = _places(repo_or_workers, repo, workers)
     if (model is None) == (backend is None):
         fix = "give model=, the id of a model, or backend=, agents.Anthropic(...)"
-        raise SettingsError(Problem("model", "either a model or a backend is estimated for, one of both", fix))
+        raise SettingsError(Problem("model", "must be given, or a backend, and not both", fix))
     speaker = backend or agents.Anthropic.keyless(model=model)
     with ExitStack() as folders:
         runs = list(_runs(source, repo, workers, settings, speaker, folders))
@@ -109,7 +109,7 @@ def _places(
     is_folder = isinstance(second, str | Path)
     if second is not None and (repo if is_folder else workers) is not None:
         name = "repo" if is_folder else "workers"
-        raise SettingsError(Problem(name, f"is there twice, also as {second!r}", "leave one of them out"))
+        raise SettingsError(Problem(name, f"is given twice, also as {second!r}", "leave one of them out"))
     if isinstance(second, str | Path):
         return second, workers
     return "." if repo is None else repo, workers if second is None else second
@@ -139,7 +139,7 @@ def _runs(
         yield _plan_run(source, repo, settings, backend)
     elif workers is None:
         fix = "give the names of those who vote behind the findings, as crossverify takes them, or as workers="
-        raise SettingsError(Problem("workers", "nobody is named to vote on the findings", fix))
+        raise SettingsError(Problem("workers", "must name who votes on the findings, got none", fix))
     else:
         yield _cross_run(source, repo, workers, settings, backend)
 

@@ -108,7 +108,7 @@ def _merge_problems(place: str, merged: Mapping[str, str], workers: Mapping[str,
             message = f"{name!r} is merged into {into!r}, which is itself merged into {merged[into]!r}"
             problems.append(Problem(place, message, f"merge {name!r} into {merged[into]!r}"))
         elif both := (joined[into] & workers[name]) - {None}:
-            message = f"{name!r} and {into!r} are both of {sorted(map(str, both))[0]!r}, who gave them two ids"
+            message = f"{name!r} and {into!r} were both found by {sorted(map(str, both))[0]!r}, under two ids"
             problems.append(Problem(place, message, "merge findings of different workers"))
         else:
             joined[into] |= workers[name]

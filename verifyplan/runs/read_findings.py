@@ -69,7 +69,7 @@ def read_findings(source: RowSource, roster: Sequence[str]) -> list[Finding]:
             fix = "give other claims other ids; workers that number their findings alike need a prefix each"
             problems.append(Problem(f"{row}.finding_id", message, fix))
         if finding.worker is None and named:
-            fix = "name who brought it, as in the other rows, or leave the worker out of all rows"
+            fix = "name who found it, as in the other rows, or leave the worker out of all rows"
             problems.append(Problem(f"{row}.worker", "is missing", fix))
         if finding.worker is not None and finding.worker not in roster:
             strangers.setdefault(finding.worker, []).append(f"{row}.worker")
@@ -103,10 +103,10 @@ def _no_voter(worker: str, rows: Sequence[str], roster: Sequence[str]) -> Proble
 def _other_claim(finding: Finding, first: Finding) -> str | None:
     """Return how a finding differs from the first of its id, if it is another claim (rule B2)."""
     if claim_words(finding.summary) != claim_words(first.summary):
-        return f"{finding.finding_id!r} claims {finding.summary!r:.60} here and {first.summary!r:.60} in a row before"
+        return f"{finding.finding_id!r} claims {finding.summary!r:.60} here and {first.summary!r:.60} in an earlier row"
     files, known = ({cited.path for cited in places(row.evidence)} for row in (finding, first))
     if files and known and not files & known:
-        return f"{finding.finding_id!r} cites {min(files)!r} here and {min(known)!r} in a row before"
+        return f"{finding.finding_id!r} cites {min(files)!r} here and {min(known)!r} in an earlier row"
     return None
 
 
@@ -133,7 +133,7 @@ def check_ids(findings: Sequence[Finding], items: Sequence[PlanItem]) -> None:
     problems = [
         Problem(
             f"plan_items[{position}].finding_id",
-            f"{item.finding_id!r} is the id of a finding, too",
+            f"{item.finding_id!r} is also the id of a finding",
             "give each plan item an id of its own, such as P-001",
         )
         for position, item in enumerate(items)
@@ -165,7 +165,7 @@ def _read_models(
                 column = ".".join(str(part) for part in detail["loc"])
                 message = detail["msg"]
                 if detail["type"] == "extra_forbidden":
-                    message = f"is none of the columns that are read{did_you_mean(column, model.model_fields)}"
+                    message = f"is not a column that is read{did_you_mean(column, model.model_fields)}"
                 if detail["type"] in ("extra_forbidden", "missing"):
                     said = of_column.setdefault((detail["type"], column), [])
                     said.append(said[0] if said else len(problems))
@@ -224,7 +224,7 @@ def read_rows(source: RowSource, name: str, required: Sequence[str]) -> tuple[st
         return name, source.to_dict("records")
     if isinstance(source, Iterable) and not isinstance(source, bytes):
         return name, list(source)
-    message = f"a {type(source).__name__} holds no rows"
+    message = f"must be rows, got a {type(source).__name__}"
     raise InputError(Problem(name, message, "give a CSV or JSON file, a DataFrame, or a list of dictionaries"))
 
 
@@ -250,7 +250,7 @@ def _csv_rows(text: str, path: Path, required: Sequence[str]) -> list[Any]:
             raise InputError(problems)
         return [{name: _plain(cell) for name, cell in row.items()} for row in reader]
     except csv.Error as error:
-        fix = "mend the quotes of that line, or give the findings as JSON"
+        fix = "correct the quotes in that line, or give the findings as JSON"
         raise InputError(Problem(f"{path}: line {reader.reader.line_num}", f"is not CSV ({error})", fix)) from None
 
 
@@ -266,5 +266,5 @@ def _json_rows(text: str, path: Path) -> list[Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(Problem(str(path), f"is not JSON ({error})", f"{fix}, or a .csv file with a header")) from None
     if not isinstance(rows, list):
-        raise InputError(Problem(str(path), f"holds a {type(rows).__name__} at its top", fix))
+        raise InputError(Problem(str(path), f"must hold a list, got a {type(rows).__name__}", fix))
     return rows

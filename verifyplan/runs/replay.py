@@ -122,7 +122,7 @@ def replay_run(
     if _are_of_votes(rules):
         fix = "votes are replayed by vp.replay(runs, rules=...), those of the panel of plan runs by panel_rules="
         received = f"{rules!r:.100}" if isinstance(rules, str | Mapping) else f"a {type(rules).__name__}"
-        problems.append(Problem("rules", f"must be those of plan runs, got {received}, rules of votes", fix))
+        problems.append(Problem("rules", f"must be rules of plan runs, got {received}, which are rules of votes", fix))
     elif rules is not None:
         options["rules"] = problems.of(lambda: stated_rules(rules, policy=policy, max_iterations=max_iterations))
     if panel_rules is not None:
@@ -179,7 +179,7 @@ def logs_of(runs: Run | str | Path | RunSet | Iterable[Run | str | Path]) -> lis
     logs: list[tuple[str, Run | str | None]] = [(file.run_id, file.path) for file in files if file.path.endswith(LOG)]
     if not logs:
         fix = "name a run log (.jsonl), a folder or a glob of such logs"
-        raise InputError(Problem(str(runs), "holds no run log", fix))
+        raise InputError(Problem(str(runs), "contains no run log", fix))
     return logs
 
 
@@ -253,7 +253,7 @@ def _changed_start(started: RunStarted, changes: dict[str, Any]) -> RunStarted:
     if of_panel := {"mode", "panel_rules"} & changes.keys():
         if settings.panel is None:
             fix = "leave it out"
-            raise SettingsError(Problem(name, "has no meaning: this run had no panel", fix) for name in of_panel)
+            raise SettingsError(Problem(name, "cannot be changed: this run had no panel", fix) for name in of_panel)
         changed["panel"] = _changed_panel(settings.panel, changes)
     made = inputs.model_copy(update={"settings": make_settings(**changed)})
     return started.model_copy(update={"inputs": made, "rules_digest": rules.digest})

@@ -180,7 +180,7 @@ def _check_max_retries(max_retries: int | None, run: Run, backend: str | Backend
     """Raise SettingsError where retries cannot be set, as the log's models do not go on."""
     if max_retries is not None and (backend is not None or "anthropic" not in str(run.started.backend)):
         fix = "leave it out, or give the backend that goes on with it: agents.Anthropic(..., max_retries=...)"
-        raise SettingsError(Problem("max_retries", "is a setting of the models of the log alone", fix))
+        raise SettingsError(Problem("max_retries", "applies only to models that the log names", fix))
 
 
 def _expect_no_replies_in_batches(path: Path, log: Log, past: Past) -> None:
@@ -215,12 +215,12 @@ def _pause_handler(
     """Return what answers pauses: `answer` the first, `on_blocked` the later ones."""
     if note and not isinstance(answer, str):
         fix = "give it with an answer such as 'context', or within the Answer"
-        raise InputError(Problem("note", "belongs to an answer that is a text, and there is none", fix))
+        raise InputError(Problem("note", "needs an answer that is a text, and there is none", fix))
     if answer is None:
         return on_blocked
     if not isinstance(run, PlanRun) or run.waiting is None:
         fix = f"resume without an answer; `verifyplan log {quote(str(run.log_path))}` shows how far the run is"
-        raise LogError(Problem(str(run.log_path), "waits for no answer", fix))
+        raise LogError(Problem(str(run.log_path), "does not wait for an answer", fix))
     answers: list[Answer] = [read_answer(answer, note) if isinstance(answer, str) else answer]
     return lambda pause: answers.pop() if answers else on_blocked(pause) if on_blocked else None
 
@@ -262,5 +262,7 @@ def _recorded_backend(description: dict[str, Any], base_url: str | None, past: P
                 "functions are not in the log, and no shell command makes them: in Python give those that answered "
                 "first, vp.resume(path, backend=vp.agents.from_function(...))"
             )
-        raise SettingsError(Problem("backend", f"the log was written with {name!r}, which is not made by name", fix))
+        raise SettingsError(
+            Problem("backend", f"the log was written with {name!r}, which cannot be made from its name", fix)
+        )
     return "static"

@@ -74,7 +74,7 @@ def test_an_ended_debate_comes_back_as_it_is(tmp_path):
 
 def test_an_answer_to_a_debate_is_refused(tmp_path):
     path = broken_off(tmp_path, CONVERGES, 3)
-    with pytest.raises(LogError, match="waits for no answer"):
+    with pytest.raises(LogError, match="does not wait for an answer"):
         resume(path, "acknowledge:C1", backend=Heard(CONVERGES))
 
 
@@ -89,19 +89,21 @@ def test_a_debate_that_static_agents_began_needs_somebody_who_can_write(tmp_path
     with pytest.raises(StopError):
         vp.debate("greet", OnceStatic(CONVERGES), log_dir=tmp_path, repo=ROOT, sink=stopping(3))
     path = tmp_path / "debate-001.jsonl"
-    with pytest.raises(SettingsError, match="architect: static agents play no role of a debate: they write nothing"):
+    with pytest.raises(
+        SettingsError, match="architect: static agents cannot play a role in a debate: they write nothing"
+    ):
         resume(path)
     assert resume(path, backend=Heard(CONVERGES)).status == "CONVERGED"
 
 
 def test_a_backend_that_no_name_makes_must_be_given(tmp_path):
     alone = broken_off(tmp_path / "alone", CONVERGES, 3)
-    with pytest.raises(SettingsError, match="written with 'scripted', which is not made by name"):
+    with pytest.raises(SettingsError, match="written with 'scripted', which cannot be made from its name"):
         resume(alone)
     with pytest.raises(StopError):
         vp.debate("greet", Heard(CONVERGES), Heard(CONVERGES), repo=ROOT, log_dir=tmp_path / "two", sink=stopping(3))
     two = tmp_path / "two" / "debate-001.jsonl"
-    with pytest.raises(SettingsError, match="written with 'scripted', which is not made by name"):
+    with pytest.raises(SettingsError, match="written with 'scripted', which cannot be made from its name"):
         resume(two)
     assert resume(two, backend=Pair(Heard(CONVERGES), Heard(CONVERGES))).status == "CONVERGED"
 

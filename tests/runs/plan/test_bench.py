@@ -154,7 +154,7 @@ def test_all_that_is_missing_is_told_at_once_and_nobody_is_asked(own):
         "labels: bads: no plan has this name (did you mean 'bad'?)",
     ]
     assert problems(held_out=True) == ["held_out: is True, and no label says so"]
-    assert problems(labels={}) == ["labels: label no plan"]
+    assert problems(labels={}) == ["labels: must label a plan, got none"]
     assert problems(plans=[]) == ["plans: must name a plan, got an empty list"]
     assert problems(plans=[3]) == ["plans: must be paths, got [3]"]
     (own / "more").mkdir()

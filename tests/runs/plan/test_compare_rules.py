@@ -164,9 +164,11 @@ def test_runs_are_taken_from_wherever_they_are_and_others_left_out(tmp_path):
 
 def test_what_cannot_be_replayed_is_named_and_nothing_at_all_refused(tmp_path):
     unread = concat([one_significant("gone").frames])
-    with pytest.raises(InputError, match=r"plan_runs: hold none that can be replayed: gone \(was not read from a log"):
+    with pytest.raises(
+        InputError, match=r"plan_runs: contain no run that can be replayed: gone \(was not read from a log"
+    ):
         compare_rules(unread, {"a": None})
-    with pytest.raises(InputError, match="plan_runs: hold no plan run"):
+    with pytest.raises(InputError, match="plan_runs: contain no plan run"):
         compare_rules(small_cross(tmp_path), {"a": None})
 
 

@@ -56,5 +56,5 @@ def test_rounds_that_were_never_held_are_censored_and_runs_without_a_panel_refus
     again = vp.replay_run(recorded(), panel_rules={"max_rounds": 2, "pruning": "none"})
     assert again.censored.startswith("i1/panel/r2/")
     run = run_of({}, silent=True, panel=None, max_iterations=1)
-    with pytest.raises(SettingsError, match=r"panel_rules: has no meaning: this run had no panel\. Fix: leave"):
+    with pytest.raises(SettingsError, match=r"panel_rules: cannot be changed: this run had no panel\. Fix: leave"):
         vp.replay_run(run, panel_rules="majority")

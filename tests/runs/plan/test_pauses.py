@@ -216,7 +216,7 @@ PAUSE = Pause("i1/pause-1", 1, "How?", ())
     [
         ("acknowledge:C3", "'C3' does not block this plan. Fix: name one of 'C1', 'C2', as in acknowledge:C1"),
         ("override", "None does not block this plan"),
-        ("abort:C1", "abort names no challenge. Fix: write 'abort' alone"),
+        ("abort:C1", "abort takes no challenge. Fix: write 'abort' alone"),
         ("context", "note: is blank"),
         (Answer("context", None, " "), "note: is blank"),
         (Answer("context", None, "\udcff"), "note: '.udcff' cannot be written down"),
@@ -225,7 +225,7 @@ PAUSE = Pause("i1/pause-1", 1, "How?", ())
         (Answer(["acknowledge"], "C1"), "is not an answer"),
         (("acknowledge", "C1"), "is not an answer"),
         (True, "answer: True is not an answer"),
-        (Answer("context", "C1", ""), "(?s)context names no challenge.*note: is blank"),
+        (Answer("context", "C1", ""), "(?s)context takes no challenge.*note: is blank"),
     ],
 )
 def test_an_answer_that_does_not_fit_is_told_in_words(given, message):

@@ -158,7 +158,7 @@ def test_what_was_settled_otherwise_leads_to_requests_that_are_others():
             {"rules": "majority"},
             r"got 'majority', rules of votes\. Fix: votes are replayed by vp\.replay\(runs, rules=",
         ),
-        ({"rules": VotingRules()}, "must be those of plan runs, got a VotingRules, rules of votes"),
+        ({"rules": VotingRules()}, "must be rules of plan runs, got a VotingRules, which are rules of votes"),
         (
             {"rules": {"majority": "2/3"}},
             r"got \{'majority': '2/3'\}, rules of votes\. Fix: votes are replayed by vp\.replay",

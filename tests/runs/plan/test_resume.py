@@ -136,7 +136,7 @@ def test_a_cross_run_cut_at_any_byte_is_resumed_to_the_same_events_and_artifact(
         path.write_bytes(whole[:length])
         path.with_suffix(".json").unlink(missing_ok=True)
         if length < first:
-            with pytest.raises(LogError, match="holds no run"):
+            with pytest.raises(LogError, match="contains no run"):
                 resume(path, backend=run_again())
             continue
         resumed = resume(path, backend=run_again())

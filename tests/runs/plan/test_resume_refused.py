@@ -38,7 +38,7 @@ def waiting(tmp_path) -> PlanRun:
         ("acknowledge", "", "None does not block this plan"),
         ("override:C99", "", "'C99' does not block this plan"),
         ("context", " ", "note: is blank"),
-        ("abort:C2", "", "abort names no challenge"),
+        ("abort:C2", "", "abort takes no challenge"),
         ("perhaps", "", "'perhaps' is not an answer"),
         ("", "", "'' is not an answer"),
     ],
@@ -53,7 +53,7 @@ def test_an_answer_that_does_not_fit_is_refused_and_changes_nothing(waiting, ans
 
 def test_a_note_without_an_answer_is_refused_and_not_dropped_in_silence(waiting):
     before = waiting.log_path.read_bytes()
-    with pytest.raises(InputError, match="note: belongs to an answer that is a text, and there is none"):
+    with pytest.raises(InputError, match="note: needs an answer that is a text, and there is none"):
         resume(waiting.log_path, note="we accept it")
     assert waiting.log_path.read_bytes() == before
 
@@ -64,7 +64,7 @@ def test_an_answer_where_nothing_waits_is_refused_and_changes_nothing(tmp_path):
     broken = broken_off(tmp_path / "b", script(), "iteration-closed")
     for path in (ended.log_path, cross.log_path, broken):
         whole = path.read_bytes()
-        with pytest.raises(LogError, match="waits for no answer"):
+        with pytest.raises(LogError, match="does not wait for an answer"):
             resume(path, "abort", backend=Heard({}))
         assert path.read_bytes() == whole
 

@@ -158,7 +158,7 @@ def test_a_plan_must_be_a_path_or_a_plan(given):
     ("given", "message"),
     [
         (parse_plan("# \udcff\n"), "holds halves of surrogate pairs"),
-        (parse_plan("# a\n", "\udcff.md"), "is a name that cannot be written down"),
+        (parse_plan("# a\n", "\udcff.md"), "is a name that no log can hold"),
     ],
 )
 def test_what_no_log_could_hold_is_refused_before_the_run(given, message):
@@ -272,7 +272,7 @@ def test_a_name_that_is_no_text_is_told_by_the_process(blocked):
     command = [Path(sys.executable).with_name("verifyplan"), "verify", b"\xff.md"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=blocked)
     assert done.returncode == 2
-    assert "is a name that cannot be written down" in done.stderr
+    assert "is a name that no log can hold" in done.stderr
     assert not (blocked / "runs").exists()
 
 

@@ -113,9 +113,9 @@ def _chosen(plans: Plans) -> tuple[list[str | Path | Plan], bool]:
         files = sorted(Path(str(source)).glob("*.md")) if is_folder else [source]
         chosen += files
         if not files:
-            problems.append(Problem(str(source), "holds no plan", "name a folder of .md files, or the files"))
+            problems.append(Problem(str(source), "contains no plans", "name a folder of .md files, or the files"))
     if not named:
-        problems.append(Problem("plans", "name no plan", "name Markdown files, or a folder of them"))
+        problems.append(Problem("plans", "must name a plan, got none", "name Markdown files, or a folder of them"))
     if problems:
         raise InputError(problems)
     return chosen, False

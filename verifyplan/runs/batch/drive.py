@@ -167,7 +167,7 @@ def _check_apart(jobs: Sequence[BatchJob]) -> None:
     keys = [job.key for job in jobs]
     twice = [job for at, job in enumerate(jobs) if job.key in keys[:at]]
     if twice:
-        fix = "give it once, and say repetitions= to have it done several times"
+        fix = "give it once, with repetitions= for several runs"
         raise InputError(Problem(job.stem, "is given twice, with the same settings", fix) for job in twice)
 
 
@@ -177,7 +177,9 @@ def _check_times(*, poll: float, settle: float) -> None:
     for name, value, least in (("poll", poll, 0.01), ("settle", settle, 0.0)):
         number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
         if not number or value < least:
-            problems.append(Problem(name, f"{value!r} must be a number of seconds", f"give seconds from {least:g}"))
+            problems.append(
+                Problem(name, f"must be a number of seconds, got {value!r}", f"give seconds from {least:g}")
+            )
     if problems:
         raise SettingsError(problems)
 

@@ -171,7 +171,7 @@ def expect_model_backend(backend: str | Backend) -> ModelBackend:
         return backend
     name = repr(backend) if isinstance(backend, str) else type(backend).__name__
     fix = "give agents.Anthropic(model=...); `verify` and `crossverify` take any backend"
-    raise SettingsError(Problem("backend", f"{name} has no message batches", fix))
+    raise SettingsError(Problem("backend", f"must be a backend with message batches, got {name}", fix))
 
 
 def expect_folder(name: str, folder: object) -> Path:
@@ -179,7 +179,7 @@ def expect_folder(name: str, folder: object) -> Path:
     if isinstance(folder, str | Path) and "\0" not in str(folder):
         return Path(folder)
     fix = "name a folder: a batch may take a day, and goes on from its logs"
-    raise SettingsError(Problem(name, f"{folder!r} must be the name of a folder", fix))
+    raise SettingsError(Problem(name, f"must be the name of a folder, got {folder!r}", fix))
 
 
 def read_settings(
@@ -197,7 +197,7 @@ def read_settings(
             problems.append(Problem(name, "is set by the batch itself: each run is one of many", "leave it out"))
         elif name not in known:
             fix = f"use one of {', '.join(known)}"
-            problems.append(Problem(name, f"is no setting of {function.__name__}{did_you_mean(name, known)}", fix))
+            problems.append(Problem(name, f"is not a setting of {function.__name__}{did_you_mean(name, known)}", fix))
     if problems:
         raise SettingsError(problems)
     return known | dict(settings)

@@ -42,8 +42,8 @@ def with_listed_calls(inputs: CrossInputs, source: RowSource | None, matcher: Ma
         fix = "make a run of each: for run_id, rows in table.groupby('run_id')"
         problems.append(Problem(f"{place}.run_id", f"names {len(runs)} runs, such as {runs[0]!r} and {runs[1]!r}", fix))
     if not rows:
-        fix = "list calls, or leave it out; settle(n) plans none where no bound of the frontier is open"
-        problems.append(Problem(place, "has no row, so that nothing would be asked", fix))
+        fix = "list calls, or leave it out; settle(n) plans no calls if every bound of the frontier is closed"
+        problems.append(Problem(place, "has no rows, so nothing would be asked", fix))
     if problems:
         raise InputError(problems)
     rules = inputs.rules.model_copy(update={"stop": "round"})  # the list says who is asked

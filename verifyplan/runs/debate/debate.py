@@ -185,7 +185,7 @@ def read_documents(documents: object) -> dict[str, str]:
         return {}
     if not isinstance(documents, Mapping):
         fix = "give a mapping of names to texts"
-        raise InputError(Problem("documents", f"are a {type(documents).__name__}, not a mapping", fix))
+        raise InputError(Problem("documents", f"must be a mapping, got a {type(documents).__name__}", fix))
     problems = Problems()
     for name, text in documents.items():
         if not isinstance(name, str) or not _is_document_name(name):
@@ -209,7 +209,7 @@ def read_challenges(challenges: object) -> tuple[Challenge, ...]:
     """Return the challenges of a list; InputError listing every field that does not fit."""
     fix = "give challenges of a plan run, such as those of `run.state.pool`"
     if isinstance(challenges, str | Mapping) or not isinstance(challenges, Sequence):
-        raise InputError(Problem("challenges", f"are a {type(challenges).__name__}, not a list", fix))
+        raise InputError(Problem("challenges", f"must be a list, got a {type(challenges).__name__}", fix))
     problems, read = Problems(), []
     for number, challenge in enumerate(challenges):
         try:

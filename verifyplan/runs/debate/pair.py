@@ -39,7 +39,7 @@ def backend_of_roles(
 def _role_backend(role: str, backend: str | Backend | None, repo: str | Path, repetition: int) -> Backend:
     fix = "give agents.Anthropic(model), a ScriptedBackend(script), or an object of your own with its methods"
     if isinstance(backend, StaticBackend) or backend == "static":
-        raise SettingsError(Problem(role, "static agents play no role of a debate: they write nothing", fix))
+        raise SettingsError(Problem(role, "static agents cannot play a role in a debate: they write nothing", fix))
     if not isinstance(backend, Backend) or isinstance(backend, type):
         got = "none" if backend is None else repr(backend)
         raise SettingsError(Problem(role, f"must be a backend that can write, got {got}", fix))

@@ -137,7 +137,9 @@ def bench_inputs(plans: PlanPaths | None, labels: Labels | None, repo: object, h
     if read and not kept:
         problems.append(Problem("held_out", f"is {held_out}, and no label says so", "leave it out, or label plans so"))
     if not read and not problems:
-        problems.append(Problem("labels", "label no plan", "give a label for each plan that is to be scored"))
+        problems.append(
+            Problem("labels", "must label a plan, got none", "give a label for each plan that is to be scored")
+        )
     if problems or files is None:
         raise InputError(problems)
     unlabelled = tuple(name for name in files if name not in {label.plan for label in read})

@@ -78,7 +78,7 @@ def answer_event(reply: Answer | str, pause: Pause) -> AnswerGiven:
         fix = f"name one of {one_of(names)}, as in {answer.kind}:{names[0]}"
         problems.append(Problem("answer", f"{answer.challenge!r} does not block this plan", fix))
     if answer.kind not in ABOUT_A_CHALLENGE and answer.challenge is not None:
-        problems.append(Problem("answer", f"{answer.kind} names no challenge", f"write {answer.kind!r} alone"))
+        problems.append(Problem("answer", f"{answer.kind} takes no challenge", f"write {answer.kind!r} alone"))
     if not isinstance(answer.note, str) or not writable(answer.note):
         problems.append(Problem("note", f"{answer.note!r} cannot be written down", "write it as text"))
     elif answer.kind == "context" and not answer.note.strip():

@@ -172,7 +172,7 @@ def _read_plan(plan: object) -> Plan:
         raise InputError(Problem("plan", f"is a {type(plan).__name__}, not a path", fix))
     path = plan.path if isinstance(plan, Plan) else str(plan)
     if not writable(path):
-        raise InputError(Problem("plan", f"{path!r} is a name that cannot be written down", "rename the file"))
+        raise InputError(Problem("plan", f"{path!r} is a name that no log can hold", "rename the file"))
     parsed = plan if isinstance(plan, Plan) else read_plan(plan)
     if not parsed.text.strip():
         raise InputError(Problem("plan", f"{path!r} holds no text", "write the plan down, or name another file"))
