@@ -76,8 +76,8 @@ class Caller:
     def refusal(self, call_id: str, name: str | None = None) -> str:
         """Return why a limit keeps a call back, or all calls below an id that ends in a slash; blank where none does.
 
-        `name` is how the reason names it. A call whose request is on disk was not kept back: the limits of now do not
-        decide again what was decided then.
+        `name` is how the reason names the call. A call whose request is on disk was not kept back then, and present
+        limits do not change that.
         """
         return "" if self.past.was_asked(call_id) else self._usage_limit.refusal(name or call_id)
 
@@ -88,12 +88,12 @@ class Caller:
     async def read_all(self, requests: Collection[RequestT], read: Callable[[RequestT, Result], T]) -> list[T]:
         """Make all calls, as many at once as the backend takes, and return what `read` makes of each, in their order.
 
-        Requests are gone through more than once and results are dropped when they are read, so that of thousands of
-        calls few need be in memory, if the collection makes its requests as they are needed.
+        Requests are iterated more than once, and results are dropped once they are read. So few of thousands of calls
+        are in memory, if the collection makes its requests as they are needed.
 
-        A call that raises or takes longer than the timeout has failed; it is no error of the run. Errors of the log
-        or of the sink, Ctrl-C and the like end all calls and come out as they are. CensoredError before any call is
-        made if this is a replay and a call has no recorded reply.
+        A call that raises or takes longer than the timeout has failed, which is not an error of the run. Errors of the
+        log or of the sink, and interrupts, end all calls and are raised unchanged. Raises CensoredError before any call
+        is made if this is a replay and a call has no recorded reply.
         """
         call_ids = [request.call_id for request in requests]
         if self._backend is None:
@@ -150,16 +150,17 @@ class Caller:
         return Counter(self._limited_endpoint(request) for request in requests if request.call_id in missing)
 
     def _limited_endpoint(self, request: Request) -> str:
-        """Return the address that a request goes to if that has a limit of its own; blank if it has none."""
+        """Return the address of a request if that endpoint has its own limit; blank if it has none."""
         if not self._endpoint_limits or not isinstance(self._backend, LimitedBackend):
             return ""
         address = self._backend.address_for(request)
         return address if address in self._endpoint_limits else ""
 
     async def _live(self, calls: Mapping[str, tuple[int, Iterator[Awaitable[None]]]]) -> None:
-        """Make so many calls of each endpoint, whose results are then on disk; those without a limit are one endpoint.
+        """Make the calls of each endpoint, as many at once as its limit allows; those without a limit are one endpoint.
 
-        A task makes one call after the other, for few exist; calls that wait for their endpoint keep back no others.
+        Their results are on disk when this returns. Few tasks each make one call after another, and calls that wait for
+        their endpoint do not delay others.
         """
 
         async def make_calls(of_endpoint: Iterator[Awaitable[None]]) -> None:
@@ -182,7 +183,7 @@ class Caller:
                 await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _call(self, request: Request) -> Result:
-        """Make one call when a slot is free; when this returns, what was paid for, its turns or result, is on disk."""
+        """Make one call when a slot is free; its turns or its result are on disk when this returns."""
         async with self._slots:
             try:
                 result = await self._result(request)
@@ -194,7 +195,7 @@ class Caller:
         return result
 
     async def _result(self, request: Request) -> Result:
-        """Return the event that says how a call ended; the timeout begins here."""
+        """Return the event that records how a call ended; the timeout begins here."""
         began = time.monotonic()
         clock = CallClock(self._timeout)
         turns = CallTurns(self._emitter, self._usage_limit, clock)
@@ -209,7 +210,7 @@ class Caller:
         except Exception as error:
             if self._emitter.error is not None:  # the log or the sink failed, not the agent
                 raise self._emitter.error from None
-            if isinstance(error, SettingsError):  # a wrong key: set right, the run goes on where it was
+            if isinstance(error, SettingsError):  # a wrong key: once it is corrected, the run can be resumed
                 raise
             status, reason = self._failure(error)
         return CallFailed(
@@ -237,7 +238,7 @@ class Caller:
 
 
 def _plain_reason(text: str) -> str:
-    """Return a reason as it can be written down: short, without half characters, without secrets."""
+    """Return a reason as a log can hold it: short, without halves of surrogate pairs, without secrets."""
     return truncate(redact(text.encode(errors="backslashreplace").decode()), REASON_LENGTH, mark_included=True)
 
 

@@ -13,9 +13,9 @@ from verifyplan.runlog.recorder import Recorder
 class Emitter:
     """Takes the events of a run: records each and hands it to the folds, such as the run's state.
 
-    `count` takes each event of the log once, whether it still counts or not, and then those that are new: what was used
-    is used. Calls that are under way at once (`with emitter`) emit by `emit_unsynced` and share the waits for the disk.
-    Once that fails, none of them emits any more.
+    `count` takes each event of the log once, superseded ones too, and then those that are new. Calls that are under
+    way at once (`with emitter`) use `emit_unsynced` and share the waits for the disk. If that fails, none of them can
+    emit further events.
     """
 
     def __init__(self, recorder: Recorder, count: Sink, *folds: Sink) -> None:
@@ -23,7 +23,7 @@ class Emitter:
         for event in recorder.past.events:
             count(event)
         self.error: BaseException | None = None
-        """The error of the log or of the sink: it ends the run, and is no failure of an agent."""
+        """The error of the log or of the sink: it ends the run, and is not a failure of an agent."""
         self._folds = folds
         self._emitted = self._on_disk = 0
         self._syncing = asyncio.Lock()

@@ -113,7 +113,7 @@ class QueueLoop:
         return QueueResult(state, number, cut_off, tuple(self._classes))
 
     async def _round(self, number: int) -> tuple[bool, str]:
-        """Hold one round; whether it was aborted without classifying anything, and why the budget cut it off, if so.
+        """Run one round; return whether it was aborted without classifying anything, and why the budget cut it off.
 
         It is aborted if no dispatch gave a result, or the budget was used up: the end of a budget must not look like
         what workers think. Listed calls are all made, unless the budget is used up.
@@ -157,9 +157,9 @@ class QueueLoop:
         return [item for item in self._queue if worker not in item.discoverers and asked[self._position[item.id]]]
 
     def _requests(self, worker: str, number: int) -> list[Callable[[], WorkerRequest]]:
-        """Return what makes the requests of one dispatch.
+        """Return functions that make the requests of one dispatch: one request for all items, or one for every few.
 
-        There are none for nothing to verify, one for all items, or one for every few.
+        There are none if there is nothing to verify.
         """
         call_id = f"{'p' if self.part == PLAN_BODY else 'r'}{number}/{worker}"
         if self.part == "challenges":
@@ -259,7 +259,7 @@ class QueueLoop:
 
 
 class WorkerRequests(Collection[WorkerRequest]):
-    """Requests that are made anew each time they are gone through: thousands would fill the memory."""
+    """Requests that are made again on each iteration: thousands of them would fill the memory."""
 
     def __init__(self, makers: Sequence[Callable[[], WorkerRequest]]) -> None:
         self._makers = makers
@@ -298,7 +298,7 @@ class DispatchOutcome:
 
 
 def outcome_of(request: WorkerRequest, result: Result) -> DispatchOutcome:
-    """Return how a call ended; an answer without any vote that can be read is an error, an empty one is not."""
+    """Return how a call ended; an answer in which no vote can be read is an error, an empty one is not."""
     items = tuple(item.finding_id for item in request.items)
     if isinstance(result, CallFailed):
         status: Literal["timeout", "error"] = "timeout" if result.status == "timeout" else "error"

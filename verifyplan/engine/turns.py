@@ -84,7 +84,7 @@ class LiveSending(Sending):
     def note(self, attempt: Attempt) -> None:
         """Record how a request ended; of one that was answered, when the reply is recorded (`note_answered`).
 
-        Else a process that dies between the two, as with a full disk, would leave an answer that nobody counts.
+        Otherwise, a process that dies between the two, as with a full disk, would leave an answer that is not counted.
         """
         self._made += 1
         self._has_lost |= attempt.perhaps_billed
@@ -101,13 +101,13 @@ class LiveSending(Sending):
             self._answered = None
 
     def note_unrecorded(self, started: str, duration_ms: int) -> None:
-        """Record the request of a reply that an earlier process recorded, and then ended; its bytes nobody knows."""
+        """Record the request of a reply that an earlier process recorded before it ended; its bytes are unknown."""
         facts = {"started": started, "duration_ms": duration_ms, "sent_bytes": 0, "received_bytes": 0}
         self.note(Attempt(call_id=self._turn, number=1, status=STATUS_OK, **facts))
         self.note_answered()
 
     async def pause(self, seconds: float) -> None:
-        """Return when so many seconds are over and the run may send the turn again; LimitError where it may not."""
+        """Wait for some seconds, and until the run may send the turn again; LimitError if it may not."""
         await asyncio.sleep(seconds)
         if self._has_lost:
             self._has_lost = False
@@ -115,7 +115,7 @@ class LiveSending(Sending):
 
 
 class CallTurns:
-    """The turns of one call, recorded or to be made; `usage` and `tools` add up those of all turns so far."""
+    """The turns of one call, recorded or still to be made; `usage` and `tools` are the sums over all turns so far."""
 
     def __init__(self, emitter: Emitter, usage_limit: UsageLimit, clock: CallClock) -> None:
         self.usage = Usage()
@@ -165,9 +165,9 @@ class CallTurns:
             self._emitter.emit_unsynced(attempt)
 
     def _note_unrecorded(self, sending: LiveSending, known: TurnReplied | None, attempts: Sequence[Attempt]) -> None:
-        """Record the request of a reply on disk, where a process ended between both.
+        """Record the request of a reply on disk, if a process ended between the two.
 
-        Replies of batches have none, nor do those in logs of before, whose turns have no estimate.
+        Replies of batches have no request, nor do replies in older logs, whose turns have no estimate.
         """
         if known is None or known.batch is not None or any(not attempt.error for attempt in attempts):
             return
@@ -176,7 +176,7 @@ class CallTurns:
             sending.note_unrecorded(record.at, known.duration_ms)
 
     async def reserve(self, name: str, estimate: Usage | None) -> None:
-        """Wait until there is room for what is about to be sent; LimitError where the run may not send any more."""
+        """Wait until there is room for what is about to be sent; LimitError if the run may not send any more."""
         with self._clock.stopped():
             refusal = await self._usage_limit.reserve(name, estimate)
         if refusal:
@@ -196,7 +196,7 @@ class CallTurns:
 
     @staticmethod
     async def _send(turn: str, send: Send) -> TurnReplied:
-        """Send a turn; ValueError for a message that no log can hold, which is a fault of the call, not of the run."""
+        """Send a turn; ValueError for a message that no log can hold, which is an error of the call, not of the run."""
         began = time.monotonic()
         reply = await send()
         return TurnReplied(

@@ -80,7 +80,7 @@ class UsageLimit:
     async def reserve(self, name: str, estimate: Usage | None) -> str:
         """Reserve the estimate of what is about to be sent, when there is room for it; return why there is none.
 
-        Whoever waits first is first. `release` ends the reservation, once what was used is added.
+        Reservations are made in the order of these calls. `release` ends one, once its usage is added.
         """
         if self.limits.max_tokens is None and self.limits.max_cost is None:
             return ""

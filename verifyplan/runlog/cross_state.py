@@ -41,7 +41,7 @@ class CrossState:
         return self.ended.outcome if self.ended and isinstance(self.ended.outcome, CrossOutcome) else None
 
     def add(self, event: Event) -> None:
-        """Take in one more event; events that carry no state are passed over."""
+        """Take in one more event; events that carry no state are ignored."""
         match event.type:  # not the class: events read for tables are structs
             case "run-started":
                 self.started = event
@@ -71,7 +71,7 @@ def fold_cross(events: Iterable[Event]) -> CrossState:
 def artifact_of(state: CrossState, part: Part = "findings") -> Artifact:
     """Return the state artifact, schema 1.2, of an ended run; or the same shape for its plan body (rules B9, B10).
 
-    Raises ValueError if the run has not ended, as a finding without a class has no place in an artifact.
+    Raises ValueError if the run has not ended, as each finding of an artifact has a class.
     """
     without_findings = artifact_without_findings(state, part)
     return without_findings.model_copy(update={"findings": tuple(findings_of(state, part))})

@@ -1,7 +1,7 @@
-"""Tell which records of a log count: after a reopening, those of the present decision (rule E6).
+"""Find which records of a log count: after a reopening, those of the present decision (rule E6).
 
-A reopening asks failed calls again. What was derived from their failure is *superseded*: it stays in the log and counts
-no more. A reply on disk answers a later request again if that request equals its own.
+A reopening asks failed calls again. What was derived from their failure is *superseded*: it stays in the log but no
+longer counts. A reply on disk answers a later request again if that request equals its own.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def key_of(event: Event) -> Key | None:
 
 
 def is_reopened(records: Sequence[Record]) -> bool:
-    """Return whether a log holds a reopening; one that is read from its file is searched, not parsed."""
+    """Return whether a log contains a reopening; records that are read from a file are searched, not parsed."""
     if isinstance(records, StoredRecords) and not records.mention(REOPENED):
         return False
     return any(record.event.type == REOPENED for record in records)
@@ -154,7 +154,7 @@ class CountedRecords:
             self._retry(call_id)
 
     def _retry(self, call_id: str) -> None:
-        """Offer the result of a call no more, nor its turns, unless it goes on from them."""
+        """Withdraw the result of a call, and its turns unless the call goes on from them."""
         position = self._offered.pop(("result", call_id), None)
         result = self._records[position].event if position is not None else None
         turns = [self._records[place].event for place in self._turns.get(call_id, ())]
@@ -169,7 +169,8 @@ class CountedRecords:
     def take_up(self, event: Event, position: int | None = None) -> list[int]:
         """Let what is offered count again from a request or pause on that is new, if that equals the earlier one.
 
-        What a request that differs was offered counts no more. `position` is that of the event, if it is in the log.
+        What was offered to a request that differs no longer counts. `position` is that of the event if it is in the
+        log.
         Return the positions of what counts again.
         """
         if isinstance(event, Checkpoint):

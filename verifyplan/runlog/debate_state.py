@@ -40,13 +40,13 @@ class DebateState:
 
     @property
     def turns(self) -> int:
-        """The turn that the debate has come to; 0 before the first message, unless it ended there."""
+        """The last turn so far; 0 before the first message, unless the debate ended there."""
         if self.outcome is not None:
             return self.outcome.turns
         return self.messages[-1].turn if self.messages else 0
 
     def add(self, event: Event) -> None:
-        """Take in one more event; events that carry no state are passed over."""
+        """Take in one more event; events that carry no state are ignored."""
         match event:
             case RunStarted():
                 self.started = event

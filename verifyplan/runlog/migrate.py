@@ -1,4 +1,4 @@
-"""Read logs of older versions: of the event model as the present one, of the rules as they were decided (rule E1)."""
+"""Turn events of older versions into those of today, and say which rules decided an older run (rule E1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verifyplan.version import RULES_VERSION, VERSION
 
 Values = dict[str, Any]
 Step = Callable[[Values], Values | None]
-"""Turns the JSON values of one event into those of the next version; None where the event is no more."""
+"""Turns the JSON values of one event into those of the next version; None drops the event."""
 
 
 def _same(values: Values) -> Values:
@@ -56,12 +56,12 @@ STEPS: Mapping[int, Step] = {1: _same, 2: _by_the_first_rules, 3: _with_rules_as
 the version that was, in `tests/runlog/logs`."""
 
 OLDEST_RESUMED = 3
-"""Logs from this version on can be gone on with: later steps change `run-started` alone, or only add, so that the
-events of today may follow theirs."""
+"""The oldest version that can be resumed: later steps change only `run-started`, or only add, so events of today can
+follow."""
 
 
 def steps_from(version: object, place: str, steps: Mapping[int, Step] = STEPS, now: int = LOG_VERSION) -> list[Step]:
-    """Return the steps that lead from a version to the present one, in order; LogError for a version that is none."""
+    """Return the steps that lead from a version to the present one, in order; LogError for an unknown version."""
     if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= now:
         fix = "read it with the verifyplan that wrote it, or a newer one"
         raise LogError(Problem(place, f"has version {version!r}; this verifyplan reads 1 to {now}", fix))
@@ -69,7 +69,7 @@ def steps_from(version: object, place: str, steps: Mapping[int, Step] = STEPS, n
 
 
 def migrate(values: Values, steps: list[Step]) -> Values | None:
-    """Return an event's values after all steps; None where it is no more.
+    """Return an event's values after all steps; None where a step drops it.
 
     >>> migrate({"type": "run-started", "version": 1}, [lambda values: values | {"version": 2}])
     {'type': 'run-started', 'version': 2}
@@ -83,7 +83,7 @@ def migrate(values: Values, steps: list[Step]) -> Values | None:
 
 
 def rules_changed(started: RunStarted) -> str | None:
-    """Say that a run was decided by other rules than today's and which verifyplan checks it; None if by today's."""
+    """Return a sentence if other rules than today's decided a run, with the verifyplan that checks it; else None."""
     if started.rules_version == RULES_VERSION:
         return None
     return (

@@ -1,4 +1,4 @@
-"""State of a plan run as a fold over its events; the loop itself knows nothing else (rule E1)."""
+"""Fold the events of a plan run into its state, which is all that the loop knows (rule E1)."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class PlanState:
         return last if unanswered and last is not None and last.iteration == self.iteration else None
 
     def add(self, event: Event) -> None:
-        """Take in one more event; events that carry no state are passed over."""
+        """Take in one more event; events that carry no state are ignored."""
         match event.type:  # not the class: events read for tables can be structs
             case "challenge-raised" | "challenge-admitted" | "challenge-overflowed" | "status-changed":
                 self._challenge(event)
@@ -252,7 +252,7 @@ class PlanState:
         self.tools.update(use.tool for use in event.tools if not use.refused)
 
     def _course(self, event: Event) -> None:
-        """Take in how the run goes on: iterations, pauses, its end, and what is only listed."""
+        """Take in the course of the run: iterations, pauses, its end, and events that are only listed."""
         match event:
             case RunStarted():
                 self.started = event

@@ -1,4 +1,4 @@
-"""Read a run log: its records in memory where they are few, else read from the file as they are gone through."""
+"""Read a run log and check each line; keep few records in memory, and read many from the file again (rule E1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_RECORDS_IN_MEMORY = 20_000
 
 
 class StoredRecords(Sequence[Record]):
-    """The first `count` records of a log, read from the file each time; in memory is where each line begins.
+    """The first `count` records of a log, read from the file each time; only the places of lines are in memory.
 
     The file must stay where it is; lines may be added to it. LogError where it is gone or damaged.
     """
@@ -57,7 +57,7 @@ class StoredRecords(Sequence[Record]):
             values = from_json(stream.readline())
         values.pop("digest")
         record = record_of(values, values["seq"], self._steps, str(self.path))
-        assert record is not None  # noqa: S101  (lines of events that are no more have no place)
+        assert record is not None  # noqa: S101  (dropped events have no place)
         return record
 
     def content(self) -> bytes:
@@ -69,7 +69,7 @@ class StoredRecords(Sequence[Record]):
             return stream.read(end)
 
     def mention(self, words: str) -> bool:
-        """Return whether the line of a record holds these words, as its type or in a text."""
+        """Return whether the line of a record contains these words, as its type or in a text."""
         searched = words.encode()
         with _opened(self.path) as stream:
             return any(searched in line for line in islice(stream, self._count))
@@ -94,20 +94,20 @@ class Log(NamedTuple):
     torn_bytes: int
     ends_in_line_feed: bool
     lines: int
-    """Whole lines, events that are no more included."""
+    """Whole lines, those of dropped events included."""
     version: int
     """Of the event model that wrote it."""
     places: array[int]
     """Where the line of each record begins, in bytes."""
     steps: Sequence[Step] = ()
-    """What leads from that event model to the present one."""
+    """The steps from that event model to the present one."""
 
 
 def read_log(path: str | Path) -> Log:
     """Return all records of a log; its last line is dropped if the process died while it was written.
 
-    It is read line by line: of more than `MAX_RECORDS_IN_MEMORY` records, none is kept. Raises LogError for a file
-    that cannot be read, holds no run, or is damaged anywhere else, naming the line. Source: rule E1.
+    If there are more than `MAX_RECORDS_IN_MEMORY` records, none is kept in memory. Raises LogError for a file that
+    cannot be read, contains no run, or is damaged anywhere else, naming the line. Source: rule E1.
     """
     with _opened(path) as stream:
         lines, kept = LogLines(stream, str(path)), list[Record]()
@@ -159,7 +159,7 @@ def _opened(path: str | Path) -> BufferedReader:
 
 
 class LogLines:
-    """The records of a log, gone through once; then its fields say what a writer needs to go on."""
+    """Iterates once over the records of a log; after that, its fields are what a writer needs to go on."""
 
     def __init__(self, stream: BinaryIO, place: str) -> None:
         self.digest, self.whole_bytes, self.lines = START, 0, 0
@@ -168,7 +168,7 @@ class LogLines:
         self.places = array("Q")
         """Where the line of each record begins, in bytes."""
         self.steps: list[Step] = []
-        """What leads from the event model of the log to the present one."""
+        """The steps from the event model of the log to the present one."""
         self._stream, self._place = stream, place
 
     @property
@@ -177,7 +177,7 @@ class LogLines:
         return LOG_VERSION - len(self.steps)
 
     def __iter__(self) -> Iterator[Record]:
-        """Yield the records; LogError where a line is damaged, or where the log holds no run."""
+        """Yield the records; LogError if a line is damaged, or the log contains no run."""
         carriage, is_run = b"", False
         for line in self._stream:
             text = line.removesuffix(b"\n")
@@ -202,17 +202,17 @@ class LogLines:
                 self.places.append(place)
                 yield record
         if not self.places:
-            fix = "name a log that `verifyplan verify` or `crossverify` wrote; a run that died at once must be started again"
+            fix = "name a log that `verify` or `crossverify` wrote; a run that died at once must be started again"
             raise LogError(Problem(self._place, "contains no run: it has no complete run-started line", fix))
 
 
 def steps_of(values: dict[str, object], place: str) -> list[Step]:
-    """Return what leads from the version of a log, by the values of its first event, to the present one."""
+    """Return the steps from the version of a log, which its first event states, to the present one."""
     return steps_from(values.get("version"), place) if values.get("type") == "run-started" else []
 
 
 def record_of(values: dict[str, object], number: int, steps: list[Step], place: str) -> Record | None:
-    """Return the record of a line's JSON values; None where its event is no more, LogError where it is none."""
+    """Return the record of a line's JSON values; None for a dropped event, LogError if it is not an event."""
     seq, at = values.pop("seq", None), values.pop("at", None)
     changed = migrate(values, steps)
     if changed is None:

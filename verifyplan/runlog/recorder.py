@@ -28,11 +28,11 @@ Result = CallReplied | CallFailed
 """How a call ended."""
 
 SHOWN = 300
-"""Characters of an event that an error shows; an event may hold a whole plan."""
+"""Characters of an event that an error shows; an event can contain a whole plan."""
 
 
 class Past(CountedRecords):
-    """The events of a log that count, for a loop that is driven again: external ones by ids, derived ones in order."""
+    """The events of a log that count, for a loop that runs again: external ones by ids, derived ones in order."""
 
     def __init__(
         self, records: Sequence[Record] = (), *, may_go_unscored: bool = False, repeats_derived: bool = True
@@ -44,7 +44,7 @@ class Past(CountedRecords):
 
     @property
     def events(self) -> Iterator[Event]:
-        """All events of the log, those that count no more included."""
+        """All events of the log, superseded ones included."""
         return (record.event for record in self._records)
 
     @property
@@ -146,10 +146,10 @@ class Past(CountedRecords):
 class Recorder:
     """Numbers and stamps events, writes them, and hands them on.
 
-    With a `past`, the loop is driven again: external events that it holds and derived events that repeat it are not
-    written twice, and a derived event that differs from the recorded one is a LogError. The first call that is made
-    again, or event that is new, is preceded by `resumed`; one that changes what holds from here on is written as soon
-    as all recorded derived events that count have come again.
+    With a `past`, the loop runs again: external events that it has and derived events that repeat it are not written
+    twice, and a derived event that differs from the recorded one is a LogError. `resumed` is written before the first
+    call that is made again or event that is new; if it changes limits or other terms, it is written as soon as all
+    recorded derived events that count were repeated.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Recorder:
         self._next = next(self._pending, None)
 
     def note_request(self, request: object) -> None:
-        """Look at a request that a replay comes to; a recorder that looks for one stops there (`runs.requests`)."""
+        """Receive each request of a replay; a subclass that searches for one stops there (`runs.requests`)."""
 
     @property
     def records(self) -> Sequence[Record]:
@@ -185,7 +185,7 @@ class Recorder:
         return self._writer.stored()
 
     def finished(self) -> Sequence[Record]:
-        """Return all records of a run that has come to its end, which change no more."""
+        """Return all records of a run that has ended."""
         return self.records if self._records is None else tuple(self._records)
 
     def _keep(self, record: Record) -> None:
@@ -196,9 +196,9 @@ class Recorder:
                 self._records = None
 
     def write_resumption(self) -> None:
-        """Write that the run goes on here; nothing for a run that was not broken off, or whose log says so already.
+        """Write that the run goes on here, unless it was not broken off or the log already says so.
 
-        Raises LogError, before anything is asked anew, if recorded events are left that nothing led to.
+        Raises LogError, before any call is made, if recorded events are left that the loop did not repeat.
         """
         if self._next is not None:
             raise self._astray(self._next, "the rules ask for a call that has no reply here")
@@ -212,8 +212,7 @@ class Recorder:
     def emit(self, event: Event, *folds: Sink, sync: bool = True) -> bool:
         """Take in one event: write it unless it is on disk, hand it to the folds, then, if it is new, to the sink.
 
-        Return whether it is new. Without `sync`, whoever emits an external event calls `sync` before anything acts on
-        it.
+        Return whether it is new. Without `sync`, the caller must call `sync` before anything acts on an external event.
         """
         known = self._known(event)
         if known is None:

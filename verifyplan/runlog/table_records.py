@@ -1,4 +1,4 @@
-"""The records of a log as tables need them: decoded by structs where these certainly give what the model gives.
+"""Read the records of a log as tables need them: as structs where these surely give what the model gives.
 
 What a run has many of (calls, turns, votes, findings) becomes a struct made from its event model, with lists where
 that has tuples. Every other line, and every log with anything odd, is left to `parse_log`, which also words the
@@ -35,7 +35,7 @@ FREQUENT: Mapping[str, tuple[type[BaseModel], ...]] = {
     "debate": _CALLS,
 }
 """The events that are decoded as structs, by kind of run: no step from an older version of the model changes them, and
-whoever makes tables tells them by `type`, not by class."""
+code that makes tables distinguishes them by `type`, not by class."""
 
 
 def table_records(data: bytes, place: str) -> Sequence[Record]:
@@ -54,7 +54,7 @@ def light_records(records: Sequence[Record]) -> Sequence[Record]:
 
 
 def _fast(data: bytes, place: str) -> tuple[Record, ...] | None:
-    """Return the records of a log without anything odd; None for any other."""
+    """Return the records of a log in which nothing is unusual; None for any other."""
     lines = data.split(b"\n")
     texts = whole_lines(lines[:-1]) if not lines[-1] else None
     if not texts:
@@ -67,13 +67,13 @@ def _fast(data: bytes, place: str) -> tuple[Record, ...] | None:
             return None
         decoder = _decoder(started.event.inputs.kind)
         others = [_record(text, decoder, number, steps, place) for number, text in enumerate(texts[1:], 2)]
-    except (LogError, ValueError, RecursionError, AttributeError):  # of what is no JSON, or no object
+    except (LogError, ValueError, RecursionError, AttributeError):  # of a line that is not a JSON object
         return None
     return (started, *(record for record in others if record))
 
 
 def _record(text: bytes, decoder: Any, number: int, steps: list[Step], place: str) -> Record | None:
-    """Return the record of a line; None where its event is no more, LogError or ValueError where it is none."""
+    """Return the record of a line; None for a dropped event, LogError or ValueError if it is not an event."""
     try:
         event = decoder.decode(text)
     except ValueError:

@@ -31,7 +31,7 @@ NAME_BYTES = 200
 
 
 class LogWriter:
-    """Appends events to one log; a context manager that holds the only right to write it."""
+    """Appends events to one log; a context manager that locks it against other writers."""
 
     def __init__(self, path: Path, lock: FileLock, log: Log | None = None, made: Sequence[Path] = ()) -> None:
         """Write on a log, or a new one, for which folders were `made`, the innermost first."""
@@ -65,7 +65,7 @@ class LogWriter:
 
     @classmethod
     def resume(cls, path: str | Path) -> tuple[Self, Log]:
-        """Return the writer that goes on with a log, and what that holds; a torn last line is cut off by the next.
+        """Return the writer that continues a log, and the log's content; the next line replaces a torn last one.
 
         Raises LogError if the log cannot be read or written, is being written already, or is damaged.
         """
@@ -117,7 +117,7 @@ class LogWriter:
             raise disk_error(error, self.path) from None
 
     def close(self) -> None:
-        """Give the right to write back; closing twice is fine."""
+        """Close the file and release the lock; closing twice is harmless."""
         if not self._file.closed:
             self._file.close()
             if self._seq == 0:  # nothing was written: an empty log is not a run
@@ -151,7 +151,7 @@ def _fresh(folder: Path, name: str) -> Path:
 
 
 def _expect_present(log: Log, path: str | Path) -> None:
-    """LogError for a log whose model is too old for today's events, or that other rules decided."""
+    """Raise LogError for a log whose version is too old to resume, or that other rules decided."""
     started = log.records[0].event
     assert isinstance(started, RunStarted)  # noqa: S101  (`parse_log` refuses a log that begins otherwise)
     if changed := rules_changed(started):
@@ -163,7 +163,7 @@ def _expect_present(log: Log, path: str | Path) -> None:
 
 
 def _expect_file(path: Path) -> None:
-    """LogError unless there is a file: a lock is taken beside a log, and never in a folder that is not there."""
+    """Raise LogError unless the file exists, as a lock is created beside it."""
     try:
         exists = path.is_file()
     except OSError as error:
@@ -173,7 +173,7 @@ def _expect_file(path: Path) -> None:
 
 
 def _locked(path: Path) -> FileLock:
-    """Take the right to write a log, by whatever links it is reached; LogError if somebody has it."""
+    """Lock a log for writing, by its real path; LogError if another process has locked it."""
     real = path.resolve()
     lock = FileLock(real.with_name(f".{real.name}.lock"), blocking=False, thread_local=False)
     try:

@@ -66,8 +66,8 @@ def compare_rules(
         which verdict), `.fields` (each field alone).
 
     Raises:
-        SettingsError: for rules that are none, listing all that is wrong.
-        InputError: where there is no plan run.
+        SettingsError: for rules that cannot be used, listing all problems.
+        InputError: if there is no plan run.
 
     >>> found = compare_rules("live-example/plan", {"as run": None, "lenient": "lenient", "one pass": "one-pass"})
     >>> found.table[["rules", "verdict", "changed", "calls"]]

@@ -1,4 +1,4 @@
-"""Hold an estimate: what runs would use in three cases, as values, as a table, and in words."""
+"""Present an estimate: the use of runs in three cases, as values, as a table, and in words."""
 
 from __future__ import annotations
 

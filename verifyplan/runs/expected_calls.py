@@ -289,7 +289,7 @@ class CrossCalls:
         yield from self._plan_body.requests(case)
 
     def _votes(self, place: str, grouped: Sequence[FindingGrouped], mode: Mode, rounds: int) -> VoteCalls:
-        """Return the votes on these; there are none with fewer than two workers (rule B1)."""
+        """Return the votes on these; with fewer than two workers there are none (rule B1)."""
         voting = self._inputs.settings["enabled"] and len(self._inputs.analysers) >= 2
         items = [Item(finding_id=g.finding_id, summary=g.summary, evidence=g.evidence) for g in grouped if voting]
         shared = {"mode": mode, "verification_mode": self._inputs.settings["verificationMode"]}

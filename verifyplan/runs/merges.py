@@ -1,4 +1,4 @@
-"""Join findings before a run: by a matcher, or by a table of merges that can be looked at and edited (rule B2)."""
+"""Join findings before a run: by a matcher, or by a table of merges that a person can edit (rule B2)."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ def matcher_name(matcher: str | Matcher | None) -> str:
 def matcher_of(inputs: CrossInputs, own: str | Matcher | None = None, *, strict: bool = True) -> Matcher | None:
     """Return the matcher of a run, new or recorded: its table of merges, the matcher of its name, or `own`.
 
-    SettingsError where the run has a matcher that is not made by name and `own` is none such; with `strict=False` the
-    default is used in its place.
+    SettingsError if the run has a matcher that cannot be made from its name and `own` is not that one; with
+    `strict=False` the default is used instead.
     """
     if inputs.merges:
         return TableMatcher(inputs.merges)

@@ -87,7 +87,7 @@ def read_findings(source: RowSource, roster: Sequence[str]) -> list[Finding]:
 
 
 def _no_voter(worker: str, rows: Sequence[str], roster: Sequence[str]) -> Problem:
-    """Return the problem of findings that somebody brought who is not on the roster, said once for all of them."""
+    """Return one problem for all findings of a worker who is not on the roster."""
     more = f", and so in {counted(len(rows) - 1, 'row')} more" if len(rows) > 1 else ""
     message = (
         f"{worker!r} is not a worker of this run{more}; the column worker says who found a claim, and whoever found it "
@@ -156,7 +156,7 @@ def _read_models(
     parsed: list[tuple[int, RowModel]] = []
     problems: list[Problem] = []
     of_column: dict[tuple[str, str], list[int]] = {}
-    """The problems of columns, each said once: its place in `problems`, a time for each row."""
+    """By kind and column, the position in `problems` of its one problem, repeated for each row that has it."""
     for position, row in enumerate(rows):
         try:
             parsed.append((position, row if isinstance(row, model) else model.model_validate(_clean(row, model))))
@@ -181,7 +181,7 @@ def _read_models(
 
 
 def _renaming(source: RowSource, model: type[Model], required: Sequence[str]) -> str:
-    """Return how to name the columns of a table as they are read; blank where none is missing, or it is no table."""
+    """Return how to rename the columns of a table; blank if none is missing, or the source is not a table."""
     columns = [str(column) for column in getattr(source, "columns", ())]
     missing = [name for name in required if name not in columns]
     free = [column for column in columns if column not in model.model_fields]

@@ -45,7 +45,7 @@ class Terms(NamedTuple):
     def read(
         cls, before: Limits, *, max_tokens: object, max_cost: object, timeout: float | None, max_retries: int | None
     ) -> Self:
-        """Return what is given, with the limits of `before` that are not; SettingsError listing what cannot be used."""
+        """Return the new settings, with limits of `before` that do not change; SettingsError listing what is wrong."""
         problems = Problems()
         limits = problems.of(lambda: read_limits(max_tokens=max_tokens, max_cost=max_cost)) or Limits()
         problems.of(lambda: check_timeout(timeout))
@@ -63,7 +63,7 @@ class Retryable(NamedTuple):
     calls: tuple[str, ...] = ()
     """The calls that failed, in the order in which they did."""
     superseded_from: int | None = None
-    """The number of the first event that counts no more once they are asked again; None where there is nothing."""
+    """The number of the first event that no longer counts once they are asked again; None if there is none."""
 
     @property
     def words(self) -> str:
@@ -74,8 +74,8 @@ class Retryable(NamedTuple):
 def retryable(records: Sequence[Record], limits: Limits) -> Retryable:
     """Return what of a run can be asked again, by the records that count.
 
-    A call whose reply is on disk did not fail, whatever the rules think of its answer. Where a limit kept calls back,
-    all that was derived since the last result is decided anew, as nothing tells what followed from the limit.
+    A call whose reply is on disk did not fail, even if the rules refuse its answer. If a limit kept calls back, all
+    events derived since the last result are decided again, as the log does not say which of them followed from it.
     """
     failed: dict[str, int] = {}
     requested: set[str] = set()
@@ -127,7 +127,7 @@ def resumption(
 
 
 def check_unused(limits: Limits, past: Past) -> None:
-    """Raise SettingsError where a run has used already what it may use, so that every call would be kept back."""
+    """Raise SettingsError if a run has already used what it may use, so that every call would be kept back."""
     used = UsageLimit(limits)
     for event in past.events:
         used.add(event)
@@ -137,9 +137,9 @@ def check_unused(limits: Limits, past: Past) -> None:
 
 
 def retry_words(found: Retryable, log: str | Path, *, ended: bool, retry_failed: bool) -> str:
-    """Return what to say where nothing is asked again: that nothing failed, or how it is asked again; blank if neither.
+    """Return what to say if nothing is asked again: that nothing failed, or how to ask again; blank if neither.
 
-    A run that has not ended goes on without a word.
+    Nothing is said about a run that has not ended.
 
     >>> retry_words(Retryable(), "run.jsonl", ended=True, retry_failed=True)
     'run.jsonl: nothing to retry: no call failed, and no limit kept one back'

@@ -1,4 +1,4 @@
-"""Drive runs again from recorded replies alone, under the same rules or others, and list what changes (rule E3)."""
+"""Replay runs from their recorded replies alone, under the same or other rules, and list what changes (rule E3)."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def replay_run(
         `note`. A log that cannot be replayed has its reason in `problem`, and nothing else.
 
     Raises:
-        SettingsError: for a change that the run has no place for, or that is none.
-        InputError: where there is no log.
+        SettingsError: for a change that does not apply to the run, or an unusable value.
+        InputError: if there is no log.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> from verifyplan.plans.plan import parse_plan
@@ -275,7 +275,7 @@ def _records_to_replay(records: Sequence[Record]) -> list[Record]:
 
 
 def _differences(recorded: Iterable[Record], again: Sequence[Record]) -> tuple[str, ...]:
-    """Return how derived events differ; those that an unfinished log does not have yet are no difference."""
+    """Return how derived events differ, apart from those that an unfinished log does not have yet."""
     old = [record for record in recorded if not isinstance(record.event, EXTERNAL_EVENTS)]
     new = [record.event for record in again if not isinstance(record.event, EXTERNAL_EVENTS)]
     return tuple(

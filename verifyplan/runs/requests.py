@@ -28,10 +28,10 @@ class RecordedRequest(NamedTuple):
 
 
 def request_of(records: Sequence[Record], call_id: str) -> RecordedRequest | None:
-    """Return the request of a recorded call; None where today's rules do not come to that call.
+    """Return the request of a recorded call; None if the run does not make it under today's rules.
 
-    The run is driven again from its recorded replies up to that call; nobody is called and nothing is written. Raises
-    what reading such a run raises, mostly for settings that are no more.
+    The run is replayed from its recorded replies up to that call; no call is made and nothing is written. Raises the
+    errors of reading such a run, mostly for settings that no longer exist.
 
     >>> import verifyplan as vp
     >>> from verifyplan.runlog.reader import read_log
@@ -54,7 +54,7 @@ def request_of(records: Sequence[Record], call_id: str) -> RecordedRequest | Non
 
 
 class _FoundError(Exception):
-    """Ends the drive at the call that was looked for."""
+    """Ends the replay at the call that was searched for."""
 
     def __init__(self, request: Request) -> None:
         super().__init__(request.call_id)

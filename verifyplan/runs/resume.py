@@ -1,4 +1,4 @@
-"""Read a run from its log, and resume one that was broken off or waits (rules A4, E2)."""
+"""Read a run from its log, and resume a run that was broken off or waits (rules A4, E2)."""
 
 from __future__ import annotations
 
@@ -88,37 +88,37 @@ def resume(
 ) -> Run:
     """Go on with a run that was broken off or waits: recorded replies are used, the rest is called.
 
-    No call whose reply is on disk is made again; calls that were in flight are, and the log says so. A run that
-    has ended comes back as it is, unless `retry_failed` asks its failed calls again, and what a limit kept back: what
-    followed from their failure is then decided anew, replies to requests that stay equal count on, and the log holds
-    both decisions (rule E6).
+    No call whose reply is on disk is made again; calls that were in flight are, and the log says so. A run that has
+    ended is returned unchanged, unless `retry_failed` asks its failed calls again, and those that a limit kept back.
+    What followed from their failure is then decided again, replies to requests that stay equal still count, and the log
+    contains both decisions (rule E6).
 
     Args:
         path: the run log, or a run that has one.
-        answer: to the question that the run waits with: `"acknowledge:C3"`, `"override:C3"`, `"context"`,
+        answer: the answer to the question that the run waits with: `"acknowledge:C3"`, `"override:C3"`, `"context"`,
             `"abort"`, or an `Answer`.
         note: the person's words, with an answer that is a text.
-        backend: the backend that goes on, in a debate for both roles; needed unless the log's is
-            `"static"`, which plays no debate, or a model.
-        repo: the folder of the repository now, if it was moved.
-        base_url: the endpoint that goes on, if it is not that of this environment: a key is sent to no other endpoint
-            because a log names it.
-        matcher: how findings were grouped, if by a matcher of your own.
-        on_blocked: answers later pauses; by default the run waits again if its settings say so.
-        retry_failed: whether calls that failed are asked again: those that erred, timed out, or were not sent as a
-            limit was reached. Of a run in message batches, they are asked one by one, at the full price;
-            `batch_verify` and `batch_crossverify` take `retry_failed`, too.
-        max_tokens: the limit from here on, what was used before included; None leaves it as it is.
-        max_cost: the limit in US dollars, likewise.
-        timeout: seconds that one call may take from here on; None leaves it. Requests of the log's models may take as
-            long.
-        max_retries: how often the log's models are sent one request again from here on; None leaves it.
-        sink: called with each new event as it happens.
-        progress: whether to show it; by default where somebody can see it.
+        backend: the backend that answers from here on, in a debate for both roles; by default the one that the log
+            describes, if that is a model or `"static"`.
+        repo: the folder of the repository, if it was moved.
+        base_url: the endpoint to use, if it is not that of this environment; the endpoint that the log names is not
+            used by itself, since your key would be sent to it.
+        matcher: your own matcher, if the findings were grouped by one.
+        on_blocked: a function that answers later pauses; by default the run waits again if its settings say so.
+        retry_failed: whether to ask failed calls again: those that raised an error, timed out, or were not sent as a
+            limit was reached. For a run in message batches, they are asked one by one, at the full price; to ask them
+            in batches, use the `retry_failed` of `batch_verify` and `batch_crossverify`.
+        max_tokens: the new limit, which includes what was used before; None keeps the old one.
+        max_cost: the new limit in US dollars, likewise.
+        timeout: the seconds that one call may take from here on, and one request of the log's models; None keeps the
+            old value.
+        max_retries: how often one request of the log's models may be repeated from here on; None keeps the old value.
+        sink: a function that is called with each new event as it happens.
+        progress: whether to show progress; by default in a terminal or a notebook.
 
     Raises:
         LogError: for a log that is damaged, in use, or does not follow from its own replies.
-        InputError: for an answer that does not fit, or one where nothing waits; for limits that are used up already.
+        InputError: for an answer that does not fit, or if the run does not wait; for limits that are used up already.
 
     >>> import verifyplan as vp
     >>> vp.resume("runs/purge-hour-001.jsonl", answer="acknowledge:C1", note="seen by the team")  # doctest: +SKIP
@@ -168,7 +168,7 @@ def _log_of(run: str | Path | Run) -> Path:
 
 
 def words_before_resuming(run: str | Path | Run, *, retry_failed: bool) -> str:
-    """Return what `resume` says of a run for which it would ask nobody; blank where it has nothing to say."""
+    """Return what `resume` says about a run for which it would make no call; blank if it says nothing."""
     run = run if isinstance(run, Run) else read_run(run)
     found = retryable(run.records, limits_of(at_present(run.started, Past(run.records))))
     if retry_failed and found.superseded_from is not None:
@@ -184,7 +184,7 @@ def _check_max_retries(max_retries: int | None, run: Run, backend: str | Backend
 
 
 def _expect_no_replies_in_batches(path: Path, log: Log, past: Past) -> None:
-    """Raise LogError for exchanges that wait for a message batch: asked for here, they would be paid for twice."""
+    """Raise LogError for exchanges that wait for a message batch: asking here would pay for them twice."""
     if turns := turns_in_batches(path, log.records, past):
         fix = "run the `verifyplan batch` that began it again, which collects them"
         raise LogError(Problem(str(path), f"waits for {', '.join(turns[:3])} from a message batch", fix))
@@ -228,7 +228,7 @@ def _pause_handler(
 def _backend(
     started: RunStarted, backend: str | Backend | None, repo: str | Path | None, base_url: str | None, past: Past
 ) -> Backend:
-    """Return the backend that goes on; SettingsError where the log's cannot be made again from its name."""
+    """Return the backend that answers from here on; SettingsError if the log's cannot be made from its name."""
     inputs, recorded = started.inputs, started.backend
     if isinstance(inputs, DebateInputs):
         if backend is None and recorded.get("name") == PAIR:
@@ -248,7 +248,7 @@ def _backend(
 
 
 def _recorded_backend(description: dict[str, Any], base_url: str | None, past: Past) -> str | Backend:
-    """Return the backend of a description in a log; SettingsError where its name does not make it."""
+    """Return the backend that a log describes; SettingsError if it cannot be made from its name."""
     name = description.get("name")
     if name == "anthropic":
         changed: dict[str, Any] = {} if past.max_retries is None else {"max_retries": past.max_retries}

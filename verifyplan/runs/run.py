@@ -1,4 +1,4 @@
-"""Hold a run of any kind as its log has it: records, events, tables (rules E1, E4)."""
+"""Present a recorded run of any kind: records, events, tables, and the report (rules A13, E1, E4)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ReportForm = Literal["markdown", "html"]
 @with_field_docs
 @dataclass(frozen=True, repr=False)
 class Run:
-    """A run as its log has it; everything but the records and the places of files is derived from the records."""
+    """A recorded run; everything except the paths of its files is derived from its records."""
 
     records: Sequence[Record]
     """Every event, numbered and stamped: a tuple, or, of a long run, read from its log as they are gone through."""
@@ -52,7 +52,7 @@ class Run:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing is left to be done: not where it waits for a person, or was broken off."""
+        """Whether nothing is left to be done; False if it waits for a person, or was broken off."""
         return isinstance(self.records[-1].event, RunEnded)
 
     @property

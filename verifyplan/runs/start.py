@@ -30,7 +30,7 @@ R = TypeVar("R")
 RunT_co = TypeVar("RunT_co", covariant=True)
 
 MAX_SKIPPED_FILES = 50
-"""Files that could not be read and are named in the log; all are counted."""
+"""The largest number of unreadable files that the log names; all are counted."""
 
 
 class OpenLog(NamedTuple):
@@ -56,9 +56,9 @@ def open_log(
 
 @contextmanager
 def resume_hint(log: Path, options: str = "") -> Iterator[None]:
-    """Add to any error how the run goes on: by a command with these options, each after a blank, or in Python.
+    """Add to any error the command that resumes the run, with these options, or the Python call that does.
 
-    Nothing is added for a run whose first event is not on disk as a whole.
+    Nothing is added if the first event of the run is not completely on disk.
     """
     try:
         yield
@@ -73,7 +73,7 @@ def resume_hint(log: Path, options: str = "") -> Iterator[None]:
 
 
 def _logged_backend(log: Path) -> dict[str, Any] | None:
-    """Return what the first event of a log says of the backend; None where it is not on disk as a whole."""
+    """Return the backend that the first event of a log describes; None if that is not completely on disk."""
     with suppress(OSError, ValueError), log.open("rb") as file:
         line = file.readline()
         if line.endswith(b"\n"):
@@ -90,9 +90,9 @@ class PreparedRun(Protocol[RunT_co]):
 
 
 def driven(result: type[R]) -> Callable[[Callable[P, PreparedRun[R]]], Callable[P, R]]:
-    """Make a function that prepares a run drive it, too, and return its `result`.
+    """Make a function that prepares a run also drive it, and return the `result`.
 
-    `inspect.unwrap` of the function only prepares again: so a batch gets its runs, which it drives all together.
+    `inspect.unwrap` returns the function that only prepares: a batch uses it, and drives all its runs together.
     """
 
     def decorate(prepare: Callable[P, PreparedRun[R]]) -> Callable[P, R]:
@@ -138,7 +138,7 @@ def _rules_digest(inputs: CrossInputs | DebateInputs | PlanInputs) -> str | None
 
 
 def at_present(started: RunStarted, past: CountedRecords) -> RunStarted:
-    """Return the first event with the limits and the timeout that hold now, as a resumption may have changed them."""
+    """Return the first event with the present limits and timeout, which a resumption may have changed."""
     changed: dict[str, Any] = {} if past.timeout is None else {"timeout": past.timeout}
     inputs = started.inputs
     if isinstance(inputs, PlanInputs):
@@ -163,7 +163,7 @@ def versions() -> dict[str, str]:
 
 
 def describe_repository(repository: Repository) -> dict[str, Any]:
-    """Return what a log says of the repository of a run: root, commit, files, and which could not be read."""
+    """Return the description of a repository for a log: root, commit, files, and which could not be read."""
     return {
         "root": str(repository.root),
         "commit": repository.commit,

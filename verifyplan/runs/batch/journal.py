@@ -21,7 +21,7 @@ from verifyplan.runlog.chain import Record
 from verifyplan.runlog.recorder import Past
 
 NAME = "batches.journal"
-"""The file's name, in the folder of the run logs; it is no run log, and tables are not made of it."""
+"""The file's name, in the folder of the run logs; it is not a run log, and is not read into tables."""
 
 VERSION = 1
 
@@ -172,9 +172,9 @@ class Journal:
 
 
 def journal_run_name(log: Path, records: Sequence[Record], reopening: int = 0) -> str:
-    """Return the name of a run in the journal; a log that is begun anew under an old name is another run.
+    """Return the name of a run in the journal; a new log under an old name is another run.
 
-    So is a run for the calls that are asked in a reopening: what they heard in a batch before counts no more.
+    So are the calls that a reopening asks again: earlier replies to them in a batch no longer count.
     """
     return f"{log.stem} of {records[0].at}{f', reopening {reopening}' if reopening else ''}"
 

@@ -52,9 +52,9 @@ class PreparedCrossRun:
     backend: Backend
     """Who answers, made for the folder of the run."""
     matcher: Matcher | None
-    """Which findings are the same."""
+    """Decides which findings are the same."""
     log_dir: str | Path | None
-    """The folder that its id is relative to; None writes nothing."""
+    """The folder that its id is relative to; None to write nothing."""
     sink: Sink | None
     progress: bool | None
 
@@ -117,50 +117,50 @@ def crossverify(
     Args:
         findings: models, dictionaries, a DataFrame, or a CSV or JSON file with `finding_id, summary` and optionally
             `evidence, worker, category, truth, ticket_ids`. Truth is never shown to a worker. Without a `worker`,
-            who found it and does not vote on it, everybody votes.
+            who found it and does not vote on it, all workers vote.
         workers: the roster, in order; or a mapping of each worker's name to the static checker it plays.
-        mode: `"adversarial"` (workers try to break each claim) or `"collaborative"`; None takes the task type's.
-        max_rounds: how many rounds of votes there may be, 1 to 3; None takes the task type's.
+        mode: `"adversarial"` (workers try to break each claim) or `"collaborative"`; None for that of the task type.
+        max_rounds: the largest number of rounds of votes, 1 to 3; None for that of the task type.
         verification: `"full-reanalysis"` (workers open the cited evidence) or `"lightweight"` (they see what is quoted
-            of it); None takes the mode's, and an adversarial run is never lightweight.
-        gating: whether a failed gate of the plan body stops the plan, or only advises (rule B10); None: it stops it.
+            of it); None for that of the mode. An adversarial run is never lightweight.
+        gating: whether a failed gate of the plan body stops the plan or only advises (rule B10); None for stops.
         task_type: chooses all settings that are None (rule B1), and names the artifact's folder.
-        settings: the same settings under the keys of an artifact, such as `{"adversarial": True, "maxRounds": 3}`;
-            where it says something else than a parameter above, the call is refused.
+        settings: the same settings under the keys of an artifact, such as `{"adversarial": True, "maxRounds": 3}`; it
+            must not contradict a parameter above.
         backend: `"static"`, or any object with the methods of `verifyplan.agents.base.Backend`.
         repo: the folder that cited evidence is opened in; nothing outside it is read.
         plan_items: items of a plan body for the gate of rule B10; only for implementation-planning.
         matcher: which findings are the same: `"claim"` joins the same places and claims, spaces and case aside;
-            `"likeness"` those that like words claim of nearby lines; your own is an object with `key` and `same`; None
-            joins by id alone. `group_findings` shows who is joined with whom, before a vote.
-        merges: that table, edited; it is followed in place of a matcher.
-        timeout: seconds that one call may take; None waits for ever.
-        items_per_call: findings that one call asks about; None asks a worker about all of a round at once (rule B3), or
-            about as many as fit into the `context` that the backend names for its models.
+            `"likeness"` joins claims of similar words about nearby lines; an object with `key` and `same` is your own
+            matcher; None joins by id alone. `group_findings` shows which findings are joined, before any vote.
+        merges: the table of `group_findings`, edited; it replaces the matcher.
+        timeout: seconds that one call may take; None for no limit.
+        items_per_call: the number of findings that one call asks about; None for all of a round at once (rule B3), or
+            for as many as fit into the `context` that the backend names for its models.
         missing_basis: the basis of an adversarial disagree that has none, even where the worker could
             be asked for it: `"infer"` (counter-evidence if its explanation cites a place, else burden-not-met),
             `"counter-evidence"` or `"burden-not-met"`; such a vote is marked `basis_filled`.
-        rules: all that decides, and who is asked when: a `VotingRules`, the name of a preset, a mapping of fields, or a
-            JSON file; `mode`, `max_rounds` and `missing_basis` are its short form. The gate of a plan body keeps rules
-            of its own (B10). None: rules B4 to B7.
+        rules: the voting rules: a `VotingRules`, the name of a preset, a mapping of fields, or a JSON file. `mode`,
+            `max_rounds` and `missing_basis` are short forms of its fields. The gate of a plan body has its own rules
+            (B10). None for rules B4 to B7.
         only: the only calls to make, a table of `finding_id, round, worker` and, if you like, the `run_id` of the
-            recorded run that they supplement. This run is about these findings alone, its classes rest on these votes
-            alone, and `add_votes` puts them beside the recorded ones. None makes the calls that the rules ask for.
-        max_tokens: tokens, in and out, after which no call is sent.
-        max_cost: US dollars after which no call is sent; only with a backend that knows its prices.
-        repetition: which run of the same inputs and settings this is, from 1.
-        sink: called with each event as it happens; what it raises ends the run.
-        log_dir: the folder under which the run log and the artifact are written; None writes nothing.
-        task_key: what the run is about, for the artifact; by default the task type.
-        synthetic: marks generated findings; by default what a DataFrame's `attrs["synthetic"]` says.
-        progress: whether to show a bar; by default where somebody can see it.
+            recorded run that they supplement. This run is then only about these findings, its classes rest only on
+            these votes, and `add_votes` adds them to the recorded ones. None for the calls that the rules ask for.
+        max_tokens: the number of tokens, in and out, after which no call is sent; None for no limit.
+        max_cost: the US dollars after which no call is sent, for a backend with prices; None for no limit.
+        repetition: the number of this run among runs of the same inputs and settings, from 1.
+        sink: a function that is called with each event as it happens; an error that it raises ends the run.
+        log_dir: the folder that the run log and the artifact are written to; None to write nothing.
+        task_key: the subject of the run, for the artifact; by default the task type.
+        synthetic: whether the findings were generated; by default `attrs["synthetic"]` of a DataFrame.
+        progress: whether to show progress; by default in a terminal or a notebook.
 
     Returns:
         A `CrossRun`: `.artifact`, `.status`, `.frames` (tables), `.path`, `.log_path`, `.gate_passed`.
 
     Raises:
-        InputError: listing every argument that cannot be used and every problem of the findings, before any agent is
-            called; a SettingsError where settings alone are wrong.
+        InputError: lists every argument that cannot be used and every problem of the findings, before any agent is
+            called; a SettingsError if only settings are wrong.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> script = {1: {"bob": {"F-1": {"verdict": "agree"}}, "cy": {"F-1": {"verdict": "disagree"}}}}
@@ -232,9 +232,9 @@ def _read_findings(
 def with_fitted_calls(inputs: CrossInputs, matcher: Matcher | None, backend: Backend) -> CrossInputs:
     """Return the inputs of a run whose calls ask about as many findings at once as fit, however long these are.
 
-    Inputs that name a number themselves stay as they are, and so do those for models whose context nobody named, or
-    into which all findings fit. The context that leaves the least room decides for all workers; it is at least one
-    finding a call, which may still be refused.
+    Inputs that state a number stay as they are, and so do those for models whose context is unknown or has room for all
+    findings. The context with the least room decides for all workers. A call asks about at least one finding, even if
+    that does not fit.
     """
     if inputs.items_per_call is not None or not isinstance(backend, BoundedBackend):
         return inputs

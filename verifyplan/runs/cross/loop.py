@@ -1,4 +1,4 @@
-"""The rounds of a cross run: findings grouped, voted on and classified, the plan body judged (rules B2-B10)."""
+"""Run the rounds of a cross run: group findings, let workers vote, classify, judge the plan body (rules B2-B10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold a cross run as its log has it: artifact, status, gate, and what its votes rest on (rules B8-B10)."""
+"""Present a recorded cross run: artifact, status, gate, and what its votes rest on (rules B8-B10)."""
 
 from __future__ import annotations
 
@@ -214,9 +214,8 @@ class CrossRun(ReportedRun):
 def write_artifact_of(run: RunT) -> RunT:
     """Write the artifact of a cross run that ended beside its log, under the same name; return the run with its path.
 
-    Nothing is written for a run of another kind, or without a log; it comes back as it is. A file that exists already
-    is left as it is, too: it is this run's, written before the process died. Of a run that was reopened it is replaced:
-    it may be of the decision before.
+    A run of another kind, or without a log, is returned unchanged. An existing file is kept, since this run wrote it
+    before the process died; but if the run was reopened, it is replaced, since it may be of the earlier decision.
     """
     if not isinstance(run, CrossRun) or run.log_path is None:
         return run

@@ -1,4 +1,4 @@
-"""Hold a debate as its log has it: how it ended, the diff and whether it applies, and every message (rules C2, C3)."""
+"""Present a recorded debate: how it ended, the diff and whether it applies, and every message (rules C2, C3)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Debate(Run):
 
     @property
     def turns(self) -> int:
-        """The turn in which it ended, or that it has come to."""
+        """The turn in which it ended, or the last one so far."""
         return self.state.turns
 
     @property

@@ -1,4 +1,4 @@
-"""Hold a plan run that is under way, and ask its agents: all state passes through it (rules A11, A12, G1)."""
+"""Call the agents of a plan run that is under way, and keep its state (rules A11, A12, G1)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ AFTER_THE_VERDICT: tuple[Role, ...] = ("score", "audit")
 
 
 class RunOverError(Exception):
-    """The run ends here, whatever was still to do."""
+    """Ends the run at once, with an outcome."""
 
     def __init__(self, outcome: PlanOutcome) -> None:
         super().__init__(outcome.exit_reason)
@@ -179,7 +179,7 @@ class ActiveRun:
         return bool(self.state.overrun or self.caller.refusal(self.call_id(role)))
 
     def request(self, role: Role) -> RoleRequest:
-        """Return the request to an agent: all that is known, and what it may do."""
+        """Return the request to an agent: all that is known so far, and what the agent may do."""
         state, budget = self.state, self.tool_budget(role)
         assert state.assessed is not None  # noqa: S101  (nobody is called before the plan is read)
         origin = ORIGIN_OF_ROLE.get(role)

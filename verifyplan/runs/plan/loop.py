@@ -88,7 +88,7 @@ async def run_iterations(run: ActiveRun) -> None:
 
 
 def assess_plan(run: ActiveRun) -> None:
-    """Record how the plan was read and sized; one whose plan check was asked for is not skipped as trivial."""
+    """Record how the plan was read and sized; a plan with a plan check is not skipped as trivial."""
     settings, inputs = run.settings, run.state.inputs
     plan = parse_plan(inputs.plan_text, inputs.plan_path)
     assessment = assess(plan)
@@ -118,7 +118,7 @@ def assess_plan(run: ActiveRun) -> None:
 
 
 def size_of(assessment: Assessment, settings: PlanSettings) -> TeamMode | None:
-    """Return the team that settings give a plan, None for a trivial plan, whose plan check was not asked for."""
+    """Return the team that settings give a plan; None for a trivial plan without a plan check."""
     small = trivial(assessment.signs, assessment.traits, settings.rules)
     skipped = small and settings.team is None and not settings.plan_check
     return team(assessment.signs, assessment.quality, trivial=skipped, team=settings.team, rules=settings.rules)

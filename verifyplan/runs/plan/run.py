@@ -1,4 +1,4 @@
-"""Hold a plan run as its log has it: verdict, score, report, and the question it waits with (rules A4, A13)."""
+"""Present a recorded plan run: verdict, score, report, and the question that it waits with (rules A4, A13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold a revision: the plan, what was changed, and what each round settled (rule C5)."""
+"""Present a revision: the plan, its changes, and what each round settled (rule C5)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Round:
 
     @property
     def lost(self) -> int:
-        """Steps that the plan had before and has no more, where the architect did not verify the diff."""
+        """How many steps the plan lost, if the architect did not verify the diff; else 0."""
         inputs = self.before.started.plan
         before, after = (len(parse_plan(text, inputs.plan_path).steps) for text in (inputs.plan_text, self.plan))
         return max(before - after, 0) if self.debate.status != "CONVERGED" else 0
