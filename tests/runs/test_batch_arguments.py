@@ -72,9 +72,9 @@ def test_what_is_wrong_for_all_plans_is_told_once(backend, plan, tmp_path):
     [
         ({"repetitions": 0}, "repetitions: must be an integer of at least 1, got 0"),
         ({"poll": 0}, "poll: must be a number of seconds, got 0"),
-        ({"poll": float("nan")}, "poll: nan"),
-        ({"settle": -1}, "settle: -1"),
-        ({"poll": True, "settle": "1"}, "poll: True.*\n.*settle: '1'"),
+        ({"poll": float("nan")}, "poll: must be a number of seconds, got nan"),
+        ({"settle": -1}, "settle: must be a number of seconds, got -1"),
+        ({"poll": True, "settle": "1"}, "poll: .*, got True.*\n.*settle: .*, got '1'"),
         ({"log_dir": None}, "log_dir: must be the name of a folder, got None"),
         ({"log_dir": "a\0b"}, "log_dir"),
         ({"max_cost": 1.5, "policy": 3}, "policy"),

@@ -103,8 +103,8 @@ def test_a_table_in_a_file_is_read_too(tmp_path):
         ([("F-1", "F-9")], r"merges\[0\]: 'F-9' is not a finding of this run"),
         ([("F-1", "F-2"), ("F-1", "F-3")], r"merges\[1\]: 'F-1' is merged into two findings"),
         ([("F-1", "F-2"), ("F-2", "F-3")], "'F-1' is merged into 'F-2', which is itself merged into 'F-3'"),
-        ([("F-4", "F-1")], "'F-4' and 'F-1' are both of 'ann'"),
-        ([("F-2", "F-1"), ("F-5", "F-1")], "'F-5' and 'F-1' are both of 'bob'"),
+        ([("F-4", "F-1")], "'F-4' and 'F-1' were both found by 'ann'"),
+        ([("F-2", "F-1"), ("F-5", "F-1")], "'F-5' and 'F-1' were both found by 'bob'"),
     ],
 )
 def test_a_table_that_cannot_be_followed_is_refused_before_any_call(rows, message):
@@ -122,7 +122,7 @@ def test_a_matcher_that_there_is_not_is_refused():
 def test_one_id_for_two_claims_is_refused_whatever_the_matcher():
     two = [claim("F-1", "ann", "The lock is held"), claim("F-1", "bob", "The lock is free")]
     for matcher in (None, "claim", "likeness"):
-        with pytest.raises(InputError, match="'F-1' claims 'The lock is free' here and 'The lock is held' in a row"):
+        with pytest.raises(InputError, match="'F-1' claims 'The lock is free' here and 'The lock is held' in an earlier row"):
             run_of({}, two, matcher=matcher)
     same = [two[0], two[0] | {"worker": "bob", "summary": " the lock  is HELD"}]
     assert run_of({1: {"cy": {"F-1": AGREE}}}, same).artifact.findings[0].classification == "full-consensus"

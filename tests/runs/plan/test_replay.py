@@ -156,12 +156,12 @@ def test_what_was_settled_otherwise_leads_to_requests_that_are_others():
         ({"max_iterations": 0}, "max_iterations: must be an integer of at least 1, got 0"),
         (
             {"rules": "majority"},
-            r"got 'majority', rules of votes\. Fix: votes are replayed by vp\.replay\(runs, rules=",
+            r"got 'majority', which are rules of votes\. Fix: votes are replayed by vp\.replay\(runs, rules=",
         ),
         ({"rules": VotingRules()}, "must be rules of plan runs, got a VotingRules, which are rules of votes"),
         (
             {"rules": {"majority": "2/3"}},
-            r"got \{'majority': '2/3'\}, rules of votes\. Fix: votes are replayed by vp\.replay",
+            r"got \{'majority': '2/3'\}, which are rules of votes\. Fix: votes are replayed by vp\.replay",
         ),
         ({"rules": {"majority": "2/3", "policy": "deliberate"}}, "majority: is no field of these rules"),
         ({"rules": "majorty"}, "'majorty' is neither rules nor the name of a preset"),
