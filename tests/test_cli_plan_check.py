@@ -116,7 +116,7 @@ def test_context_and_repository_are_looked_at(cli, phase, tmp_path):
         ((".",), "holds no plans"),
         ((".", "--graph", "a.gif"), "is not a picture"),
         ((".", "--context", "none.md"), "holds no plans"),
-        ((".", "--repo", "none"), "is no folder"),
+        ((".", "--repo", "none"), "is not a folder"),
     ],
 )
 def test_bad_input_is_told_in_words(cli, tmp_path, monkeypatch, words, message):

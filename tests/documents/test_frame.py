@@ -103,7 +103,7 @@ def test_a_single_document_and_an_empty_folder_give_all_tables(tmp_path):
 def test_columns_are_explained_and_a_table_that_is_not_there_is_told():
     for name, columns in DOCUMENT_TABLES.items():
         assert list(DocumentTables.columns(name).index) == [column.name for column in columns]
-    with pytest.raises(InputError, match=r"'must_have' is no table .did you mean 'must_haves'"):
+    with pytest.raises(InputError, match=r"there is no table 'must_have' .did you mean 'must_haves'"):
         DocumentTables.columns("must_have")
 
 

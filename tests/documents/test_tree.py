@@ -149,7 +149,7 @@ def test_a_folder_that_cannot_be_opened_is_told(tmp_path, monkeypatch):
 
 def test_a_single_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "PLAN.md")
-    with pytest.raises(InputError, match="is no regular file"):
+    with pytest.raises(InputError, match="is not a regular file"):
         load(tmp_path / "PLAN.md")
 
 

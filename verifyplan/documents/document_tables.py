@@ -14,9 +14,9 @@ from verifyplan.columns import Column, Columns, described, fitted
 from verifyplan.documents.checks.catalogue import Violation, ViolationSeverity
 from verifyplan.documents.checks.check import Report, check
 from verifyplan.documents.kinds.execution_summary import CLAIM_STATES, ExecutionSummary
-from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES, MustHave, PlanDocument, implied_model
+from verifyplan.documents.kinds.plan import IMPLIED_MODEL, MUST_HAVES, TASK_TYPES, MustHave, PlanDocument
 from verifyplan.documents.kinds.research_note import CONFIDENCES, KNOWN_LEVELS, ResearchNote
-from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, counts_as_passed, open_gaps
+from verifyplan.documents.kinds.verification import MustHaveResult, VerificationDocument, open_gaps
 from verifyplan.documents.reading.comparing import matched, wording
 from verifyplan.documents.reading.document import KINDS, Document
 from verifyplan.documents.reading.phrases import StatusMeaning
@@ -154,7 +154,7 @@ class DocumentTables:
         'of a verification: the suggested fix'
         """
         if table not in DOCUMENT_TABLES:
-            message = f"{table!r} is no table{did_you_mean(table, DOCUMENT_TABLES)}"
+            message = f"there is no table {table!r}{did_you_mean(table, DOCUMENT_TABLES)}"
             raise InputError(Problem("table", message, f"use {one_of(DOCUMENT_TABLES)}"))
         return described(DOCUMENT_TABLES[table])
 
@@ -205,7 +205,7 @@ def tables_of(report: Report) -> DocumentTables:
 
 
 def _value(row: dict[str, Any], column: Column, root: Path) -> Any:
-    """Return a cell: a path relative to `root`, a word that is none of the column's as missing."""
+    """Return a cell: a path relative to `root`, a word that the column does not allow as missing."""
     value = row.get(column.name)
     if isinstance(column.kind, tuple) and value not in column.kind:
         return None
@@ -293,7 +293,7 @@ def _name_of(text: str) -> str:
 
 
 def _result(verification: VerificationDocument, result: MustHaveResult) -> dict[str, Any]:
-    let_pass = result.outcome != "passed" and counts_as_passed(result, verification.overrides)
+    let_pass = result.outcome != "passed" and verification.counts_as_passed(result)
     return {
         "verification_path": verification.path,
         "outcome": "override" if let_pass else result.outcome,
@@ -303,10 +303,9 @@ def _result(verification: VerificationDocument, result: MustHaveResult) -> dict[
 
 def _tasks(plan: PlanDocument) -> Iterator[dict[str, Any]]:
     for task in plan.tasks:
-        model = implied_model(task)
         row = {name: getattr(task, name) for name in ("type", "complexity", "tdd", "line")}
         texts = {"name": task.name, "verify": task.text("verify"), "done": task.text("done")}
-        yield {**row, **_filled(texts), "task_id": task.id, "model": model, "files": list(task.files)}
+        yield {**row, **_filled(texts), "task_id": task.id, "model": task.implied_model, "files": list(task.files)}
 
 
 def _gaps(document: Document) -> list[dict[str, Any]]:

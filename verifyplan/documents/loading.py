@@ -97,7 +97,7 @@ def load(path: str | Path) -> Document | Tree:
     text = read_text(place)
     document = load_text(text, str(path))
     if document is None:
-        message = "is none of the nine documents that agents hand over"
+        message = "is not one of the nine documents that agents hand over"
         raise InputError(Problem(shown_path(path), message, f"the kind follows from name and folder: {NAMES}"))
     return document
 
@@ -139,7 +139,7 @@ def read_text(place: Path) -> str:
     name = shown_path(place)
     try:
         if not stat.S_ISREG(place.stat().st_mode):  # a pipe would be waited for
-            raise InputError(Problem(name, "is no regular file", "name a document in Markdown"))
+            raise InputError(Problem(name, "is not a regular file", "name a document in Markdown"))
         with place.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except InputError:
@@ -195,7 +195,7 @@ def shown_for(count: int) -> bool | None:
 def kind_of(path: str, source: Source) -> DocumentKind | None:
     """Return the kind of a file, by its name, its folder, then its content; None if it is none of the nine.
 
-    The name of another known document (ROADMAP, STATE, CONTEXT ...) is no kind, whatever the file holds.
+    The name of another known document (ROADMAP, STATE, CONTEXT ...) is never a kind, whatever the file holds.
 
     >>> from verifyplan.documents.reading.source import read_source
     >>> [kind_of(path, read_source("", path)) for path in ("research/SUMMARY.md", "01-01-PLAN.md", "STATE.md")]

@@ -27,7 +27,7 @@ D = TypeVar("D", bound=Document)
 class Phase:
     """The documents in one phase's folder, each kind in the order of the files' names.
 
-    `verifications` go from the first attempt to the last, those without a number first; as a rule there is one,
+    `verifications` go from the first attempt to the last, those without a number first; usually there is one,
     rewritten with every attempt.
     """
 
@@ -40,7 +40,7 @@ class Phase:
 
     @property
     def name(self) -> str:
-        """The name of the folder, as a rule the phase's number and slug."""
+        """The name of the folder, usually the phase's number and slug."""
         return PurePath(self.folder).name
 
     @property
@@ -57,7 +57,7 @@ class Phase:
     def series(self) -> tuple[tuple[VerificationDocument, ...], ...]:
         """The verifications of the same thing, from the first attempt to the last; their files' names begin alike.
 
-        As a rule there is one series; `01-01-VERIFICATION.md` and `01-02-VERIFICATION.md` are two, of a plan each.
+        Usually there is one series; `01-01-VERIFICATION.md` and `01-02-VERIFICATION.md` are two, of a plan each.
         """
         series: dict[str, list[VerificationDocument]] = {}
         for verification in self.verifications:
@@ -96,8 +96,8 @@ class Phase:
 class Tree:
     """The documents of a folder, in the order of their paths, which are relative to the working directory or absolute.
 
-    `others` are Markdown files of none of the nine kinds (ROADMAP, STATE, CONTEXT ...); `unread` is what could not or
-    was not to be read, with the reason.
+    `others` are Markdown files of none of the nine kinds (ROADMAP, STATE, CONTEXT ...); `unread` lists what could not
+    or must not be read, with the reason.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Find the files of a folder, without following or opening what may not be (rule H3)."""
+"""Find the files of a folder without following links or opening special files (rule H3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verifyplan.errors import InputError, Problem
 PLANNING = ".planning"
 
 LEFT_OUT = frozenset({"node_modules", "__pycache__"})
-"""Folders of packages; they are left out, as hidden ones but `.planning` are."""
+"""Folders of packages. They are left out, like hidden folders except `.planning`."""
 
 MAX_ENTRIES = 200_000
 
@@ -39,8 +39,8 @@ class FolderContents(NamedTuple):
 def walk(root: Path) -> FolderContents:
     """Return all regular files under a folder, in the order of their paths.
 
-    Links, pipes, sockets, devices and names that hold control characters or are no UTF-8 are listed as unread, with
-    the reason, and never followed or opened. Hidden folders but `.planning`, and those of packages, are left out.
+    Links, pipes, sockets, devices and names that hold control characters or are not UTF-8 are listed as unread, with
+    the reason, and never followed or opened. Hidden folders except `.planning`, and those of packages, are left out.
     Raises InputError for a folder of more than 200,000 entries.
     """
     files: list[Path] = []
@@ -83,7 +83,7 @@ def _reason_not_to_read(name: str, mode: int) -> str:
         return "has a name that holds a control character or is not UTF-8"
     if stat.S_ISLNK(mode):
         return "is a symbolic link"
-    return "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "is no regular file"
+    return "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "is not a regular file"
 
 
 def is_folder(place: Path) -> bool:

@@ -185,7 +185,7 @@ def symbol_name(code: str) -> str:
     """Return the name of the function, class or method that a piece of inline code is; empty if it is none.
 
     Arguments and keywords of a declaration are dropped. Constants in capitals, plain words, names of products
-    and the best-known functions of standard libraries are none.
+    and the best-known functions of standard libraries are not symbols.
 
     >>> [symbol_name(code) for code in ("parse()", "Plan.read(path)", "class Foo(Bar):", "snake_case", "CamelCase")]
     ['parse', 'Plan.read', 'Foo', 'snake_case', 'CamelCase']

@@ -119,7 +119,7 @@ def writes(command: str) -> bool:
 
 
 def packages(command: str) -> Iterator[tuple[str, Intent]]:
-    """Yield the packages that a command installs or removes, versions stripped; paths, files and URLs are none.
+    """Yield the packages that a command installs or removes, versions stripped; paths, files and URLs do not count.
 
     >>> list(packages("cd app && npm install -D @types/node@20 lodash"))
     [('@types/node', 'create'), ('lodash', 'create')]

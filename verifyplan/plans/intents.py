@@ -187,7 +187,7 @@ def _by_label(text: TextBlock, span: MarkedName, before: str) -> Intent | None:
 
 
 def label_intent(label: str) -> Intent | None:
-    """Return the intent that a line above a list gives to its items; None if it is no label or names none, or several.
+    """Return the intent that a line above a list gives to its items; None unless it is a label of one intent.
 
     A label is short, ends with a colon or is bold as a whole, and holds no inline code; a heading is one if it
     speaks of files or is hardly more than the verb.

@@ -202,7 +202,7 @@ def _without_checkbox(content: str) -> tuple[str, bool | None]:
 
 
 def by_line(prose: Sequence[str], note: str) -> Blocks:
-    """Return the blocks by the beginning of each line alone: a heading, an item, or a paragraph of its own."""
+    """Return the blocks by the beginning of each line alone: a heading, an item, or a separate paragraph."""
     read = Blocks(notes=[note])
     heading = ""
     for at, line in enumerate(prose, 1):

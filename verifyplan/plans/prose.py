@@ -46,7 +46,7 @@ class PreparedText:
 
 
 def prepare(lines: Sequence[str]) -> PreparedText:
-    """Take out of a document all that is no prose; never raises."""
+    """Take out of a document everything that is not prose; never raises."""
     values, head, notes = frontmatter(lines)
     prose = [*[""] * head, *lines[head:]]
     blocks, unclosed_blocks = fences(prose)
@@ -81,7 +81,7 @@ class AliasFreeLoader(yaml.SafeLoader):
 def frontmatter(lines: Sequence[str]) -> tuple[dict[str, Any], int, list[str]]:
     """Return the values at the head of a document, the number of lines they take, and notes.
 
-    Frontmatter that is damaged, too long, or no mapping is empty, and a note says why; it is still no part of
+    Frontmatter that is damaged, too long, or not a mapping is empty, and a note says why; it is still not part of
     the plan's body. Without a closing line there is none. Keys are texts.
 
     >>> frontmatter(["---", "wave: 1", "---", "# Plan"])
@@ -333,7 +333,7 @@ def first_within(outer: XmlElement, candidates: Sequence[XmlElement]) -> XmlElem
 
 
 def without_tags(line: str) -> str:
-    """Return a line of a PLAN document without its tags; the rest begins at the margin, so that it is no list's."""
+    """Return a line of a PLAN document without its tags; the rest begins at the margin, so as to be in no list."""
     tags = _tags(line)
     if not tags:
         return line

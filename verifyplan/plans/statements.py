@@ -89,7 +89,7 @@ def is_goal_line(content: str) -> bool:
 
 
 def may_state_goal(text: TextBlock) -> bool:
-    """Return whether a text can say what the plan is for: prose that is no label, no instruction and no constraint.
+    """Return whether a text can say what the plan is for: prose that is not a label, an instruction or a constraint.
 
     >>> kinds = ("paragraph", "heading", "item")
     >>> [may_state_goal(TextBlock(kind, "Orders live in the new store.", 1, 1)) for kind in kinds]
@@ -132,7 +132,7 @@ def constraints(texts: Iterable[TextBlock], sections: Sequence[Section]) -> list
 def decisions(texts: Sequence[TextBlock]) -> list[int]:
     """Return the lines of decisions with a reason: a sentence that decides and says why, or a decision and a rationale.
 
-    "Since" with a date behind it is no reason.
+    "Since" with a date behind it is not a reason.
     """
     lines: set[int] = set()
     for at, text in enumerate(texts):

@@ -86,7 +86,7 @@ class Lexicon:
 
 
 def _matches(phrase: _Phrase, tokens: list[tuple[str, int, int]], at: int, text: str) -> bool:
-    """Return whether a phrase whose first word is at a place goes on and ends there, in words of its own."""
+    """Return whether a phrase whose first word is at a place continues there and ends with a whole word."""
     last = at + len(phrase.tokens) - 1
     if last >= len(tokens):
         return False

@@ -53,7 +53,7 @@ _START = re.compile(r"\x01(?:[0-9a-f]{40}|[0-9a-f]{64})")
 
 
 class GitError(Exception):
-    """Git gave no answer; the text says why. It is empty where the folder simply is no git repository."""
+    """Git gave no answer; the text says why. It is empty where the folder is simply not a git repository."""
 
 
 def head(root: Path) -> str | None:

@@ -16,7 +16,7 @@ from verifyplan.repository.records import FileEntry, Listing
 EXCLUDED_FOLDERS = frozenset({"node_modules", "__pycache__", "target", "dist", "build", "venv"})
 """Folders that a walk does not enter, beside hidden ones."""
 HIDDEN_FOLDERS_ENTERED = frozenset({".github", ".cursor"})
-"""Hidden folders that a walk enters: they hold rules for whoever works on the repository."""
+"""Hidden folders that a walk enters: they hold rules for contributors to the repository."""
 MAX_FILES = 500_000
 """Files after which a walk ends."""
 LOG_BEGINS = b'{"seq":1,"at":"'
@@ -121,7 +121,7 @@ def _size(root: Path, path: str, targets: dict[str, str]) -> int:
 
 
 def _walk(root: Path, listing: Listing) -> Iterator[str]:
-    """Yield the paths of what is no folder, folder by folder; links to folders are not followed."""
+    """Yield the paths of everything but folders, folder by folder; links to folders are not followed."""
     waiting, count = [""], 0
     while waiting:
         folder = waiting.pop()

@@ -33,7 +33,7 @@ def read_lines(root: Path, path: str) -> tuple[str, ...]:
     r"""Return the lines of a file under `root`, as Python numbers them, without `\r` at their ends.
 
     Links are resolved first, and what then lies outside the root is not opened. UnreadableError for that, for files
-    above 2 MB, binary files, files that are not UTF-8, and what is no ordinary file. Source: rules G4, H3.
+    above 2 MB, binary files, files that are not UTF-8, and anything but ordinary files. Source: rules G4, H3.
     """
     return tuple(text_of(read_bytes(root, path), path).split("\n"))
 
@@ -88,7 +88,7 @@ def text_of(data: bytes, path: str) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return why in words, without the resolved path, which is nobody's business."""
+    """Return the reason in words, without the resolved path, which must not be shown."""
     if isinstance(error, FileNotFoundError):
         return "it does not exist"
     if isinstance(error, RuntimeError):

@@ -52,7 +52,7 @@ class Repository:
 
     @classmethod
     def open(cls, root: str | Path, plan: str = "", allowed_files: Sequence[str] = ()) -> Repository:
-        """Open the repository in a folder, which may be empty, no git repository, or a part of one.
+        """Open the repository in a folder, which may be empty, outside of git, or a part of a git repository.
 
         What holds the text of `plan`, and run logs, are left out: a plan does not vouch for itself. `allowed_files` are
         patterns of files that models may open although they look secret. Raises InputError if there is no such folder.

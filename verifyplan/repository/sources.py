@@ -104,7 +104,7 @@ class SourceFiles:
 
 
 def parse(text: str) -> ast.Module | None:
-    """Return the syntax tree of a Python text, or None where it has none, for whatever reason."""
+    """Return the syntax tree of a Python text; None if it cannot be parsed."""
     with _PARSING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -99,7 +99,7 @@ def test_without_gaps_there_is_nothing_to_plan(plan):
     with pytest.raises(InputError, match="verification: has no gap to close: its status is passed"):
         gap_plan(found(), plan)
     waiting = load_text(write_verification([MustHaveResult("", HOLDS, "HUMAN NEEDED", "")]), "VERIFICATION.md")
-    with pytest.raises(InputError, match=r"its status is human_needed.* a person has to look first"):
+    with pytest.raises(InputError, match=r"its status is human_needed.* a person must first look"):
         gap_plan(waiting, plan)
 
 

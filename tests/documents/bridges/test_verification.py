@@ -278,7 +278,7 @@ def test_the_plan_text_of_the_sample_breaks_no_rule():
 def test_what_is_no_cross_run_is_refused_with_what_to_give():
     plan = load_text(PLAN_TEXT, "PLAN-01.md")
     for wrong in (plan, vp.RunSet(), "run.jsonl", None):
-        with pytest.raises(InputError, match=r"run: is of type .*, and no cross run. Fix: give a cross run"):
+        with pytest.raises(InputError, match=r"run: must be a cross run, got .*\. Fix: give a cross run"):
             verification(wrong, plan)
 
 

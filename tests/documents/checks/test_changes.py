@@ -135,7 +135,7 @@ def test_a_version_that_is_unchanged_breaks_nothing():
 
 
 def test_two_kinds_are_no_two_versions():
-    with pytest.raises(InputError, match=r"a\.md: is a verification, what came before is a debug-log"):
+    with pytest.raises(InputError, match=r"a\.md: is a verification, but the earlier version is a debug-log"):
         check_change(read(LOG), read(VERIFIED))
 
 

@@ -130,7 +130,7 @@ def test_plans_with_tests_first_are_checked_by_what_they_have(documents):
 
 @pytest.mark.parametrize("given_", [[], ["a"], 3, None])
 def test_what_is_no_plan_is_refused(given_):
-    with pytest.raises(InputError, match="plans: are no plan documents"):
+    with pytest.raises(InputError, match="plans: must be plan documents"):
         plan_check(given_)
 
 
@@ -138,12 +138,12 @@ def test_folders_and_files_that_hold_no_plan_are_refused(tmp_path):
     (tmp_path / "01-01-SUMMARY.md").write_text("# Summary\n")
     for place, message in (
         (tmp_path, "holds no plans"),
-        (tmp_path / "01-01-SUMMARY.md", "is no plan"),
+        (tmp_path / "01-01-SUMMARY.md", "is not a plan"),
         (tmp_path / "x", "cannot be read"),
     ):
         with pytest.raises(InputError, match=message):
             plan_check(place)
-    with pytest.raises(InputError, match=r"repo: .* is no folder"):
+    with pytest.raises(InputError, match=r"repo: .* is not a folder"):
         plan_check(tmp_path, repo=tmp_path / "none")
 
 

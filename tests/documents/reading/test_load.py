@@ -114,7 +114,7 @@ def test_what_a_tree_cannot_read_is_a_violation(tree):
         (b"a\0b", "is binary"),
         (b"a\n\xff", "line 2: byte 0xff is not UTF-8"),
         (b"x" * (MAX_BYTES + 1), "is larger than 20,000,000 bytes"),
-        (b"# notes", "is none of the nine documents"),
+        (b"# notes", "is not one of the nine documents"),
     ],
 )
 def test_a_file_that_is_no_document_is_an_error(tmp_path, data, problem):

@@ -96,7 +96,7 @@ class StaticBackend:
         played = self.workers.get(worker, worker)
         if played in _PLAYABLE:
             return None
-        return f"worker {worker!r} plays no checker{did_you_mean(played, _PLAYABLE)}; there are {one_of(CHECKERS)}"
+        return f"worker {worker!r} is not a checker{did_you_mean(played, _PLAYABLE)}; there are {one_of(CHECKERS)}"
 
     async def answer(self, request: Request) -> Reply:
         """Return a vote on each item, or the answer of a role; AgentError if no checker plays the worker."""
@@ -142,7 +142,7 @@ class _PlanAgents:
         self._read = lru_cache(_MAX_PLANS_KEPT)(lambda text, name: PlanText(parse_plan(text, name)))
 
     def answer(self, request: RoleRequest) -> Reply:
-        """Return one role's answer as JSON values, and its tool calls; InputError if the root is no folder."""
+        """Return one role's answer as JSON values, and its tool calls; InputError if the root is not a folder."""
         if request.role == "challenger" and request.iteration == 1:
             self._index = None
         index = self._open(request.plan_text)

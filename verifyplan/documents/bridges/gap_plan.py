@@ -45,7 +45,7 @@ _GOES_ON = ("\\", "&&", "||", "|", ";", "do", "then", "{", "(")
 
 _NO_GAP_FIXES = {
     "passed": "all must-haves passed, so that no plan is needed",
-    "human_needed": "a person has to look first at what is HUMAN NEEDED; who finds it wrong tells it as a gap",
+    "human_needed": "a person must first look at what is HUMAN NEEDED, and add what is wrong as a gap",
 }
 
 
@@ -81,7 +81,7 @@ def gap_plan(
 
     Returns:
         A plan marked `gap_closure`, in the wave after its plans, whose must-haves are those that failed. It passes its
-        own check. Human-needed items are no gaps: a person closes those.
+        own check. Human-needed items are not gaps: a person closes those.
 
     Raises:
         InputError: where there is no gap, a plan has no number to count on from, or no file is known for a gap.
@@ -99,7 +99,9 @@ def gap_plan(
     if not gaps:
         name = str(verification) if isinstance(verification, str | Path) else "verification"
         status = f"its status is {verified.status}" if verified.status else "it states no status"
-        fix = _NO_GAP_FIXES.get(verified.status or "", "list the gaps in its frontmatter, and tell each under ## Gaps")
+        fix = _NO_GAP_FIXES.get(
+            verified.status or "", "list the gaps in its frontmatter, and describe each under ## Gaps"
+        )
         raise InputError(Problem(name, f"has no gap to close: {status}", fix))
     plan_id = _plan_id(number, plans)
     needed = list(dict.fromkeys(name_of(gap.plan) for gap in gaps))
@@ -119,7 +121,7 @@ def gap_plan(
 
 
 def _planned_gaps(verified: VerificationDocument, plans: Sequence[PlanDocument]) -> list[_PlannedGap]:
-    """The gaps with their tasks; one that is no must-have has the first task of all plans that shares its words."""
+    """The gaps with their tasks; one that is not a must-have has the first task of all plans that shares its words."""
     planned = list(planned_must_haves(plans))
     gaps: list[_PlannedGap] = []
     all_gaps = _all_gaps(verified)
@@ -144,8 +146,8 @@ def _planned_gaps(verified: VerificationDocument, plans: Sequence[PlanDocument])
 def _all_gaps(verified: VerificationDocument) -> list[Gap]:
     """All gaps of a verification: those with details, and those of the frontmatter or the table alone.
 
-    A gap that the frontmatter lists as resolved is none, wherever else it is. Rows that failed count where fewer gaps
-    have details than failed: gaps may be told in other words.
+    A gap that the frontmatter lists as resolved does not count, wherever else it is. Rows that failed count where fewer
+    gaps have details than failed: gaps may be described in other words.
     """
     failed = [
         Gap(row.text, row.evidence, "")
@@ -184,7 +186,7 @@ def _plan_id(number: str | None, plans: Sequence[PlanDocument]) -> str:
 def _files(gap: _PlannedGap) -> tuple[str, ...]:
     """The file of an artifact; else the task's files, those that the gap names, or the plan's, whichever there are.
 
-    A gap that is no must-have is no task's either: the files that it names come first.
+    A gap that is not a must-have belongs to no task: the files that it names come first.
     """
     if gap.planned and gap.planned.must_have.kind == "artifact" and gap.planned.must_have.path:
         return (gap.planned.must_have.path,)

@@ -61,7 +61,7 @@ class PlannedMustHave(NamedTuple):
 
 
 def must_have_findings(plan: PlanOrPlans, *, worker: str = PLANNER) -> tuple[Finding, ...]:
-    r"""Return the must-haves of a plan as findings, so that a verification needs nobody's word but the plan's.
+    r"""Return the must-haves of a plan as findings, so that a verification relies on the plan alone.
 
     The evidence is the files that a must-have names; of one that names none, those of the task that speaks of it.
     `worker` brings them and has to be on the roster of the run: it votes on none of them. Without must-haves there
@@ -120,7 +120,7 @@ def check_distinct_ids(plans: Sequence[PlanDocument]) -> None:
     for plan in plans:
         other = first.setdefault(name := name_of(plan), plan.path)
         if other != plan.path:
-            fix = "give each plan an id of its own"
+            fix = "give each plan its own id"
             problems.append(Problem(plan.path, f"has the id {name!r} of {other}", fix))
     if problems:
         raise InputError(problems)

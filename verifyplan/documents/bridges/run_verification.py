@@ -103,7 +103,7 @@ def verification(
     artifact = run if isinstance(run, Artifact) else getattr(run, "artifact", None)
     if not isinstance(artifact, Artifact):
         fix = "give a cross run, one of several, or its artifact: crossverify, read_run and read_artifact return them"
-        raise InputError(Problem("run", f"is of type {type(run).__name__}, and no cross run", fix))
+        raise InputError(Problem("run", f"must be a cross run, got {type(run).__name__}", fix))
     findings = _findings_by_id(planned, artifact.findings)
     rows = []
     for at, must_have in enumerate(planned, 1):

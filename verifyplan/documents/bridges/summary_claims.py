@@ -59,8 +59,8 @@ def claims(
         worker: the worker that brings the claims; it has to be on the roster of the run, and votes on none of them.
 
     Returns:
-        The findings, `01-01/claim-1` and so on; none where the summary claims nothing. PARTIAL and SKIPPED are no
-        claims. The summary itself is never evidence: a claim cites the files that the summary names.
+        The findings, `01-01/claim-1` and so on; none where the summary claims nothing. PARTIAL and SKIPPED are
+        not claims. The summary itself is never evidence: a claim cites the files that the summary names.
 
     Raises:
         InputError: where a file or the summary's frontmatter cannot be read, or a file is another document.

@@ -63,7 +63,7 @@ def check_change(before: Document, after: Document) -> list[Violation]:
     documents of different kinds.
     """
     if before.kind != after.kind:
-        message = f"is a {after.kind}, what came before is a {before.kind}"
+        message = f"is a {after.kind}, but the earlier version is a {before.kind}"
         raise InputError(Problem(after.path, message, "give two versions of one document"))
     if before.text == after.text:
         return []

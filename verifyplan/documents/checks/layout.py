@@ -73,7 +73,7 @@ def _type_problems(value: Any, field: RequiredField) -> Iterator[tuple[tuple[int
     if not fits:
         yield (), f"is {_described(value)}, not {required}"
     elif field.words and str(value) not in field.words:
-        yield (), f"is {str(value)[:80]!r}, which is none of its words"
+        yield (), f"is {str(value)[:80]!r}, which is not an allowed word"
 
 
 def _is_text(value: Any) -> bool:

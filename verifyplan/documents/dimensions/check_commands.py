@@ -129,7 +129,7 @@ def _command_lines(lines: Sequence[str]) -> int:
 def _scan(text: str, opened: str = "") -> tuple[list[tuple[int, str]], str]:
     """The operators outside quotations with their places, and the quotation mark that is open at the end.
 
-    An apostrophe within a word opens nothing; an ampersand of a redirection, as in `2>&1` and `&>`, is no operator.
+    An apostrophe within a word opens nothing; an ampersand of a redirection, as in `2>&1` and `&>`, is not an operator.
     """
     operators: list[tuple[int, str]] = []
     at = 0

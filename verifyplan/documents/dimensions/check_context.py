@@ -251,7 +251,7 @@ class PlanCheckContext:
 
     @cached_property
     def others_known(self) -> bool:
-        """Whether there are no plans but those that are here."""
+        """Whether the plans that are here are all plans."""
         own = {plan_key(node.plan_id, node.phase) for node in self.graph.nodes}
         return self.phases_whole and (self.all_phases or self.other_plans <= own)
 

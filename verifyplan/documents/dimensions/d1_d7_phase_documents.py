@@ -103,9 +103,9 @@ def context_compliance(context: PlanCheckContext) -> DimensionResult:
     """Look for deferred ideas that a plan names by id, or a task by all of its words.
 
     A warning: a plan that names a requirement whose id begins a deferred idea, or of which one says that it is
-    deferred, and that does not say so itself, as one that writes the deferral down does; a task whose name says all of
-    a deferred idea. Words are no proof the other way: whether each decision is honoured, and no idea planned in other
-    words, is for a judge, always. Without a CONTEXT.md nothing applies.
+    deferred, and that does not itself say that it is deferred; a task whose name says all of a deferred idea. Words
+    prove nothing the other way: a judge must always say whether each decision is honoured, and whether an idea is
+    planned in other words. Without a CONTEXT.md nothing applies.
     Source: rule D4; the plan checkers of GSD and plan-build-run, dimension 7.
     """
     decided = {phase: read for phase in context.phases if (read := context.contexts.get(context.folder(phase)))}

@@ -38,7 +38,7 @@ REQUIRED_ELEMENTS: dict[TaskKind, tuple[tuple[str, ...], ...]] = {
 }
 """For each kind of task the elements, or attributes, that it must have: one of each group, the contract's own first.
 
-A checkpoint asks a person, in elements of its own.
+A checkpoint asks a person, in its own elements.
 """
 
 MIN_ACTION_WORDS = 4
@@ -74,7 +74,7 @@ def task_completeness(context: PlanCheckContext) -> DimensionResult:
     A blocker, as nobody can carry it out: a plan that has neither tasks nor anything else to do, a task without an
     action. A warning: frontmatter that cannot be read, any other element that is missing or blank, an action too short
     to act on, a `done` that two people would judge differently. An element that several tasks of a plan lack gives one
-    issue. `<files>` that are blank are no fault: a task may change none. Tasks in Markdown are left to a judge.
+    issue. Blank `<files>` are not a fault: a task may change no file. Tasks in Markdown are left to a judge.
     Source: rule D4; the plan checker of plan-build-run, dimension 2.
     """
     issues: list[Issue] = []

@@ -30,7 +30,7 @@ from verifyplan.plans.word_lists import words
 from verifyplan.text import counted
 
 MIN_END_SHARE, MIN_VIA_SHARE = 0.5, 0.6
-"""How much of an end that is no path, and of the way a link is made, a task must speak of."""
+"""The share of the words of an end that is not a path, and of the way a link is made, that a task must have."""
 
 MIN_PATTERN_CHARACTERS = 5
 """A shorter `pattern` of a link is found in too many tasks."""
@@ -70,7 +70,7 @@ def links_planned(context: PlanCheckContext) -> DimensionResult:
     """Look for the task that touches the ends of each key link.
 
     A warning: a link both of whose ends are files, and of which no task of the plan touches either. A link of which a
-    task touches one end alone may join it to what is there already: whether it does, and a link whose ends are no
+    task touches one end alone may join it to what is there already: whether it does, and a link whose ends are not
     files, is left to a judge. Without key links nothing applies. Source: rule D4; plan-build-run's plan checker,
     dimension 4.
     """

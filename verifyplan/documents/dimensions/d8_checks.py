@@ -42,11 +42,11 @@ _LOCAL_HOST = re.compile(r"localhost|127\.0\.0\.1|0\.0\.0\.0")
 def verifiability(context: PlanCheckContext) -> DimensionResult:
     """Read the check of each task as commands: are there any, do they end, and can they fail?
 
-    A blocker: a check that never ends (a watch mode, a server), as whoever runs it waits for ever. A warning: one
+    A blocker: a check that never ends (a watch mode, a server), so that execution waits for ever. A warning: one
     without a command, one that only prints, looks for files alone or hides its failure whatever it runs (`|| true`),
     may never end, waits 30 seconds or more, or asks a server that nothing starts. Info: a pipe whose last program
-    decides. A check that prints its result (`|| echo "FAIL"`) is read by somebody, and fine. Checkpoints are exempt,
-    they ask a person; so are features of plans with tests first, which state no check.
+    decides. A check that prints its result (`|| echo "FAIL"`) is meant to be read, and is fine. Checkpoints are
+    exempt, as they ask a person; so are features of plans with tests first, which state no check.
     Source: rule D4; GSD's plan checker, dimension 8.
     """
     known_files = _files_by_name(context)

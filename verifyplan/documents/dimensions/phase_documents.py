@@ -202,7 +202,7 @@ def _listed_in_tables(source: Source) -> Iterator[tuple[str, str]]:
 def required_of(phases: Mapping[str, Path]) -> tuple[dict[str, tuple[str, ...]], frozenset[str] | None]:
     """Return the requirements of each phase, by its key in `phases`, and all words of the documents that state them.
 
-    An archived milestone with documents of its own is compared with these alone; a phase of any other with the
+    An archived milestone with its own documents is compared with these alone; a phase of any other with the
     current ones, else with those of milestones whose phases have no folder of their own. The words are None where
     there are no such documents.
     """

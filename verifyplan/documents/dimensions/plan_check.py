@@ -48,7 +48,7 @@ _PLAN_FILE = re.compile(r"plan[^/\\]*\.md\Z", re.IGNORECASE)
 class PlanCheck:
     """The result of a plan check: the nine dimensions, the plans' graph, and the plans.
 
-    `.passed` is whether there is no blocker; that is not the word of a judge: `.judge` lists what is left to one.
+    `.passed` says that there is no blocker, not that the plans are sound: `.judge` lists what must be judged.
     """
 
     dimensions: tuple[DimensionResult, ...]
@@ -154,7 +154,7 @@ def _gather(plans: str | Path | PlanDocument | Sequence[PlanDocument], context: 
         documents = tuple(plans) if isinstance(plans, Iterable) else ()
         if not documents or not all(isinstance(plan, PlanDocument) for plan in documents):
             fix = "give a path, a PlanDocument, or several of one phase"
-            raise InputError(Problem("plans", "are no plan documents", fix))
+            raise InputError(Problem("plans", "must be plan documents", fix))
         return PlanCheckContext(documents, contexts=_context_for(documents, context))
     place = Path(plans)
     if is_folder(place):
@@ -167,7 +167,7 @@ def _gather(plans: str | Path | PlanDocument | Sequence[PlanDocument], context: 
         return replace(_on_disk(in_folder, place, context), unread=unread_plans)
     document = load(place)
     if not isinstance(document, PlanDocument):
-        raise InputError(Problem(str(plans), "is no plan", "name a PLAN document, a phase's folder or a tree"))
+        raise InputError(Problem(str(plans), "is not a plan", "name a PLAN document, a phase's folder or a tree"))
     named = (other for other in load_beside(place) if "plan" in Path(other.path).name.lower())
     beside = (other for other in named if isinstance(other, PlanDocument))
     ordered = tuple(sorted((document, *beside), key=lambda plan: Path(plan.path).name))
@@ -182,7 +182,7 @@ def _on_disk(plans: tuple[PlanDocument, ...], folder: Path, context: str | Path 
         for file in sorted((*place.glob("CONTEXT.md"), *place.glob("*-CONTEXT.md"))):
             if name not in contexts and file.is_file() and not file.is_symlink():
                 contexts[name] = read_context(read_text(file), str(file))
-    required, known = required_of({folder_of(plan): Path(plan.path).parent for plan in plans if in_a_phase(plan)})
+    required, known = required_of({name: folders[name] for name in map(folder_of, filter(in_a_phase, plans))})
     return PlanCheckContext(
         plans,
         all_phases=folder.name == PLANNING or (folder / PLANNING).is_dir(),
@@ -211,7 +211,7 @@ def _plan_keys_around(folders: Iterable[Path]) -> Iterator[str]:
 def _repository(repo: str | Path) -> dict[str, Any]:
     """The files of a repository, by their paths within it; a `.planning` folder without source files has none."""
     if not is_folder(Path(repo)):
-        raise InputError(Problem("repo", f"{str(repo)!r} is no folder", "name the repository of the plans"))
+        raise InputError(Problem("repo", f"{str(repo)!r} is not a folder", "name the repository of the plans"))
     files = frozenset(file.relative_to(repo).as_posix() for file in walk(Path(repo)).files)
     planning = {file for file in files if file.startswith(f"{PLANNING}/")}
     if planning and all(PurePosixPath(file).suffix in ("", ".md", ".txt") for file in files - planning):

@@ -132,8 +132,8 @@ def clean_path(path: str) -> str:
 def _conflicts(plans: Sequence[PlanDocument], nodes: Sequence[PlanNode], edges: Sequence[Edge]) -> Iterator[Conflict]:
     """Files of several plans of a wave; a plan that states no order has no wave.
 
-    Globs and folders are no file, and files in `.planning` are kept by whoever runs the plans. Plans that all say that
-    a file is modified by one after the other do not conflict, whatever the wave.
+    Globs and folders are not files, and files in `.planning` are kept by the agent that runs the plans. Plans that
+    all say that a file is modified by one after the other do not conflict, whatever the wave.
     """
     joined = {(edge.before, edge.after) for edge in edges} | {(edge.after, edge.before) for edge in edges}
     by_file: dict[tuple[str, int, str], list[int]] = defaultdict(list)
@@ -159,7 +159,7 @@ class ExecutionOrder(NamedTuple):
 def execution_order(needs: Sequence[Sequence[int]]) -> ExecutionOrder:
     """Return the waves of things that need others: 1 for one that needs nothing, else one after the highest it needs.
 
-    `needs[i]` are the positions that `i` needs; numbers that are no position are left out. A position in a cycle, or
+    `needs[i]` are the positions that `i` needs; numbers that are not positions are left out. A position in a cycle, or
     one that needs such a position, has no wave (None). In linear time, however deep. Source: rule D4.
 
     >>> execution_order([[], [0], [0, 1]])

@@ -1,4 +1,4 @@
-"""Execution summary: what an executor says it did of one plan; nothing of it is proof (rules D1, D2)."""
+"""Execution summary: what an executor says it did for one plan; none of it is proof (rules D1, D2)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHA = re.compile(r"[0-9a-fA-F]{7,40}")
 
 
 class Claimed(NamedTuple):
-    """A must-have and its state as the executor says; `state` is None where it is none of the three words."""
+    """A must-have and the state that the executor gives it; `state` is None for any word but the three."""
 
     text: str
     state: ClaimState | None

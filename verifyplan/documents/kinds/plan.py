@@ -90,6 +90,11 @@ class Task(NamedTuple):
         return self.attributes.get("complexity")
 
     @property
+    def implied_model(self) -> str | None:
+        """The model that the complexity implies; None without one of the three complexities."""
+        return IMPLIED_MODEL.get(self.complexity or "")
+
+    @property
     def tdd(self) -> bool | None:
         """Whether tests come first; None where the task states neither true nor false."""
         return {"true": True, "false": False}.get(self.attributes.get("tdd", "").casefold())
@@ -116,7 +121,7 @@ def files_of(task: Task) -> Iterator[tuple[int, str]]:
 
 
 def read_tasks(source: Source) -> tuple[Task, ...]:
-    """Return the tasks of a document in their order; a task in a task is a task of its own, with its own elements.
+    """Return the tasks of a document in their order; a task within a task is a separate one, with its own elements.
 
     A task that never closes reaches to the end of what is read. A plan in Markdown alone has a task under each heading
     that says so ("### Task 1: ..."), with its files, check and outcome behind labels.
@@ -331,12 +336,3 @@ def is_plan_id(plan: str, phase: str = "") -> bool:
     """
     number = phase_number(phase)
     return bool(_TWO_NUMBERS.fullmatch(plan)) and (not number or phase_number(plan) == number)
-
-
-def implied_model(task: Task) -> str | None:
-    """Return the model that a task's complexity implies; None without one of the three complexities.
-
-    >>> implied_model(Task(1, 9, {"complexity": "simple"}, ()))
-    'haiku'
-    """
-    return IMPLIED_MODEL.get(task.complexity or "")

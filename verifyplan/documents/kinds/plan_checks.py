@@ -15,7 +15,6 @@ from verifyplan.documents.kinds.plan import (
     TASK_TYPES,
     PlanDocument,
     Task,
-    implied_model,
     is_artifact,
     is_plan_id,
 )
@@ -65,7 +64,7 @@ def _check_must_haves(document: PlanDocument) -> Iterator[Violation]:
         shape = '"path: what it holds"' if group == "artifacts" else '"..."'
         for at, item in enumerate(items):
             if not isinstance(item, str) or not item.strip():
-                message = f"an item of {group} is no text"
+                message = f"an item of {group} is not a text"
             elif group == "artifacts" and not is_artifact(item):
                 message = f"the artifact {item[:80]!r} does not begin with a file and a colon"
             else:
@@ -112,7 +111,7 @@ def _not_in_summary(document: PlanDocument, text: str) -> Iterator[str]:
 
 
 def check_tasks(document: PlanDocument) -> Iterator[Violation]:
-    """Yield the violations of the tasks of a plan, task by task; tags in code are no tags."""
+    """Yield the violations of the tasks of a plan, task by task; tags in code do not count."""
     tags, held = {element.name for element in document.source.elements}, document.held_to_contract
     if not document.tasks and (held or "tasks" in tags):
         yield violation("plan/no-tasks", document.path, 1)
@@ -181,10 +180,10 @@ def _check_attributes(document: PlanDocument, task: Task, name: str) -> Iterator
 
 
 def _check_complexity(document: PlanDocument, task: Task, name: str) -> Iterator[Violation]:
-    stated, model, implied = task.complexity, task.attributes.get("model"), implied_model(task)
+    stated, model, implied = task.complexity, task.attributes.get("model"), task.implied_model
     if implied is None:
         problem, allowed = (
-            f"{stated!r} is no complexity" if stated else "no complexity is stated",
+            f"{stated!r} is not a complexity" if stated else "no complexity is stated",
             one_of(IMPLIED_MODEL),
         )
         yield violation("plan/task-complexity", document.path, task.line, task=name, stated=problem, allowed=allowed)

@@ -147,7 +147,7 @@ def levels_in(text: str) -> tuple[str, ...]:
 def version_sensitive(text: str) -> str:
     """Return the first version number, API signature or setting that a text names; empty without one (rule D2).
 
-    A number alone ("takes 2.5 seconds") is no version.
+    A number alone ("takes 2.5 seconds") is not a version.
 
     >>> version_sensitive("needs Express 5.1"), version_sensitive("call `open(path)`"), version_sensitive("2.5 seconds")
     ('Express 5.1', '`open(path)`', '')

@@ -1,4 +1,4 @@
-"""Write a new plan that passes its own check, as where gaps become the next plan (rules D1, D5)."""
+"""Write a new plan that passes its own check, for example where gaps become the next plan (rules D1, D5)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def write_plan(
     requirement_ids: Sequence[str] = (),
     gap_closure: bool = False,
 ) -> str:
-    """Write a plan in the contract's form, with task ids of its own and the closing summary.
+    """Write a plan in the contract's form, with its own task ids and the closing summary.
 
     `must_haves` are lists under "truths", "artifacts" ("path: what it holds") and "key_links"; `files_modified` are by
     default the tasks' files. Texts are put on one line, and what would read as a tag or a fence is set apart (`<file`
@@ -91,7 +91,7 @@ def _plan_problems(phase: str, plan: str, wave: int, must_haves: Mapping[str, Se
     if wave < 1:
         yield Problem("wave", f"is {wave}", "count waves from 1")
     for group in must_haves.keys() - MUST_HAVES.keys():
-        yield Problem("must_haves", f"{group!r} is no list of them", f"use {one_of(MUST_HAVES)}")
+        yield Problem("must_haves", f"there is no list {group!r}", f"use {one_of(MUST_HAVES)}")
     for at, item in enumerate(must_haves.get("artifacts", ())):
         if not is_artifact(item):
             place = f"must_haves: artifact {at + 1}"
@@ -113,7 +113,7 @@ def _task_problems(tasks: Sequence[PlannedTask]) -> Iterator[Problem]:
                 yield Problem(f"{place}: {name}", "is empty", "say it")
         if task.complexity not in IMPLIED_MODEL:
             fix = f"use {one_of(IMPLIED_MODEL)}"
-            yield Problem(f"{place}: complexity", f"{task.complexity!r} is no complexity", fix)
+            yield Problem(f"{place}: complexity", f"{task.complexity!r} is not a complexity", fix)
 
 
 def _task(name: str, task: PlannedTask) -> Iterator[str]:

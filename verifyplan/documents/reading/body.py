@@ -117,7 +117,7 @@ def _headings(prose: Sequence[str]) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _is_paragraph(line: str, *, continued: bool) -> bool:
-    """Whether a line belongs to a paragraph that an underline makes a heading: no list, table, quotation or tag."""
+    """Whether a line is of a paragraph that an underline makes a heading: not of a list, table, quotation or tag."""
     stripped = line.lstrip()
     if not stripped or stripped[0] in "|<>" or ("|" in line and not continued):
         return False

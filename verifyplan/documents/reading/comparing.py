@@ -221,7 +221,7 @@ def same_file(one: str, other: str) -> bool:
 
 
 def _matches(glob: str, path: str) -> bool:
-    """Whether a glob matches a path, be it without the folders before it; its first braces are written out."""
+    """Whether a glob matches a path, with or without the folders before it; its first braces are written out."""
     if not is_glob(glob) or len(glob) > _MAX_GLOB_CHARACTERS:
         return False
     braces = _BRACES.search(glob)

@@ -30,7 +30,7 @@ class Front:
     """The frontmatter of a document: its values, the lines of its two fences, and what is wrong with it.
 
     `values` is empty without frontmatter and where it is damaged; `first` and `last` are 0 without it. `problems` are
-    lines and what is wrong in each: no YAML, an anchor, alias or tag, a repeated key (the first one counts).
+    lines and what is wrong in each: not YAML, an anchor, alias or tag, a repeated key (the first one counts).
     """
 
     values: dict[str, Any] = field(default_factory=dict, hash=False)
@@ -198,7 +198,7 @@ def text_of(front: Front, *path: str | int) -> str | None:
 
 
 def count_of(front: Front, *path: str | int) -> int | None:
-    """Return a whole number; None for any other value. True and false are no numbers."""
+    """Return a whole number; None for any other value. True and false are not numbers."""
     value = value_of(front, *path)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

@@ -1,4 +1,4 @@
-"""Read what short texts say: labels, statuses, words for nothing; a command or prose, an order or a report."""
+"""Read short texts: labels, statuses, words for nothing; tell commands from prose, and orders from statements."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def split_label(line: str) -> tuple[str, str]:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a text says that there is nothing to tell.
+    """Whether a text says that there is nothing to report.
 
     >>> says_nothing("None."), says_nothing("- *None*"), says_nothing("None yet, but the log is open")
     (True, True, False)
@@ -143,7 +143,7 @@ def is_prose(text: str) -> bool:
 
 
 def is_imperative(name: str) -> bool:
-    """Whether a task's name may be an order: it begins with no participle or article, and is no statement.
+    """Whether a task's name may be an order: it does not begin with a participle or article, and is not a statement.
 
     >>> [is_imperative(name) for name in ("Add login", "Task 1: Embed fonts", "Adding login", "Login works", "The API")]
     [True, True, False, False, False]

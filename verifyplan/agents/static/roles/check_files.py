@@ -35,7 +35,7 @@ _TARGET = re.compile(r"^([^\s#:=][^:=#]*?)\s*::?(?!=)", re.MULTILINE)
 def check_files(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
     """Look up each file that an instruction changes in git's list of files.
 
-    A file is no issue where the plan or a plan that it depends on may have made it, where git ignores it, or where
+    A file is not an issue where the plan or a plan that it depends on may have made it, where git ignores it, or where
     it lies outside. It is BLOCKING where it is edited and no folder has a file of its name, else SIGNIFICANT.
     """
     if context.index.empty:

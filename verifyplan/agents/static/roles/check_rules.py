@@ -132,7 +132,7 @@ def _edits(context: RoleContext, rule: ProjectRule) -> Iterator[tuple[int, str]]
 
 
 def _runs(context: RoleContext, rule: ProjectRule) -> Iterator[tuple[int, str]]:
-    """Yield commands that begin with the forbidden one, in whatever environment, with whatever other arguments.
+    """Yield commands that begin with the forbidden one, in any environment, with any other arguments.
 
     A command that its sentence says not to run is left out.
     """

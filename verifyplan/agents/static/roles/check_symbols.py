@@ -44,7 +44,7 @@ def check_symbols(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
         yield CitedLine("", line)
         held = {definition.name for definition in outline.definitions}
         held |= {name for imported in outline.imports for name in imported.names}
-        # an imported name may also get its value in some way that is no definition: a loop, `with`, a field
+        # an imported name may also get its value in some way that is not a definition: a loop, `with`, a field
         bound = rf"(?:\bas\s+{name}\b|\b{name}\s*(?::|=|,|\)\s*=|\bin\b)|[\"']{name}[\"'])"
         if name in held or re.search(rf"\b{name}\b" if (line, name, path) in plain else bound, text):
             continue
