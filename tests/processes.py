@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -80,6 +81,14 @@ def forked(
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess([module, function, *given], code, out.read(), err.read())
+
+
+def write_command(place: Path) -> Path:
+    """Write a script that does what the command `verifyplan` does, in a fork; return its place."""
+    client = shlex.join([sys.executable, "-IS", fork_client.__file__, fork_server("everything")])
+    place.write_text(f'#!/bin/sh\nexec {client} "$@"\n')
+    place.chmod(0o755)
+    return place
 
 
 class _ForkServer(NamedTuple):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ import verifyplan as vp
 from tests.live.live_runs import Played, turn_of
 from tests.live.scripted_replies import status
 from tests.live.scripted_server import ScriptedServer
-from tests.processes import environment
+from tests.processes import forked
 from tests.runs.crossing import AGREE
 from verifyplan.errors import InputError
 
@@ -44,14 +42,13 @@ def _own_folder(monkeypatch, tmp_path):
 
 
 def crossed(server, *more):
-    """What the command does, in a process of its own."""
+    """What the command does, in its own process."""
     words = ["crossverify", "findings.json", "--workers", ",".join(WORKERS), "--agents", "agents.json"]
     return process(*words, "--max-rounds", "1", "--mode", "collaborative", "--base-url", server.url, *more)
 
 
 def process(*words):
-    command = [sys.executable, "-m", "verifyplan", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, env=environment())
+    return forked("everything", "tests.fork_server", "command", *words, folder=Path.cwd())
 
 
 def test_classes_that_rest_on_one_vote_of_three_exit_with_3_and_are_said_until_they_are_asked_again():

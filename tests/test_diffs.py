@@ -94,7 +94,7 @@ def test_names_that_no_diff_can_hold_are_left_out():
 
 
 def test_long_texts_are_compared_in_a_moment():
-    begun = time.monotonic()
+    begun = time.process_time()
     old, new = "a\nb\n" * 60_000, "b\nc\n" * 60_000
     assert apply(diff_of({"x": (old, new)}), {"x": old}.get) == {"x": new}
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5

@@ -9,7 +9,6 @@ import http.client
 import json
 import os
 import re
-import shlex
 import signal
 import socket
 import subprocess
@@ -22,10 +21,9 @@ from typing import Any
 
 import pytest
 
-from tests import fork_client
 from tests.live.anybody import OPTIONS, anybody
 from tests.live.scripted_server import ScriptedServer
-from tests.processes import fork_server, forked
+from tests.processes import forked, write_command
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -55,9 +53,7 @@ def checkout(tmp_path) -> Path:
     scripts = tmp_path / ".venv" / "bin"
     scripts.mkdir(parents=True)
     (scripts / "activate").write_text(f'PATH="{scripts}:{BIN}:$PATH"\n')
-    client = shlex.join([sys.executable, "-IS", fork_client.__file__, fork_server("everything")])
-    (scripts / "verifyplan").write_text(f'#!/bin/sh\nexec {client} "$@"\n')  # the command, imported once for all
-    (scripts / "verifyplan").chmod(0o755)
+    write_command(scripts / "verifyplan")
     return tmp_path
 
 

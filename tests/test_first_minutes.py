@@ -6,14 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from html import escape
 from pathlib import Path
 
 import pytest
 
 import verifyplan as vp
-from tests.processes import forked
+from tests.processes import forked, write_command
 from verifyplan.cli import new
 from verifyplan.files import write_text
 
@@ -75,7 +74,7 @@ def study(cli, tmp_path) -> Path:
 
 
 def make(folder: Path, *targets: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", f"VERIFYPLAN={Path(sys.executable).parent / 'verifyplan'}", *targets]
+    command = ["make", f"VERIFYPLAN={write_command(folder.parent / 'verifyplan')}", *targets]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import verifyplan as vp
-from tests.processes import environment
+from tests.fork_client import KILLED as KILLED_CODE
+from tests.processes import forked
 
 KILLED = """
 import os, signal, time
@@ -27,11 +26,16 @@ vp.crossverify(claims, ["ann"] + ["bob"], backend=backend, log_dir="my runs", ma
 LOG = Path("my runs/ad-hoc/state/convergence-ad-hoc-001.jsonl")
 
 
+def command(*words: object) -> subprocess.CompletedProcess[str]:
+    """Run the command in its own process."""
+    return forked("everything", "tests.fork_server", "command", *words, folder=Path.cwd())
+
+
 @pytest.fixture
 def killed(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    done = subprocess.run([sys.executable, "-c", KILLED], env=environment(), capture_output=True, text=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    done = forked("everything", "tests.fork_server", "python", KILLED, folder=tmp_path)
+    assert done.returncode == KILLED_CODE, done.stderr
     return tmp_path / LOG
 
 
@@ -57,9 +61,7 @@ def test_a_killed_run_of_functions_says_how_it_goes_on_in_python(killed):
 
 
 def test_a_shell_says_that_functions_are_not_in_the_log(killed):  # noqa: ARG001  (it leaves its log)
-    done = subprocess.run(
-        [sys.executable, "-m", "verifyplan", "resume", str(LOG)], env=environment(), capture_output=True, text=True
-    )
+    done = command("resume", LOG)
     assert done.returncode == 2
     assert "functions are not in the log" in done.stderr
     assert f"vp.resume({str(LOG)!r}, backend=vp.agents.from_function(...))" in done.stderr
@@ -83,11 +85,9 @@ def test_a_plan_run_that_lost_its_endpoint_gives_its_path_and_address(tmp_path, 
     Path("plan.md").write_text("# Move it\n\n1. Change `src/store.py`\n2. Delete `src/old.py`\n3. Deploy it\n")
     Path("a.json").write_text('{"model": "qwen3", "max_retries": 0}')
     words = ["verify", "plan.md", "--agents", "a.json", "--base-url", "http://127.0.0.1:9"]
-    done = subprocess.run(
-        [sys.executable, "-m", "verifyplan", *words], env=environment(), capture_output=True, text=True
-    )
-    command = "verifyplan resume runs/plan-001.jsonl --retry-failed --base-url http://127.0.0.1:9"
+    done = command(*words)
+    resume = "verifyplan resume runs/plan-001.jsonl --retry-failed --base-url http://127.0.0.1:9"
     assert done.returncode == 3
-    assert done.stdout.count(command) == 2
-    assert f"{command} (if the endpoint has moved, give its new address by --base-url)" in done.stdout
+    assert done.stdout.count(resume) == 2
+    assert f"{resume} (if the endpoint has moved, give its new address by --base-url)" in done.stdout
     assert "RUN" not in done.stdout

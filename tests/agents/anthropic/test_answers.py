@@ -638,10 +638,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_text_of_megabytes_is_refused_in_time(text):
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(AnswerError, match=r"the answer|votes"):
         parse_answer(ADVERSARIAL, text)
-    assert time.monotonic() - began < 10  # 0 to 2 s; what is quadratic takes minutes
+    assert time.process_time() - began < 10  # 0 to 2 s; what is quadratic takes minutes
 
 
 @given(st.text(st.sampled_from('{}[]":,\\ \nvotes1'), max_size=60))
