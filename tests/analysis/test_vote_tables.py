@@ -54,4 +54,4 @@ def test_a_table_of_votes_has_the_classes_of_its_mode_and_no_summary_is_written(
         text = figure._repr_html_()
         assert "(empty)" not in text
         assert "not classed" not in text
-        assert f"they are what {mode or 'collaborative'} rules make of its votes" in figure.caption
+        assert f"{mode or 'collaborative'} rules give the classes" in figure.caption

@@ -121,7 +121,7 @@ def test_truth_metrics_leave_out_what_has_no_denominator(comparison, comparison_
     truth = comparison.truth.copy()
     truth.loc[0, ["value", "low", "high", "n"]] = [NAN, NAN, NAN, 0]
     figure = truth_metrics(comparison_of(truth=truth))
-    assert "Left out, for their denominator is 0: precision under collaborative." in figure.caption
+    assert "Left out, since their denominator is 0: precision under collaborative." in figure.caption
     assert len(rows_of(figure, "metric")) == 9
     assert "72.0 %" not in seen(figure).texts
     assert "Left out" not in truth_metrics(comparison).caption
@@ -153,7 +153,7 @@ def test_truth_metrics_draw_what_votes_never_cast_leave_open():
     drawn = {(row[0], row[1]): row[2:] for row in rows_of(figure, "label", "metric", "low_bound", "high_bound")}
     assert drawn["three", "recall"] == pytest.approx((wide["low_bound"], wide["high_bound"]))
     assert drawn["as run", "recall"] == (None, None)
-    assert "Bars: the range that votes allow which a condition asks for and were never cast." in figure.caption
+    assert "Bars: the range that votes allow which a condition asks for and that were never cast." in figure.caption
     assert "three: recall 87.2 %, n = 360, by votes never cast 87.2\N{EN DASH}93.9 %" in figure.description
     closed = truth_metrics(vp.compare("llmbar/plain", resamples=10))
     assert "never cast" not in closed.caption + closed.description
@@ -307,3 +307,18 @@ def test_names_that_no_file_can_hold_are_drawn_with_a_mark_in_their_place(compar
     assert "Class under left?" in seen(figure).texts
     assert "Class under right\N{REPLACEMENT CHARACTER}" in seen(figure).texts
     figure._repr_html_().encode()
+
+
+def test_charts_of_classes_say_where_no_vote_came(seen):
+    table = pd.DataFrame(
+        {"item": [*"aabb"], "worker": [*"xyxy"], "verdict": ["agree"] * 2 + ["verification-error"] * 2}
+    )
+    votes = vp.from_votes(table, item="item", worker="worker", verdict="verdict")
+    comparison = vp.compare(votes, resamples=10)
+    for figure in (class_mix(comparison), transitions(comparison)):
+        assert "No vote counts on 1 finding under collaborative and 1 finding under adversarial" in figure.caption
+    figure = vote_matrix(votes)
+    assert "No vote came on 1 finding (so named beside the class): nobody rejected these." in figure.caption
+    assert {"full-consensus", "worker-unique, no vote"} <= set(seen(figure).texts)
+    whole = vp.compare("llmbar/plain", resamples=10)
+    assert "No vote" not in class_mix(whole).caption + transitions(whole).caption

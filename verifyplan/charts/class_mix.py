@@ -1,4 +1,4 @@
-"""Draw how the findings spread over the classes, under each condition."""
+"""Draw the share of findings in each class, under each condition."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import Unpack
 import altair as alt
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts.comparisons import INTERVALS, interval_sentence, read_comparison
+from verifyplan.charts.comparisons import (
+    INTERVALS,
+    findings_under,
+    interval_sentence,
+    no_votes_sentence,
+    read_comparison,
+)
 from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
-from verifyplan.charts.labels import count, sentences, short
+from verifyplan.charts.labels import count, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import CLASS_COLORS, color_scale
 from verifyplan.frames.load import Runs
 from verifyplan.protocol.vote import CLASSIFICATIONS
-from verifyplan.text import listed
 
 COLUMNS = ("condition", "classification", "n", "share", "low", "high")
 TITLE = "How the findings are classed"
@@ -51,6 +56,7 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     if rows.empty:
         return empty(chosen, TITLE, "There are no findings to class.", mix)
     findings, left_out = count(comparison.n_findings, "finding"), len(drawn) - len(rows)
+    still_open = findings_under(labelled.open_classes)
     under = " and ".join(f"under {label}" for label in labelled.distinct_labels(80))
     each = rows["label"] + ": " + rows["classification"] + " " + rows["share_text"]
     color = alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
@@ -66,7 +72,10 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
             f"Share of {findings} in each class, {under}.",
             "Bars: the share; lines: its interval; n: findings in the class.",
             interval_sentence(comparison),
-            _open_sentence(labelled.open_classes),
+            f"The class of {still_open} depends on votes that were never cast: the chart is by those that were cast."
+            if still_open
+            else "",
+            no_votes_sentence(labelled),
             left_out_conditions,
             f"Left out: {count(left_out, 'share')} without a number." if left_out else "",
         ),
@@ -74,11 +83,3 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         description=f"Bar chart of the share of {findings} in each class. {'; '.join(each)}.",
         synthetic=comparison.synthetic,
     )
-
-
-def _open_sentence(open_classes: dict[str, int]) -> str:
-    """Return a sentence on findings that could be in another class; the shares are by the votes that were cast."""
-    if not open_classes:
-        return ""
-    counts = listed(f"{count(n, 'finding')} under {short(label, 40)}" for label, n in open_classes.items())
-    return f"The class of {counts} depends on votes that were never cast: bars and lines are by those that were."

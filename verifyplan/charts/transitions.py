@@ -8,10 +8,10 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts.comparisons import LabelledComparison, read_comparison
+from verifyplan.charts.comparisons import LabelledComparison, no_votes_sentence, read_comparison
 from verifyplan.charts.encodings import color_of, hover, inline, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
-from verifyplan.charts.labels import count, percent
+from verifyplan.charts.labels import count, percent, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import FAINT, INK, LINE, ORANGE, SIZE, SKY
 from verifyplan.frames.load import Runs
@@ -63,10 +63,14 @@ def transitions(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         chosen,
         title=TITLE,
         subtitle=KEY,
-        caption=f"Classes of {count(total, 'finding')} (n) under {first} (down) and under {second} (across)."
-        f" {moved[SAME]:,} ({percent(moved[SAME] / total, 1)}) keep their class (outlined diagonal);"
-        f" {moved[NEARER]:,} move nearer to full-consensus (blue, below the diagonal),"
-        f" {moved[FARTHER]:,} nearer to worker-unique (orange, above it). Counts, so without intervals.",
+        caption=sentences(
+            f"Classes of {count(total, 'finding')} (n) under {first} (down) and under {second} (across)."
+            f" {moved[SAME]:,} ({percent(moved[SAME] / total, 1)}) keep their class (outlined diagonal);"
+            f" {moved[NEARER]:,} move nearer to full-consensus (blue, below the diagonal),"
+            f" {moved[FARTHER]:,} nearer to worker-unique (orange, above it).",
+            no_votes_sentence(labelled),
+            "Counts, so without intervals.",
+        ),
         data=counts,
         description=f"Table of findings by class under {first} and under {second}. From and to: {'; '.join(each)}.",
         synthetic=labelled.comparison.synthetic,

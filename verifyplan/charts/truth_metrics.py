@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts.comparisons import INTERVALS, interval_sentence, read_comparison
+from verifyplan.charts.comparisons import INTERVALS, interval_sentence, no_votes_sentence, read_comparison
 from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
@@ -42,10 +42,9 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
     """Draw dots with 95 % intervals for precision, recall, F1, false consensus and false demotion by condition.
 
     Reads a comparison's `truth` (`condition, metric, value, low, high, n`), or compares both modes of runs; the
-    axis runs from 0 to 100 %, and the first `limit` conditions are drawn (8). Bars are the bounds that votes leave open
-    which were never cast (`.bounds`). Metrics whose denominator is 0 (NaN)
-    are left out and named in the caption. Raises InputError where no finding's truth is known, and TableError where
-    a column is missing.
+    axis runs from 0 to 100 %, and the first `limit` conditions are drawn (8). Bars are the bounds that uncast votes
+    leave (`.bounds`). Metrics whose denominator is 0 (NaN) are left out and named in the caption. Raises InputError
+    where no finding's truth is known, and TableError where a column is missing.
 
     >>> import verifyplan as vp
     >>> figure = truth_metrics(vp.compare("stdlib-claims", resamples=50))
@@ -88,10 +87,11 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
         chosen,
         title=TITLE,
         subtitle=f"↑ more is better, ↓ less is better; lines: {INTERVALS}"
-        + ("; bars: what votes never cast leave open" if is_open else ""),
+        + ("; bars: the range that uncast votes leave" if is_open else ""),
         caption=sentences(
             _caption(comparison, drawn),
-            "Bars: the range that votes allow which a condition asks for and were never cast." if is_open else "",
+            no_votes_sentence(labelled),
+            "Bars: the range that votes allow which a condition asks for and that were never cast." if is_open else "",
             left_out,
         ),
         data=truth,
@@ -101,7 +101,7 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
 
 
 def _with_bounds(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the texts of their bounds, empty where votes leave nothing open."""
+    """Return the rows with the texts of their bounds, empty where uncast votes could change nothing."""
     ends = zip(rows["low_bound"], rows["high_bound"], strict=True)
     return rows.assign(bounds_text=[interval_text(low, high) if low < high else "" for low, high in ends])
 
@@ -116,9 +116,9 @@ def _caption(comparison: Comparison, truth: pd.DataFrame) -> str:
     missing = truth[truth["value"].isna()]
     named = missing["metric"].map(plain) + " under " + missing["condition"].map(lambda condition: short(condition, 80))
     return sentences(
-        "Dots: the metric; lines: its interval; n: what it is taken of (F1: findings whose truth is known).",
+        "Dots: the metric; lines: its interval; n: its denominator (F1: findings whose truth is known).",
         "A finding held if it ended in full or partial consensus. False consensus: held, among false claims;"
         " false demotion: not held, among true claims.",
         interval_sentence(comparison),
-        f"Left out, for their denominator is 0: {', '.join(named)}." if len(named) else "",
+        f"Left out, since their denominator is 0: {', '.join(named)}." if len(named) else "",
     )

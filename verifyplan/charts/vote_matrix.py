@@ -51,6 +51,8 @@ FIELDS = {
     "classification": "Class",
 }
 NAME_FIELDS = {"finding_id": "Finding", "summary": "Summary", "classification": "Class"}
+NO_VOTE = ", no vote"
+"""Behind the class of a finding that is not held and on which no vote came."""
 OUTLINE = alt.when("datum.mark === 'discovered'").then(alt.value(FAINT)).otherwise(alt.value("transparent"))
 """The edge of a tile or swatch: only that of a discovery, which is as white as the page, is seen."""
 
@@ -92,6 +94,7 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
     rows = _rows(in_view[in_view["finding_id"].astype(str).isin(drawn)])
     lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
     tile = _tile(rows, chosen)
+    unvoted = rows.loc[rows["class_text"].str.endswith(NO_VOTE), "finding"].nunique()
     return figure(
         lambda: _drawing(lettered, tile),
         chosen,
@@ -100,7 +103,10 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
         caption=sentences(
             f"Votes on {_size(rows)} (n), lettered as the key says; findings are in the order of their classes,"
             " which are named at the right.",
-            f"The table records no class: they are what {by} rules make of its votes." if by else "",
+            f"The table records no class: {by} rules give the classes." if by else "",
+            f"No vote came on {count(unvoted, 'finding')} (so named beside the class): nobody rejected these."
+            if unvoted
+            else "",
             first_drawn(len(drawn), n_findings, "finding", less),
             not_in_view,
         ),
@@ -178,7 +184,15 @@ def _rows(grid: pd.DataFrame) -> pd.DataFrame:
         finding=rows["finding_id"].map(ids) + rows["finding_id"].map(summaries),
         voter=rows["worker"].map(workers),
         mark=rows["mark"].astype(str),
+        class_text=rows["classification"] + _no_vote(rows),
     )
+
+
+def _no_vote(rows: pd.DataFrame) -> pd.Series[str]:
+    """Return a note for findings without a vote other than errors, whose class alone looks like a rejection."""
+    voted = ~rows["mark"].isin(["discovered", "verification-error"])
+    is_unvoted = ~voted.groupby(rows["finding_id"]).transform("any") & rows["classification"].isin(CLASSIFICATIONS[2:])
+    return pd.Series("", rows.index).mask(is_unvoted, NO_VOTE)
 
 
 def _size(rows: pd.DataFrame) -> str:
@@ -229,12 +243,12 @@ def _letters(base: alt.Chart, right: int = 0) -> alt.Chart:
 
 def _classes(rows: pd.DataFrame, tile: _Tile) -> alt.LayerChart:
     """Draw the class of each finding, as a colour and in words."""
-    findings = rows.drop_duplicates("finding")[["finding", "classification"]]
+    findings = rows.drop_duplicates("finding")[["finding", "classification", "class_text"]]
     base = alt.Chart(inline(findings)).encode(y=_finding(rows))
     swatch = base.mark_square(size=110, opacity=1, aria=False).encode(
         x=x_at(6), color=alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
     )
-    name = base.mark_text(align="left", aria=False).encode(x=x_at(18), text=text_of("classification"))
+    name = base.mark_text(align="left", aria=False).encode(x=x_at(18), text=text_of("class_text"))
     title = alt.Title("Class", fontSize=SIZE, offset=6)
     layers = alt.LayerChart(layer=[swatch, name])
     return layers.properties(title=title, width=1, height=tile.height * len(findings))
