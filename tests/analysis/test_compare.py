@@ -419,11 +419,38 @@ def test_a_metric_that_there_is_not_is_told_with_those_that_there_are():
     votes = pd.DataFrame({"i": ["F", "G"], "w": "a", "v": "agree", "t": [True, False]})
     known = vp.compare(vp.from_votes(votes, item="i", worker="w", verdict="v", truth="t"), resamples=5)
     assert known.in_words("false-consensus") == known.in_words("false-consensus-rate")
-    with pytest.raises(SettingsError, match=r"'precison' is no metric .*did you mean 'precision'.*'changed'"):
+    with pytest.raises(SettingsError, match=r"'precison' is not a metric of .*did you mean 'precision'.*'changed'"):
         known.in_words("precison")
     unknown = vp.compare(vp.from_votes(votes, item="i", worker="w", verdict="v"), resamples=5)
     with pytest.raises(SettingsError, match="others need findings whose truth is known"):
         unknown.in_words("false-consensus")
+
+
+def test_what_is_right_is_a_metric_with_an_interval_and_a_paired_difference():
+    both = vp.compare("stdlib-claims/adversarial", resamples=10)
+    row = both.summary.set_index("metric").loc["right"]
+    truth = both.findings["truth"].astype(bool)
+    right = {name: both.findings[f"classification_{name}"].isin(HELD).eq(truth) for name in both.conditions}
+    first, second = both.conditions
+    assert (row[first], row[second]) == pytest.approx((right[first].mean(), right[second].mean()))
+    assert row["difference"] == pytest.approx(right[second].mean() - right[first].mean())
+    assert row["difference_low"] < row["difference"] < row["difference_high"]
+    assert row[f"{first}_low"] < row[first] < row[f"{first}_high"]
+    assert row[f"{first}_n"] == truth.size
+    swapped = vp.compare("stdlib-claims/adversarial", modes=[second, first], resamples=10).summary.set_index("metric")
+    ends = swapped.loc["right", ["difference", "difference_high", "difference_low"]].to_numpy(dtype=float)
+    np.testing.assert_allclose(-ends, row[["difference", "difference_low", "difference_high"]].to_numpy(dtype=float))
+    words = both.in_words("accuracy")
+    assert words == both.in_words("right")
+    assert f"(n = 720), difference {100 * row['difference']:+.1f} points [" in words
+
+
+def test_what_is_right_is_not_a_metric_where_truth_is_not_known():
+    votes = pd.DataFrame({"i": ["F"], "w": "a", "v": "agree"})
+    unknown = vp.compare(vp.from_votes(votes, item="i", worker="w", verdict="v"), resamples=5)
+    assert "right" not in set(unknown.summary["metric"])
+    with pytest.raises(SettingsError, match=r"'right' is not a metric .*whose truth is known"):
+        unknown.in_words("accuracy")
 
 
 def test_a_mistyped_mode_or_reading_of_bases_is_told_with_the_one_that_was_meant():

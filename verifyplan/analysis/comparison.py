@@ -46,7 +46,8 @@ class Comparison:
     summary: pd.DataFrame
     """`metric`, then of each condition its value, interval and n (`gpt, gpt_low, gpt_high, gpt_n`), and its difference
     from the baseline: `difference, difference_low, difference_high`; of three conditions or more, `difference_claude`
-    and so on. The row `changed` is the share of findings whose class differs from that under the baseline."""
+    and so on. Where truth is known, `right` is the share of findings that are held and true, or not held and false. The
+    row `changed` is the share of findings whose class differs from that under the baseline."""
     tests: pd.DataFrame
     """`condition, of, test, method, assumes, statistic, df, p_value, p_holm, n, clusters`: of each condition but the
     baseline whether it differs from it, in the classes, in what is held, in what is right; see
@@ -142,16 +143,14 @@ class Comparison:
     def in_words(self, metric: str) -> str:
         """Return one metric under each condition and its difference, with intervals and n; or the share that changed.
 
-        A rate may be named without `-rate`. Of `right` (held and true, or not held and false) these are the shares and
-        what the test says, as it has no interval. Raises SettingsError for a metric that is not there.
+        A rate may be named without `-rate`; `accuracy` is `right` (held and true, or not held and false). Raises
+        SettingsError for a metric that is not there.
         """
-        verdicts = conclusion_lines(self.findings, self.tests, self.conditions) if metric == "right" else ()
-        if right := [line.removeprefix("right: ") for line in verdicts if line.startswith("right: ")]:
-            return "; ".join(right)
         known = list(self.summary["metric"])
+        metric = "right" if metric == "accuracy" else metric
         metric = f"{metric}-rate" if metric not in known and f"{metric}-rate" in known else metric
         if metric not in known:
-            message = f"{metric!r} is no metric of this comparison{did_you_mean(metric, known)}"
+            message = f"{metric!r} is not a metric of this comparison{did_you_mean(metric, known)}"
             unmeasured = "" if self.truth is not None else "; others need findings whose truth is known"
             raise SettingsError(Problem("metric", message, f"use one of {one_of(known)}{unmeasured}"))
         row = self.summary.set_index("metric").loc[[metric]].iloc[0]

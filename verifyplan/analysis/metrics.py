@@ -52,9 +52,17 @@ class FindingKinds(NamedTuple):
         return kind_counts(self.kind, len(self.truth), clusters)
 
     def metrics(self, condition: str) -> dict[str, Metric]:
-        """Return all metrics of one condition (see `metrics_of_classes`), with an entry a kind."""
+        """Return all metrics of one condition (see `metrics_of_classes`) and what is right, with an entry a kind.
+
+        A finding is right where it is held and true, or not held and false.
+        """
         weight = np.bincount(self.kind, minlength=len(self.truth))
-        return metrics_of_classes(self.classes[condition], self.truth, weight)
+        metrics = metrics_of_classes(self.classes[condition], self.truth, weight)
+        known = self.truth != UNKNOWN
+        if known.any():
+            right = known & (IS_HELD[self.classes[condition]] == (self.truth == TRUE))
+            metrics["right"] = Metric(right, known, int(np.sum(weight * known)))
+        return metrics
 
 
 def kinds_of(findings: pd.DataFrame, conditions: Sequence[str]) -> FindingKinds:

@@ -21,6 +21,8 @@ _METRICS = (
     "consensus"
 )
 
+_RIGHT = "right (held and true, or not held and false; the accuracy)"
+
 
 def _ends(of: str, method: str) -> Columns:
     return (
@@ -31,7 +33,9 @@ def _ends(of: str, method: str) -> Columns:
 
 COMPARISON_TABLES: dict[str, Columns] = {
     "summary": (
-        Column("metric", "text", f"each class (its share), held, {_METRICS}; changed (class differs)", key=True),
+        Column(
+            "metric", "text", f"each class (its share), held, {_METRICS}; {_RIGHT}; changed (class differs)", key=True
+        ),
         Column("CONDITION", "number", "the metric under the condition of that name; missing where its n is 0"),
         *_ends("CONDITION", _SHARE),
         Column("CONDITION_n", "whole", "what the share is taken of; of f1 the findings whose truth is known"),
