@@ -15,7 +15,7 @@ from tests.live.scripted_http import json_reply
 from tests.live.scripted_replies import calls, says_json, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, finding
-from tests.runs.plan.planning import PLAN, script
+from tests.runs.plan.planning import PLAN, answered
 
 ROSTER = ("ann", "bob", "cy", "dee")
 FOUND = [finding("F-1", "ann"), finding("F-2", "ann")]
@@ -246,7 +246,7 @@ def test_tools_that_nobody_calls_in_a_whole_run_are_said_and_one_call_is_enough_
     (tmp_path / "a.py").write_text("x = 1\n")
     plan = vp.plans.parse_plan(PLAN)
     given = {"repo": tmp_path, "log_dir": None, "progress": False}
-    with ScriptedServer(Played(script())) as server:
+    with ScriptedServer(Played(answered())) as server:
         silent = vp.verify(plan, backend=speaking_to(server), **given)
     unused = silent.frames.calls["tools_unused"].dropna()
     note = f"tools were offered in {len(unused)} calls and never called"
@@ -254,7 +254,7 @@ def test_tools_that_nobody_calls_in_a_whole_run_are_said_and_one_call_is_enough_
     assert unused.all()
     assert note in str(silent)
     assert note in silent.report().replace("\\", "")
-    with ScriptedServer(Played(script(), {"i1/challenger/t1": calls("Read", path="a.py")})) as server:
+    with ScriptedServer(Played(answered(), {"i1/challenger/t1": calls("Read", path="a.py")})) as server:
         looked = vp.verify(plan, backend=speaking_to(server), **given)
     used = looked.frames.calls.set_index("call_id")["tools_unused"]
     assert not used["i1/challenger"]

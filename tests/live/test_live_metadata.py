@@ -9,7 +9,7 @@ from tests.live.live_runs import Played, speaking_to, turns
 from tests.live.scripted_replies import calls
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, finding
-from tests.runs.plan.planning import PLAN, script
+from tests.runs.plan.planning import PLAN, answered
 from verifyplan.agents.anthropic.metadata import request_metadata
 from verifyplan.runs.debate.pair import backend_of_roles
 
@@ -63,7 +63,7 @@ def test_a_resumed_run_names_its_own_repetition_and_so_does_a_preview(tmp_path):
 def test_roles_are_named_and_a_cache_of_prompts_still_hits(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n")
     plan = vp.plans.parse_plan(PLAN)
-    with ScriptedServer(Played(script(), {"i1/challenger/t1": calls("Read", path="a.py")})) as server:
+    with ScriptedServer(Played(answered(), {"i1/challenger/t1": calls("Read", path="a.py")})) as server:
         run = vp.verify(plan, tmp_path, backend=speaking_to(server), repetition=2, log_dir=None, progress=False)
     users = {turn: body["metadata"]["user_id"] for turn, body in sent(server).items()}
     assert users["i1/challenger/t1"] == users["i1/challenger/t2"] == "verifyplan role=challenger repetition=2"

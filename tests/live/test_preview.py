@@ -10,7 +10,7 @@ import verifyplan as vp
 from tests.live.live_runs import MODEL, Played, speaking_to, turns
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, finding
-from tests.runs.plan.planning import PLAN, script
+from tests.runs.plan.planning import PLAN, answered
 from verifyplan.errors import SettingsError
 
 PASSWORD = "falcon-5580"
@@ -59,7 +59,7 @@ def test_of_votes_it_shows_the_requests_of_the_first_round(folder):
 
 def test_of_a_plan_run_it_shows_the_first_request_of_each_role(folder):
     plan = vp.plans.parse_plan(PLAN)
-    with ScriptedServer(Played(script())) as server:
+    with ScriptedServer(Played(answered())) as server:
         backend = speaking_to(server)
         shown = vp.preview(vp.verify, plan, folder, backend=backend, team="scaled")
         assert server.requests == []

@@ -96,6 +96,11 @@ def script() -> dict[str, Any]:
     return _first() | _second() | _third()
 
 
+def answered() -> dict[str, Any]:
+    """Return the same script, in which the call that is silent is refused: nobody waits until its time is over."""
+    return script() | {"i1/panel/r1/panel-3": "error"}
+
+
 def _first() -> dict[str, Any]:
     """Overflow, restatements, refusals of every kind, a contradiction, an agent and a panel worker that fail."""
     raised = [
