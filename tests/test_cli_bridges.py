@@ -89,7 +89,7 @@ def test_the_gap_plan_is_written_beside_the_plan_and_over_nothing(cli, artifact,
     assert check(project / ".planning").ok
     again = cli("gap-plan", "VERIFICATION.md", "--plan", PLAN)
     assert again.code == 2
-    assert f"{written}: is there already. Fix: name another file with --out" in again.err
+    assert f"{written}: already exists. Fix: name another file with --out" in again.err
 
 
 def test_what_cannot_be_read_is_told_in_words(cli, artifact, project):
@@ -127,4 +127,4 @@ def test_a_summary_that_claims_nothing_says_so(cli, project):
     (project / "SUMMARY-01-09.md").write_text('---\nplan: "01-09"\nstatus: partial\n---\n')
     done = cli("claims", "SUMMARY-01-09.md")
     assert (done.code, json.loads(done.out)) == (0, [])
-    assert "SUMMARY-01-09.md: claims nothing, so that a run over it verifies nothing" in done.err
+    assert "SUMMARY-01-09.md: makes no claims, so a run over it verifies nothing" in done.err

@@ -124,7 +124,7 @@ def test_a_folder_without_documents_does_not_pass(cli, tmp_path):
     (tmp_path / "empty").mkdir()
     done = cli("check", "empty")
     assert (done.code, done.out) == (2, "")
-    assert "empty: no document was found" in done.err
+    assert "empty: contains no document that agents hand over" in done.err
 
 
 def test_each_file_that_is_not_followed_is_named(cli, tmp_path):

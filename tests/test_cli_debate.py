@@ -93,7 +93,7 @@ def test_where_there_is_no_diff_none_is_written(debates, plays, tmp_path):
     (tmp_path / "change.diff").write_text("of yesterday")
     plays({"t1/propose": "error"})
     done = debates("greet", "--diff", "change.diff")
-    assert (done.code, done.out.splitlines()[-1]) == (3, "diff: none was written, as there is none")
+    assert (done.code, done.out.splitlines()[-1]) == (3, "diff: there is none, so nothing was written")
     assert (tmp_path / "change.diff").read_text() == "of yesterday"
 
 
@@ -115,7 +115,7 @@ def test_a_debate_that_was_broken_off_is_resumed(cli, plays, tmp_path):
     assert done.out.startswith("CONVERGED (VERIFIED) in turn 2")
     assert cli("replay", path, "--check").code == 0
     refused = cli("resume", path, "--report", "x.md")
-    assert (refused.code, "--report: is of plan runs and cross runs alone" in refused.err) == (2, True)
+    assert (refused.code, "--report: is only for plan runs and cross runs" in refused.err) == (2, True)
 
 
 def test_a_replay_with_fewer_turns(cli, debates, plays):
@@ -124,7 +124,7 @@ def test_a_replay_with_fewer_turns(cli, debates, plays):
     done = cli("replay", "runs/debate-001.jsonl", "--max-turns", 2)
     assert done.code == 0
     assert done.out.startswith("FAILED (MAX_TURNS) in turn 2 of at most 2")
-    assert "events of the log came out otherwise" in done.out
+    assert "events of the log differ" in done.out
     assert cli("replay", "runs/debate-001.jsonl").out.endswith("the same events as recorded\n")
     assert cli("replay", "runs/debate-001.jsonl", "--policy", "deliberate").code == 2
 
@@ -133,14 +133,14 @@ def test_a_replay_with_fewer_turns(cli, debates, plays):
     ("words", "told"),
     [
         (("greet", "--repo", "none"), "repo: 'none' is not a folder"),
-        ((" ",), "task: says nothing. Fix: say what is to be settled, or name a file that does.\n"),
-        (("",), "task: says nothing. Fix: say what is to be settled, or name a file that does.\n"),
-        (("no/such.md",), "'no/such.md': no such file. Fix: give the task in words, or a file that exists."),
+        ((" ",), "task: is blank. Fix: give the change to agree on, or a file that says it.\n"),
+        (("",), "task: is blank. Fix: give the change to agree on, or a file that says it.\n"),
+        (("no/such.md",), "there is no file 'no/such.md'. Fix: give the task in words, or a file that exists."),
         (("greet", "--diff", "."), "--diff: '.' cannot be written"),
         (("greet", "--diff", "x", "--repetitions", 2), "--diff: is of one debate, not of 2"),
         (("greet", "--max-cost", 1), "max_cost: cannot be kept"),
-        (("greet", "--backend", "static"), "--script: and --backend name two players of the same roles"),
-        (("greet", "--model", "m"), "--script: and --model name two players of the same roles"),
+        (("greet", "--backend", "static"), "--script: does not go with --backend"),
+        (("greet", "--model", "m"), "--script: does not go with --model"),
         (("greet", "--max-turns", 0), "--max-turns"),
         (("x" * 5000, "--log-dir", "TASK"), "log_dir: "),
     ],
@@ -160,8 +160,8 @@ def test_who_names_nobody_that_can_write_is_told_whom_to_name(cli, tmp_path, com
     done = cli(*command, *words, cwd=tmp_path)
     assert done.code == 2
     assert done.err == (
-        "Error: --model: no architect and builder: the static agents write nothing. "
-        "Fix: name a model (--model MODEL), or answers that are written down (--script FILE).\n"
+        "Error: --model: static agents cannot play architect and builder. "
+        "Fix: name a model (--model MODEL), or a file of answers (--script FILE).\n"
     )
     assert not (tmp_path / "runs").exists()
 

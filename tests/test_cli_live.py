@@ -137,7 +137,7 @@ def test_all_that_is_wrong_is_told_at_once_by_option(cli):
     assert done.code == 2
     told = done.err.splitlines()
     assert told[0].startswith("Error: --model-for: 'probe' is not ROLE=MODEL. Fix: write it as ROLE=MODEL")
-    assert told[1].startswith("--worker-model: 'a' occurs twice")
+    assert told[1].startswith("--worker-model: 'a' is repeated")
     assert told[2].startswith("--model-for: 'chalenger' is not a role (did you mean 'challenger'?)")
     assert not Path("runs").exists()
 
@@ -154,11 +154,11 @@ def test_all_that_is_wrong_is_told_at_once_by_option(cli):
         (("--model", "x", "--effort", "huge"), "'--effort'"),
         (("--model", "x", "--max-concurrency", 0), "'--max-concurrency'"),
         (("--agents", "none.toml"), "--agents: 'none.toml' is not a file"),
-        (("--agents", "PLAN.md"), "--agents: 'PLAN.md' is not a .toml or .json file"),
+        (("--agents", "PLAN.md"), "--agents: must be a .toml or .json file, got 'PLAN.md'"),
         (("--model", "x", "--prices", "no.toml", "--base-url", "http://127.0.0.1:1"), "no.toml"),
-        (("--panel-workers", "ann,ann"), "--panel-workers: a name occurs twice"),
-        (("--panel-workers", "ann", "--no-panel"), "--panel-workers: there is no panel"),
-        (("--repetitions", 2, "--report", "r.md"), "--report: is of one run, not of 2"),
+        (("--panel-workers", "ann,ann"), "--panel-workers: a name is repeated"),
+        (("--panel-workers", "ann", "--no-panel"), "--panel-workers: does not go with --no-panel"),
+        (("--repetitions", 2, "--report", "r.md"), "--report: is for one run, got 2"),
         (("--max-cost", 1), "max_cost: cannot be kept: its calls have no price"),
     ],
 )
@@ -172,7 +172,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_asked(cli, words, messa
 def test_models_need_a_roster_of_names(cli):
     given = ("crossverify", "findings.json", "--model", HAIKU, "--base-url", "http://127.0.0.1:1")
     assert "'ann=window' names a checker" in cli(*given, "--workers", "ann=window,bob").err
-    assert "--workers: a name occurs twice" in cli(*given, "--workers", "ann,ann").err
+    assert "--workers: a name is repeated" in cli(*given, "--workers", "ann,ann").err
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_models_need_a_roster_of_names(cli):
 def test_a_key_in_a_file_is_refused_and_shown_nowhere(cli, content):
     done = cli("verify", "PLAN.md", "--agents", write("agents.json", content))
     assert done.code == 2
-    assert ": is not read from a file, which others may see. Fix: set ANTHROPIC_API_KEY" in done.err
+    assert ": a key is not read from a file, which others may see. Fix: set ANTHROPIC_API_KEY" in done.err
     assert SECRET not in done.err + done.out
     assert redaction.redact(f"it is {SECRET}") != f"it is {SECRET}"
 
@@ -214,7 +214,7 @@ def test_keys_of_other_endpoints_come_from_variables_that_a_file_names(cli, monk
     [
         ("a.toml", "model = ", "cannot be read"),
         ("a.toml", b"\xff\xfe\x00", "a.toml"),
-        ("a.json", "[1, 2]", "holds no table of arguments"),
+        ("a.json", "[1, 2]", "does not contain a table of arguments"),
         ("a.json", '{"a":' * 100_000, "cannot be read"),
         ("a.json", '{"models":' * 40 + "1" + "}" * 40, "tables within tables"),
         ("a.toml", "x" * 1_000_001, "is not a file of at most 1,000,000 bytes"),
@@ -425,11 +425,11 @@ def test_an_estimate_needs_no_key_and_takes_the_variable_for_a_model(cli, monkey
     ("words", "message"),
     [
         (("PLAN.md",), "--model: no model is named"),
-        (("PLAN.md", "--backend", "static"), "--backend: estimates are made for models"),
-        (("PLAN.md", "--model", "x", "--workers", "a"), "--workers: have no meaning for plans"),
-        (("PLAN.md", "--model", "x", "--max-rounds", 1), "--max-rounds: have no meaning for plans"),
-        (("findings.json", "--model", "x", "--workers", "a", "--no-panel"), "have no meaning for findings"),
-        (("findings.json", "PLAN.md", "--model", "x"), "are plans and findings together"),
+        (("PLAN.md", "--backend", "static"), "--backend: estimates are for models, got static"),
+        (("PLAN.md", "--model", "x", "--workers", "a"), "--workers: cannot be used for plans"),
+        (("PLAN.md", "--model", "x", "--max-rounds", 1), "--max-rounds: cannot be used for plans"),
+        (("findings.json", "--model", "x", "--workers", "a", "--no-panel"), "cannot be used for findings"),
+        (("findings.json", "PLAN.md", "--model", "x"), "sources: must be plans or findings, got both"),
         (("nowhere.md", "--model", "x"), "nowhere.md"),
     ],
 )

@@ -114,7 +114,7 @@ def test_context_and_repository_are_looked_at(cli, phase, tmp_path):
     [
         (("none",), "cannot be read"),
         ((".",), "holds no plans"),
-        ((".", "--graph", "a.gif"), "is not a picture"),
+        ((".", "--graph", "a.gif"), "must be a picture"),
         ((".", "--context", "none.md"), "holds no plans"),
         ((".", "--repo", "none"), "is not a folder"),
     ],

@@ -7,10 +7,12 @@ import os
 import pty
 import re
 import select
+import shlex
 import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import verifyplan as vp
@@ -176,9 +178,7 @@ def test_what_cannot_be_remembered_is_said_with_the_options_that_name_it_and_the
     options = (
         "--columns item=q,worker=who,verdict=says,truth=right --verdicts yes=agree,=verification-error,no=disagree"
     )
-    said = (
-        f"Not remembered: votes.csv.columns.json cannot be written (Is a directory). To be asked nothing: {options}\n"
-    )
+    said = f"Not remembered: votes.csv.columns.json cannot be written (Is a directory). To avoid the questions: {options}\n"
     assert said in shown
     assert "collaborative against adversarial: 2 findings of 1 run" in shown
     sidecar_of(table).rmdir()
@@ -195,15 +195,37 @@ def test_only_words_are_asked_for_where_columns_say_themselves_what_they_are(tab
 def test_without_a_terminal_nothing_is_asked_and_the_error_says_what_to_give(cli, table):
     done = cli("compare", table)
     assert done.code == 2
-    assert (
-        "is a table of votes whose columns are not named: which is the item and the worker and the verdict" in done.err
+    missing = "says which column is the item and which is the worker and which is the verdict"
+    assert f"{table}: is a table of votes, and nothing {missing}. Fix: name them" in done.err
+    options = (
+        "--columns item=q,worker=who,verdict=says,truth=right --verdicts yes=agree,=verification-error,no=disagree"
     )
-    fix = "Fix: say which column is what: --columns item=COLUMN,worker=COLUMN,verdict=COLUMN, of 'q', 'who', 'says'"
-    assert fix in done.err
-    assert (
-        "and what your words for verdicts mean: --verdicts yes=agree,no=disagree (your words on the left)." in done.err
-    )
+    assert f": verifyplan compare {table} {options} (the columns are 'q', 'who', 'says', 'right')." in done.err
     assert not sidecar_of(table).exists()
+
+
+def test_the_command_of_the_first_error_reads_the_table(cli, tmp_path):
+    rows = [(f"Q{n}", judge, 1, "holds", "Sound" if n < 4 else "Flawed") for n in range(8) for judge in "ab"]
+    table = pd.DataFrame(rows, columns=["question_id", "judgeModel", "turn", "judgment", "gold"])
+    table.loc[0, "judgment"] = "no"
+    table.to_csv(tmp_path / "my votes.csv", index=False)
+    done = cli("compare", tmp_path / "my votes.csv", "--resamples", 20)
+    command = shlex.split(re.search(r"check them: (verifyplan .*?) \(", done.err)[1])
+    assert command == [
+        *("verifyplan", "compare", str(tmp_path / "my votes.csv"), "--resamples", "20"),
+        *("--columns", "item=question_id,worker=judgeModel,verdict=judgment,round=turn,truth=gold"),
+        *("--verdicts", "no=disagree,holds=VERDICT", "--truths", "Sound=TRUTH,Flawed=TRUTH"),
+    ]
+    assert "each VERDICT is agree, supplement, disagree or verification-error" in done.err
+    assert "each TRUTH is true, false or unknown" in done.err
+    meanings = {"holds=VERDICT": "holds=agree", "Sound=TRUTH": "Sound=true", "Flawed=TRUTH": "Flawed=false"}
+    filled = [",".join(meanings.get(pair, pair) for pair in word.split(",")) for word in command]
+    read = cli(*filled[1:])
+    assert (read.code, "8 findings" in read.out) == (0, True), read.err
+    only_words = cli(
+        "compare", tmp_path / "my votes.csv", "--verdicts", "holds=agree,no=disagree", "--truths", "a=true"
+    )
+    assert only_words.err.count("--verdicts") == only_words.err.count("--truths") == 1
 
 
 def test_every_way_to_name_columns_says_how_a_shell_names_words(cli, table):
@@ -214,7 +236,7 @@ def test_every_way_to_name_columns_says_how_a_shell_names_words(cli, table):
     assert fix in cli("compare", table).err
     sidecar_of(table).unlink()
     table.write_text(TABLE.replace("who,says", "who,verdict"))
-    fix = "'right'; and what your words for verdicts mean: --verdicts yes=VERDICT,=verification-error,no=VERDICT"
+    fix = "verdict=verdict,truth=right --verdicts yes=agree,=verification-error,no=disagree (the columns are"
     assert fix in cli("compare", table).err
 
 
@@ -222,7 +244,7 @@ def test_cells_without_a_verdict_repeated_rows_and_names_with_spaces_have_fixes_
     table.write_text("claim,the judge,verdict\nc1,a,agree\nc1,b,\n")
     columns = "item=claim,worker=the judge,verdict=verdict"
     done = cli("compare", table)
-    assert "--columns item=claim,worker=COLUMN,verdict=verdict, of 'claim', 'the judge', 'verdict'" in done.err
+    assert "--columns 'item=claim,worker=the judge,verdict=verdict' --verdicts =verification-error (" in done.err
     done = cli("compare", table, "--columns", columns)
     assert "votes: column verdict: is empty in 1 row, the first is line 3 (b on c1)" in done.err
     fix = "Fix: say what your words mean: --verdicts =verification-error, if every empty cell is a lost vote."

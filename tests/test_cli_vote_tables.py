@@ -102,7 +102,7 @@ def test_panels_of_tables_with_verdicts_or_with_labels(cli, votes, tmp_path):
         (("--columns", "item=q,label=says"), "does not say which columns are item and worker"),
         (("--columns", f"{labels},mode=x"), "with label=, use some of item, worker, label, truth"),
         (("--columns", labels, "--truth", votes), "--truth: goes with runs. Fix: name the column"),
-        ((), "is a table of votes whose columns are not named"),
+        ((), "is a table of votes, and nothing says which column is the"),
     ):
         refused = cli("panel", tmp_path / "labels.csv", *words)
         assert (refused.code, message in refused.err) == (2, True), refused.err

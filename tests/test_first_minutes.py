@@ -90,9 +90,12 @@ def test_a_new_study_runs_from_its_makefile(study):
     (study / "votes.csv").write_text("q,who,says\n1,a,agree\n1,b,agree\n")
     undone = make(study)
     assert undone.returncode != 0
-    assert "which is the item and the worker and the verdict" in undone.stderr
-    (study / "labels.csv").unlink()
-    named = make(study, "VOTE_COLUMNS=item=q,worker=who,verdict=says", "compare")
+    assert "nothing says which column is the item" in undone.stderr
+    (study / "labels.csv").write_text("q,gold\n1,sound\n")
+    columns = "VOTE_COLUMNS=item=q,worker=who,verdict=says"
+    unread = make(study, columns, "compare")
+    assert (unread.returncode != 0, "truth: holds 'sound'" in unread.stderr) == (True, True)
+    named = make(study, columns, "TRUTH_WORDS=sound=true,flawed=false", "compare")
     assert named.returncode == 0, named.stderr
 
 
@@ -116,7 +119,7 @@ def test_a_study_is_written_into_a_new_or_an_empty_folder_alone(cli, tmp_path):
     for taken in ("empty", "file"):
         done = cli("new", "study", taken, cwd=tmp_path)
         fix = "Fix: name a folder that does not exist, or an empty one."
-        assert (done.code, done.err) == (2, f"Error: {taken}: is there already, and nothing was changed in it. {fix}\n")
+        assert (done.code, done.err) == (2, f"Error: {taken}: already exists; nothing was changed in it. {fix}\n")
     assert {path: path.read_bytes() for path in (tmp_path / "empty").rglob("*")} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file"]
 

@@ -66,6 +66,8 @@ token: TokenOpt = None,
     return s.maxConcurrentConnections
     button.connect("clicked", "on_click_2"), canvas.bind("<Button-1>", "move_left1")
     verdaccio-htpasswd: 13.0.0-next-8.29
+connect("postgresql", "utf8mb4"), connect("mysql", "UTF-16-LE"), login("ann", "iso-8859-15")
+google-oauth2 = { git = "https://example.com/oauth.git", rev = "3f2504e04f8911d39a0c0305e82c33013f2504e0" }
 """
 
 
@@ -153,6 +155,7 @@ def test_values_on_the_next_line_and_in_later_lines_are_found(line):
         "connect-network home wpa2 Falcon1615",
         'client = memcache.Client(("host:11211",), "ann", "Falcon1615!")',
         'secretKey := []byte("Falcon16151234ab")',
+        'connect("postgresql", "Falcon1615")',
         "password: str = field(default='Falcon1615')",
         "keystore.storepass: Falcon1615",
         'password = "Falcon1615.fox"',

@@ -99,7 +99,7 @@ def test_bad_input_is_told_before_anything_is_sent(tmp_path, plan):
     with ScriptedServer([]) as server:
         with pytest.raises(InputError, match=r"none\.md: cannot be read"):
             said(server, "plans", tmp_path / "none.md", "--log-dir", tmp_path / "runs")
-        with pytest.raises(SettingsError, match="--workers: nobody is named to vote"):
+        with pytest.raises(SettingsError, match="--workers: no workers are named"):
             said(server, "findings", tmp_path / "a.csv")
         with pytest.raises(SettingsError, match="--model: is for agents that are models"):
             said(server, "plans", plan, "--backend", "static")

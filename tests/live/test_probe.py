@@ -217,7 +217,7 @@ def test_the_shell_probes_writes_the_report_and_says_costs_first(tmp_path, monke
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--probe"], "--probe: no model is named"),
+        (["--probe"], "--probe: needs a model"),
         (["--probe", "--model", "m", "--no-network"], "--no-network forbids it"),
         (["--out", "x.json"], "--out: is for the report of a probe"),
     ],

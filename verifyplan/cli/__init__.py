@@ -1,4 +1,4 @@
-"""The command line, `verifyplan --help` (rules H1, H2): its entry, which imports nothing that takes time."""
+"""The command line, `verifyplan --help` (rules H1, H2); this entry imports nothing that takes time."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C before a command has begun ends it quietly with exit code 130."""
+    """Run the command line; Ctrl-C before a command begins ends it with exit code 130 and no message."""
     try:
         with exit_on_interrupt():
             app = import_module("verifyplan.cli.app")
@@ -26,10 +26,10 @@ def main() -> None:
 def exit_on_interrupt() -> Iterator[None]:
     """End the process at once on Ctrl-C while the block runs; for imports, which have nothing to save.
 
-    A KeyboardInterrupt would not do: modules that are being imported can turn it into another error.
+    A KeyboardInterrupt is not enough: modules that are being imported can turn it into another error.
     """
     before = signal.getsignal(signal.SIGINT)
-    ignored = before in (signal.SIG_IGN, None)  # a job in the background stays deaf to Ctrl-C
+    ignored = before in (signal.SIG_IGN, None)  # a background job keeps ignoring Ctrl-C
     if ignored or threading.current_thread() is not threading.main_thread():  # other threads may set no handler
         yield
         return
@@ -41,5 +41,5 @@ def exit_on_interrupt() -> Iterator[None]:
 
 
 def has_terminal() -> bool:
-    """Return whether somebody can read a question and type an answer."""
+    """Return whether a user can read a question and type an answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()

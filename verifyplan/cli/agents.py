@@ -1,7 +1,7 @@
-"""From the options of a command to the backend that plays its agents; all that is wrong with them in one error.
+"""Make the backend of agents from the options of a command, with everything that is wrong in one error.
 
-The options name models directly, or a file of arguments (TOML or JSON), which is checked whole. Keys are refused in
-files, which are copied, shown and committed (rules G3, H3).
+The options name models directly or by a file of arguments (TOML or JSON). Files may not contain keys, because files
+are copied, shown and committed (rules G3, H3).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from verifyplan.agents.anthropic.key import Key, hide_key
 from verifyplan.agents.base import Backend
 from verifyplan.agents.prices import unknown_price
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.cli.choices import BackendName
 from verifyplan.cli.option_groups import option_of
 from verifyplan.cli.options import MODEL_VARIABLE, AgentOptions
 from verifyplan.errors import InputError, Problem, SettingsError
@@ -38,13 +37,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PAIRS = {"models": ("--model-for", "ROLE=MODEL"), "workers": ("--worker-model", "NAME=MODEL")}
-"""The arguments that options give in pairs."""
+"""The arguments whose options take pairs."""
 
 
 def backend_of_options(options: AgentOptions, *, timeout: float, max_cost: str | None = None) -> str | Anthropic:
     """Return the models that the options ask for, or "static".
 
-    SettingsError, naming options, for all that does not fit, and for a cost that cannot be kept, as there is no price.
+    SettingsError, naming options, for everything that is wrong, and for a limit of cost without a price.
     """
     if not _are_models(options):
         return "static"
@@ -61,31 +60,31 @@ def previewed_backend(options: AgentOptions) -> str | Anthropic:
 
 
 def writer_of_options(options: AgentOptions, script: Path | None, *, timeout: float, max_cost: str | None) -> Backend:
-    """Return who plays architect and builder: the models that the options ask for, or a script of answers.
+    """Return the backend of architect and builder: the models that the options ask for, or a script of answers.
 
-    SettingsError where neither is named, or both are.
+    SettingsError if neither is named, or both.
     """
     if script is not None:
         return script_of_options(options, script)
     backend = backend_of_options(options, timeout=timeout, max_cost=max_cost)
     if isinstance(backend, str):
-        fix = "name a model (--model MODEL), or answers that are written down (--script FILE)"
-        raise SettingsError(Problem("--model", "no architect and builder: the static agents write nothing", fix))
+        fix = "name a model (--model MODEL), or a file of answers (--script FILE)"
+        raise SettingsError(Problem("--model", "static agents cannot play architect and builder", fix))
     return backend
 
 
 def script_of_options(options: AgentOptions, script: Path) -> ScriptedBackend:
-    """Return the backend that answers from a script; SettingsError where options name other agents, too."""
-    if options.given or options.backend:
-        option = next(iter(options.given), "--backend")
-        fix = "leave one of them out: a script answers in the place of agents"
-        raise SettingsError(Problem("--script", f"and {option} name two players of the same roles", fix))
+    """Return the backend that answers from a script; SettingsError if options name other agents, too."""
+    if options.set_options or options.backend:
+        option = next(iter(options.set_options), "--backend")
+        fix = "leave one of them out: a script replaces the agents"
+        raise SettingsError(Problem("--script", f"does not go with {option}", fix))
     return ScriptedBackend(script)
 
 
 def backend_of_log(options: AgentOptions, log: Path) -> str | Anthropic | None:
-    """Return the backend that goes on with a logged run: None for the log's own, of which options change parts."""
-    if options.backend is None and not options.given:
+    """Return the backend that continues a logged run: None for the one in the log, unless options change it."""
+    if options.backend is None and not options.set_options:
         return None
     if not _are_models(options):
         return "static"
@@ -99,7 +98,7 @@ def backend_of_log(options: AgentOptions, log: Path) -> str | Anthropic | None:
 
     def build(**arguments: Any) -> Anthropic:
         if untrusted is not None and "base_url" not in arguments:
-            fix = "if your key is for it, name it by --base-url; else name the endpoint that goes on"
+            fix = "if your key is for it, name it by --base-url; else name the endpoint to use instead"
             raise SettingsError(Problem("--base-url", untrusted.message, fix))
         return vp.agents.Anthropic(**arguments)
 
@@ -108,14 +107,14 @@ def backend_of_log(options: AgentOptions, log: Path) -> str | Anthropic | None:
 
 def keyless_of_options(options: AgentOptions) -> Anthropic:
     """Return the models that the options ask for, to estimate their cost: no key is looked up."""
-    if options.backend is BackendName.static:
+    if options.backend == "static":
         fix = "leave it out: static agents cost nothing"
-        raise SettingsError(Problem("--backend", "estimates are made for models", fix))
+        raise SettingsError(Problem("--backend", "estimates are for models, got static", fix))
     return _build(options, vp.agents.Anthropic.keyless, {}, with_keys=False)
 
 
 def _build(options: AgentOptions, build: Callable[..., T], logged: Mapping[str, Any], *, with_keys: bool = True) -> T:
-    """Return what `build` makes of the options: the command line overrules the file, the file what was `logged`.
+    """Return the result of `build` for the options; they override the file of arguments, which overrides the log.
 
     SettingsError listing everything that is wrong, each with its option or file.
     """
@@ -130,7 +129,7 @@ def _build(options: AgentOptions, build: Callable[..., T], logged: Mapping[str, 
         raise SettingsError([*problems, *error.problems]) from None
     for name in ("model", "base_url", "web", "memory", "allow_files", "prices", "max_concurrency", "effort"):
         if value := getattr(options, name):
-            arguments[name] = value.value if name == "effort" else value
+            arguments[name] = value
     for name, models in by_name.items():
         if models:
             arguments[name] = _with_models(arguments.get(name) or {}, models)
@@ -146,28 +145,28 @@ def _build(options: AgentOptions, build: Callable[..., T], logged: Mapping[str, 
 
 
 def _are_models(options: AgentOptions) -> bool:
-    """Return whether models play the agents; SettingsError where static agents get options of models."""
-    if options.backend is BackendName.static and options.given:
+    """Return whether the agents are models; SettingsError for options of models with static agents."""
+    if options.backend == "static" and options.set_options:
         fix = "leave it out, or --backend static"
-        raise SettingsError(Problem(option, "is for agents that are models", fix) for option in options.given)
-    return options.backend is BackendName.anthropic or bool(options.given)
+        raise SettingsError(Problem(option, "is for agents that are models", fix) for option in options.set_options)
+    return options.backend == "anthropic" or bool(options.set_options)
 
 
 def _pairs(option: str, form: str, values: Sequence[str], problems: list[Problem]) -> dict[str, str]:
-    """Return the pairs of a repeated option; what is not a pair, or repeats a name, is added to the problems."""
+    """Return the pairs of a repeated option; values that are not pairs, and repeated names, become problems."""
     pairs: dict[str, str] = {}
     for pair in values:
         name, sign, model = (part.strip() for part in pair.partition("="))
         if not (name and sign and model):
             problems.append(Problem(option, f"{pair!r} is not {form}", f"write it as {form}"))
         elif name in pairs:
-            problems.append(Problem(option, f"{name!r} occurs twice", "name each once"))
+            problems.append(Problem(option, f"{name!r} is repeated", "name each once"))
         pairs[name] = model
     return pairs
 
 
 def _with_models(settings: Mapping[str, Any], models: Mapping[str, str]) -> dict[str, Any]:
-    """Return settings by name with other models for some; their other settings stay."""
+    """Return settings by name with the models of some replaced; all other settings stay."""
     changed = {
         name: {**settings[name], "model": model} if isinstance(settings.get(name), Mapping) else model
         for name, model in models.items()
@@ -178,12 +177,12 @@ def _with_models(settings: Mapping[str, Any], models: Mapping[str, str]) -> dict
 def _renamed(problem: Problem, options: AgentOptions) -> Problem:
     """Return a problem of an argument with the option or the file that set it as its place."""
     if problem.place in ("Anthropic", "Anthropic: model") and problem.message == "no model is named":
-        fix = f"name one by --model or in {MODEL_VARIABLE}; `verifyplan doctor` lists those of an endpoint"
+        fix = f"name one by --model or in {MODEL_VARIABLE}; `verifyplan doctor` lists the models of an endpoint"
         return Problem("--model", problem.message, fix)
     place = problem.place.removeprefix("Anthropic: ")
     name = place.partition(":")[0].partition("[")[0]
     option = PAIRS[name][0] if name in PAIRS else option_of(name)
-    if option in options.given:
+    if option in options.set_options:
         place = option + place[len(name) :]
     elif options.agents and name in arguments_model().model_fields:
         place = f"{options.agents}: {place}"
@@ -192,7 +191,7 @@ def _renamed(problem: Problem, options: AgentOptions) -> Problem:
 
 MAX_FILE_BYTES = 1_000_000
 MAX_FILE_DEPTH = 8
-"""Tables within tables; the arguments have three."""
+"""Levels of nested tables; the arguments have three."""
 KEY_VARIABLES = "key_variables"
 """Names environment variables that hold keys, by the address of their endpoint."""
 
@@ -213,9 +212,9 @@ def arguments_model() -> type[BaseModel]:
 
 
 def read_agents(path: Path, *, with_keys: bool = True) -> dict[str, Any]:
-    """Return the arguments in a file, `with_keys` also `api_keys` from the variables that it names.
+    """Return the arguments in a file; `with_keys` includes `api_keys` from the variables that it names.
 
-    SettingsError with all that is wrong.
+    SettingsError listing everything that is wrong.
     """
     table = _table(path)
     if problems := list(_keys_in(table, str(path))):
@@ -231,7 +230,7 @@ def read_agents(path: Path, *, with_keys: bool = True) -> dict[str, Any]:
 def _table(path: Path) -> dict[str, Any]:
     fix = "name a .toml or .json file with arguments of agents.Anthropic"
     if path.suffix not in (".toml", ".json"):
-        raise SettingsError(Problem("--agents", f"{str(path)!r} is not a .toml or .json file", fix))
+        raise SettingsError(Problem("--agents", f"must be a .toml or .json file, got {str(path)!r}", fix))
     try:
         if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
             raise SettingsError(
@@ -244,28 +243,28 @@ def _table(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(Problem("--agents", f"{str(path)!r} cannot be read ({error})", fix)) from None
     if not isinstance(table, dict):
-        raise SettingsError(Problem("--agents", f"{str(path)!r} holds no table of arguments", fix))
+        raise SettingsError(Problem("--agents", f"{str(path)!r} does not contain a table of arguments", fix))
     return table
 
 
 def _keys_in(value: object, place: str, depth: int = 0) -> Iterator[Problem]:
-    """Yield a problem for each key anywhere in a file; no message holds the key."""
+    """Yield a problem for each key anywhere in a file; no message contains the key."""
     if isinstance(value, Mapping) and depth > MAX_FILE_DEPTH:
-        yield Problem(place, f"has tables within tables, {depth} deep", "write the arguments of agents.Anthropic")
+        yield Problem(place, f"has tables nested {depth} deep", "write the arguments of agents.Anthropic")
     elif isinstance(value, Mapping):
         for name, held in value.items():
             if _KEY.fullmatch(str(name)):
                 for text in held.values() if isinstance(held, Mapping) else [held]:
                     if isinstance(text, str) and text.strip():
                         remember(text)
-                why = "is not read from a file, which others may see"
+                why = "a key is not read from a file, which others may see"
                 yield Problem(f"{place}: {name}", why, _FIX)
             elif name != KEY_VARIABLES:
                 yield from _keys_in(held, f"{place}: {name}", depth + 1)
 
 
 def _misfit(path: str, error: ErrorDetails) -> Problem:
-    """Return a pydantic error as a problem of the argument that it is about."""
+    """Return a pydantic error as a problem of its argument."""
     names, argument = list(arguments_model().model_fields), error["loc"][0] if error["loc"] else ""
     place = f"{path}: {argument}"
     if error["type"] == "extra_forbidden":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,34 +10,42 @@ import typer
 
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
-from verifyplan.cli.choices import BackendName
 from verifyplan.cli.exit_codes import BUDGET, FAILED, NEGATIVE, PAUSED, USAGE_ERROR, exit_code_of, exit_with
-from verifyplan.cli.inputs import model_roster, plan_arguments
+from verifyplan.cli.inputs import model_roster
+from verifyplan.cli.listed_commands import command_group
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.runs.batch.batch import batch_crossverify, batch_verify
 from verifyplan.runs.batch.result import BatchRuns
 
 BY_PRECEDENCE = (FAILED, BUDGET, USAGE_ERROR, NEGATIVE, PAUSED)
-"""Of the exit codes of many runs, the first of these that a run has is the command's."""
+"""The exit code of the command is the first of these that one of its runs has."""
 
-batch = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    help="Run many plans or findings in message batches.",
-)
-
-Poll = Annotated[float, typer.Option(min=0.01, help="Seconds between two looks at a batch.")]
-
-RetryFailed = Annotated[
-    bool,
-    typer.Option("--retry-failed", help="Ask calls again that failed, or that a limit kept back, in new batches."),
-]
+batch = command_group("Run many plans or findings in message batches.")
 
 
-@batch.callback()
-def _batch() -> None:
-    """Run many plans or findings in message batches, which cost half and may take a day."""
+@dataclass(frozen=True)
+class BatchOptions:
+    """The options of every batch, by the names of the parameters of `batch_verify` and `batch_crossverify`."""
+
+    max_tokens: options.MaxTokens = None
+    max_cost: options.MaxCost = None
+    repetitions: options.Repetitions = 1
+    synthetic: options.Synthetic = False
+    log_dir: options.LogDir = Path("runs")
+    poll: Annotated[float, typer.Option(min=0.01, help="The seconds between two looks at a batch.")] = 60.0
+    retry_failed: Annotated[
+        bool,
+        typer.Option("--retry-failed", help="Repeat calls that failed or that a limit kept back, in new batches."),
+    ] = False
+
+    def arguments(self, agents: options.AgentOptions) -> dict[str, Any]:
+        """Return the options as arguments, with models as the backend unless --backend says otherwise."""
+        named = agents if agents.backend else replace(agents, backend="anthropic")
+        backend = backend_of_options(named, timeout=options.CALL_TIMEOUT_S, max_cost=self.max_cost)
+        return {**vars(self), "backend": backend}
+
+
+DEFAULT_BATCH_OPTIONS = BatchOptions()
 
 
 @batch.command(no_args_is_help=True)
@@ -45,45 +53,29 @@ def _batch() -> None:
 def plans(
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PLANS...", help="Plans in Markdown, folders of them, or `plans`: those of bench."),
+        typer.Argument(metavar="PLANS", help="Markdown files, folders of them, or `plans`: the plans of bench."),
     ],
     repo: Annotated[
-        Path | None, typer.Option(help="The folder that the plans are about; the current one if left out.")
+        Path | None, typer.Option(help="The folder that the plans are about. Default: the current folder.")
     ] = None,
     settings: options.PlanOptions = options.DEFAULT_PLAN_OPTIONS,
-    max_tokens: options.MaxTokens = None,
-    max_cost: options.MaxCost = None,
-    repetitions: options.Repetitions = 1,
-    synthetic: options.Synthetic = False,
-    log_dir: options.LogDir = Path("runs"),
-    poll: Poll = 60.0,
-    retry_failed: RetryFailed = False,
+    batch_options: BatchOptions = DEFAULT_BATCH_OPTIONS,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
-    """Verify many plans at once by models, through message batches; the same command again goes on.
+    """Verify many plans by models, through message batches.
 
-    Exit code 3: agents failed in a run; 4: the tokens or dollars of a run were used up; 2: a run could not go on.
+    The same command again continues what was interrupted. Exit code 3: agents failed in a run. 4: the limit of tokens
+    or dollars of a run was reached. 2: a run could not continue.
 
     \b
     Examples:
     verifyplan batch plans plans/*.md --repo ../service --model claude-haiku-4-5
     verifyplan batch plans plans --model claude-opus-4-5 --repetitions 3 --log-dir runs/bench
     """
-    marked: dict[str, Any] = {"synthetic": True} if synthetic else {}
-    runs = batch_verify(
-        paths[0] if len(paths) == 1 else paths,
-        repo,
-        backend=_backend(agents, max_cost),
-        repetitions=repetitions,
-        log_dir=log_dir,
-        poll=poll,
-        retry_failed=retry_failed,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        **plan_arguments(settings),
-        **marked,
-    )
-    _print_ends(runs)
+    arguments = batch_options.arguments(agents) | settings.arguments()
+    if not batch_options.synthetic:
+        del arguments["synthetic"]  # bundled plans say it themselves
+    _print_ends(batch_verify(paths[0] if len(paths) == 1 else paths, repo, **arguments))
 
 
 @batch.command(no_args_is_help=True)
@@ -91,51 +83,32 @@ def plans(
 def findings(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILES...", help="CSV or JSON: finding_id, summary, evidence, worker; a run each."),
+        typer.Argument(
+            metavar="FILES",
+            help="CSV or JSON files with finding_id, summary, evidence and worker; one run for each.",
+        ),
     ],
-    workers: Annotated[str | None, typer.Option(metavar="NAMES", help="The roster, in order, by comma.")] = None,
+    workers: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="The workers in order, separated by commas.")
+    ] = None,
     repo: options.EvidenceRepo = Path(),
     votes: options.VoteOptions = options.NO_VOTE_OPTIONS,
-    max_tokens: options.MaxTokens = None,
-    max_cost: options.MaxCost = None,
-    repetitions: options.Repetitions = 1,
-    synthetic: options.Synthetic = False,
-    log_dir: options.LogDir = Path("runs"),
-    poll: Poll = 60.0,
-    retry_failed: RetryFailed = False,
+    batch_options: BatchOptions = DEFAULT_BATCH_OPTIONS,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
-    """Cross-verify tables of findings at once by models, through message batches; the same command again goes on.
+    """Let models vote on findings, through message batches.
 
-    Exit code 3: calls of a run failed, and a round gave no result or classes rest on too few votes; 4: the tokens or
-    dollars of a run were used up; 2: a run could not go on.
+    The same command again continues what was interrupted. Exit code 3: calls of a run failed, and a round gave no
+    result or a class rests on too few votes. 4: the limit of tokens or dollars of a run was reached. 2: a run could
+    not continue.
 
     \b
     Examples:
     verifyplan batch findings a.csv b.csv --workers ann,bob,cy --model claude-haiku-4-5
     verifyplan batch findings a.csv --workers ann,bob --model claude-opus-4-5 --repetitions 5 --task-type error-analysis
     """
-    runs = batch_crossverify(
-        files,
-        model_roster(workers),
-        backend=_backend(agents, max_cost),
-        repetitions=repetitions,
-        log_dir=log_dir,
-        poll=poll,
-        retry_failed=retry_failed,
-        repo=repo,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        synthetic=synthetic,
-        **votes.arguments(),
-    )
-    _print_ends(runs)
-
-
-def _backend(agents: options.AgentOptions, max_cost: str | None) -> Any:
-    """Return the models that the options name; static agents only where --backend says so."""
-    named = agents if agents.backend else replace(agents, backend=BackendName.anthropic)
-    return backend_of_options(named, timeout=options.CALL_TIMEOUT_S, max_cost=max_cost)
+    roster = model_roster(workers)
+    _print_ends(batch_crossverify(files, roster, repo=repo, **batch_options.arguments(agents), **votes.arguments()))
 
 
 def _print_ends(runs: BatchRuns) -> None:

@@ -1,13 +1,12 @@
-"""`claims`, `verification`, `gap-plan`: from documents to a cross run, and back to documents (rule D5)."""
+"""`claims`, `verification`, `gap-plan`: turn documents into findings, and a cross run into documents (rule D5)."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -32,31 +31,26 @@ from verifyplan.runs.cross.run import CrossRun
 from verifyplan.text import counted
 
 NOT_AN_ARTIFACT = ("is not JSON (Expecting value)", "holds ", "is missing")
-"""The messages on a file that is no artifact, but a document or findings, begin so; those on a damaged one do not."""
+"""Beginnings of messages on a file that is not an artifact, such as a document; those on a damaged one differ."""
 FIELDS = ("finding_id", "summary", "evidence", "worker", "category", "ticket_ids")
 
-Plans = Annotated[list[Path], typer.Option("--plan", help="The plan; repeat it for all plans of a phase.")]
-
-
-class FindingsFormat(StrEnum):
-    """The formats that findings are written in."""
-
-    csv = "csv"
-    json = "json"
+Plans = Annotated[list[Path], typer.Option("--plan", help="The plan. Can be repeated, for all plans of a phase.")]
 
 
 def claims(
-    document: Annotated[Path, typer.Argument(help="An execution summary; or a plan, for its must-haves.")],
-    plan: Annotated[Path | None, typer.Option(help="The plan that was executed: must-haves get its ids.")] = None,
+    document: Annotated[Path, typer.Argument(help="An execution summary, or a plan, whose must-haves are taken.")],
+    plan: Annotated[Path | None, typer.Option(help="The plan that was executed; must-haves keep its ids.")] = None,
     worker: Annotated[
-        str | None, typer.Option(help=f"Who brings the findings; {EXECUTOR} or {PLANNER} if left out.")
+        str | None, typer.Option(help=f"The worker that found the findings. Default: {EXECUTOR} or {PLANNER}.")
     ] = None,
     form: Annotated[
-        FindingsFormat | None, typer.Option("--format", help="If left out, as --out ends; else json.")
+        Literal["csv", "json"] | None, typer.Option("--format", help="The format. Default: by --out, else json.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
 ) -> None:
-    """Write the claims of an execution summary, or the must-haves of a plan, as findings for crossverify.
+    """Write claims or must-haves of a document as findings.
+
+    Takes the claims of an execution summary, or the must-haves of a plan; `verifyplan crossverify` votes on them.
 
     \b
     Examples:
@@ -73,10 +67,10 @@ def claims(
     else:
         findings = claims_of(document, plan, worker=worker or EXECUTOR)
     if not findings:
-        typer.echo(f"{document}: claims nothing, so that a run over it verifies nothing", err=True)
-    form = form or (FindingsFormat.csv if out and out.suffix.lower() == ".csv" else FindingsFormat.json)
+        typer.echo(f"{document}: makes no claims, so a run over it verifies nothing", err=True)
+    form = form or ("csv" if out and out.suffix.lower() == ".csv" else "json")
     rows = [finding.model_dump(mode="json", include=set(FIELDS)) for finding in findings]
-    text = _csv(rows) if form == FindingsFormat.csv else json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    text = _csv(rows) if form == "csv" else json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -87,15 +81,19 @@ def verification(
     run: Annotated[Path, typer.Argument(help="The artifact of a cross run, or its log (.jsonl).")],
     plan: Plans,
     out: Annotated[Path, typer.Option(help="The document to write.")] = Path("VERIFICATION.md"),
-    before: Annotated[Path | None, typer.Option(help="The attempt before; by default the file at --out.")] = None,
-    attempt: Annotated[int | None, typer.Option(min=1, help="Which attempt this is; one after the last.")] = None,
+    before: Annotated[Path | None, typer.Option(help="The previous attempt. Default: the file at --out.")] = None,
+    attempt: Annotated[
+        int | None, typer.Option(min=1, help="The number of this attempt. Default: one after the previous.")
+    ] = None,
     overrides: Annotated[
-        list[str] | None, typer.Option("--override", help="A must-have that a user lets pass: text, number or id.")
+        list[str] | None,
+        typer.Option("--override", help="A must-have to accept anyway: its text, number or id. Can be repeated."),
     ] = None,
 ) -> None:
-    """Write a cross run as the verification of a plan: its must-haves with evidence, and the gaps.
+    """Write a cross run as the verification of a plan.
 
-    Exit code 1: there are gaps, or a person is needed.
+    The document lists the must-haves of the plan with their evidence, and the gaps. Exit code 1: there are gaps, or a
+    person has to decide.
 
     \b
     Examples:
@@ -121,12 +119,12 @@ def verification(
 def gap_plan(
     document: Annotated[Path, typer.Argument(metavar="VERIFICATION", help="A verification that found gaps.")],
     plan: Plans,
-    number: Annotated[str | None, typer.Option(help="The new plan's id; one after the last if left out.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The plan to write; beside the plan if left out.")] = None,
+    number: Annotated[str | None, typer.Option(help="The id of the new plan. Default: one after the last.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write. Default: beside the plan.")] = None,
 ) -> None:
-    """Write the plan that closes the gaps of a verification: a task for each gap.
+    """Write a plan that closes the gaps of a verification.
 
-    No file is written over.
+    The plan has one task for each gap. No file is overwritten.
 
     \b
     Example:
@@ -136,17 +134,17 @@ def gap_plan(
     written = close_gaps(document, plans, number=number, path=str(out) if out else None)
     if not write_new_text(written.path, written.write()):
         fix = "name another file with --out, or another id with --number"
-        raise InputError(Problem(written.path, "is there already", fix))
+        raise InputError(Problem(written.path, "already exists", fix))
     typer.echo(f"plan {written.plan}, {counted(len(written.tasks), 'task')}, wave {written.wave}: {written.path}")
 
 
 def _artifact(path: Path) -> Artifact:
-    """Return the artifact of a cross run from its file or its log; InputError where the file is neither."""
+    """Return the artifact of a cross run from its file or its log; InputError for any other file."""
     if path.suffix == ".jsonl":
         run = vp.read_run(path)
         if not isinstance(run, CrossRun) or run.status is None:
-            message = "was broken off" if isinstance(run, CrossRun) else "is not a cross run"
-            fix = "give a cross run that ended; verifyplan resume goes on with one"
+            message = "was interrupted" if isinstance(run, CrossRun) else "is not a cross run"
+            fix = "give a cross run that ended; `verifyplan resume` continues one"
             raise InputError(Problem(str(path), message, fix))
         return run.artifact
     try:
@@ -154,7 +152,7 @@ def _artifact(path: Path) -> Artifact:
     except ArtifactError as error:
         if not any(problem.message.startswith(NOT_AN_ARTIFACT) for problem in error.problems):
             raise
-    fix = "name the artifact of a cross run (.json, beneath runs) or its log (.jsonl); crossverify writes both"
+    fix = "name the artifact of a cross run (.json, under runs) or its log (.jsonl); crossverify writes both"
     raise InputError(Problem(str(path), "is neither the artifact nor the log of a run", fix))
 
 

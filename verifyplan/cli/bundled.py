@@ -1,4 +1,4 @@
-"""`datasets` and `bench plans`: what is bundled, and a backend scored on the labelled plans."""
+"""`datasets` and `bench plans`: list bundled data, and score a backend on labelled plans."""
 
 from __future__ import annotations
 
@@ -10,25 +10,29 @@ import typer
 import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options
+from verifyplan.cli.listed_commands import command_group
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames import bundled
 from verifyplan.frames.csv_tables import write_csv
 
-bench = typer.Typer(
-    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Score a backend on labelled data."
-)
+bench = command_group("Score a backend on labelled data.")
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="A bundled set: prints its folder, or its file.")] = None,
-    claims: Annotated[int | None, typer.Option(min=1, help="Make so many claims about this Python's library.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the claims.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where the claims are written.")] = Path("claims.csv"),
-    stdlib: Annotated[bool, typer.Option("--stdlib-root", help="Print the folder that such claims cite.")] = False,
+    name: Annotated[str | None, typer.Argument(help="A bundled set whose folder or file to print.")] = None,
+    claims: Annotated[
+        int | None, typer.Option(min=1, help="Generate this many claims about Python's standard library.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the claims.")] = 0,
+    out: Annotated[Path, typer.Option(help="The file for the claims.")] = Path("claims.csv"),
+    stdlib: Annotated[bool, typer.Option("--stdlib-root", help="Print the folder that these claims cite.")] = False,
 ) -> None:
-    """List the bundled sets, print the folder of one, or make labelled claims from real code.
+    """List bundled sets, or generate labelled claims.
+
+    Without arguments, lists the sets; with a name, prints the folder of that set. Half of the generated claims about
+    real code are false, and their labels say which.
 
     \b
     Examples:
@@ -37,9 +41,7 @@ def datasets(
     """
     if claims is not None:
         if out.suffix != ".csv":
-            raise InputError(
-                Problem("--out", f"{str(out)!r} is not a .csv file", "claims are written as CSV: name a .csv file")
-            )
+            raise InputError(Problem("--out", f"must be a .csv file, got {str(out)!r}", "name a .csv file"))
         table = stdlib_claims(claims, seed=seed)
         write_csv(table, out)
         typer.echo(f"{claims} claims, {int(table.groupby('finding_id')['truth'].first().sum())} true: {out}")
@@ -52,36 +54,36 @@ def datasets(
             typer.echo(f"{row.name:<28} {row.kind:<6} {row.about}")
 
 
-@bench.callback()
-def _bench() -> None:
-    """Score a backend on labelled data."""
-
-
 @bench.command()
 @with_groups
 def plans(
     plans: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH", help="A plan of yours, a folder or a glob, in place of the bundled. Repeatable."),
+        typer.Option(
+            metavar="PATH",
+            help="Your own plans instead of the bundled ones: a file, a folder or a glob. Can be repeated.",
+        ),
     ] = None,
     labels: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What is wrong with your plans, in JSON as data/plans/labels.json."),
+        typer.Option(metavar="FILE", help="The defects of your plans, in JSON as in data/plans/labels.json."),
     ] = None,
     repo: Annotated[Path | None, typer.Option(help="The folder that your plans are about.")] = None,
     held_out: Annotated[
-        bool | None, typer.Option(help="Only the plans that nothing may be tuned on, or only the others.")
+        bool | None,
+        typer.Option(help="Use only the held-out plans, on which nothing may be tuned, or only the others."),
     ] = None,
     repetitions: options.Repetitions = 1,
-    log_dir: Annotated[Path | None, typer.Option(help="Keep the run logs here.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the tables here, as CSV.")] = None,
+    log_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the run logs in this folder.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the tables to this folder, as CSV.")] = None,
     timeout: options.Timeout = options.CALL_TIMEOUT_S,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
-    """Verify every labelled plan: detection by kind, false alarms, verdicts, calls, tokens, time; each run by itself.
+    """Verify labelled plans and report what was detected.
 
-    The bundled plans, or yours with --plans, --labels and --repo. Offline, by the static agents, unless options name
-    models; `verifyplan estimate plans` says what those would take.
+    Reports detection by kind of defect, false alarms, verdicts, calls, tokens and time. Uses the bundled plans, or
+    yours with --plans, --labels and --repo. The static agents verify offline unless options name models;
+    `verifyplan estimate plans` estimates what those would cost.
 
     \b
     Examples:

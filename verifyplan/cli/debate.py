@@ -1,4 +1,4 @@
-"""`debate` and `revise`: a change settled by architect and builder, and a plan that got REVISE debated again."""
+"""`debate` and `revise`: an architect and a builder settle a change, or the open challenges of a plan."""
 
 from __future__ import annotations
 
@@ -28,27 +28,25 @@ _MAX_NAME_CHARACTERS = 1_000
 
 @with_groups
 def debate(
-    task: Annotated[str, typer.Argument(help="What is to be settled, or a file that says it.")],
+    task: Annotated[str, typer.Argument(help="The change to agree on, in words or as a file.")],
     repo: Annotated[Path, typer.Option(help="The folder that the task is about; it is only read.")] = Path(),
     script: options.Script = None,
     max_turns: options.MaxTurns = MAX_TURNS,
     preview: options.Preview = False,
-    timeout: options.Timeout = options.CALL_TIMEOUT_S,
-    max_tokens: options.MaxTokens = None,
-    max_cost: options.MaxCost = None,
+    run_options: options.RunOptions = options.DEFAULT_RUN_OPTIONS,
     repetition: options.Repetition = 1,
     repetitions: options.Repetitions = 1,
-    synthetic: options.Synthetic = False,
-    log_dir: options.LogDir = Path("runs"),
-    diff: Annotated[Path | None, typer.Option(help="Write the builder's last diff here, if there is one.")] = None,
+    diff: Annotated[Path | None, typer.Option(help="Write the builder's last diff, if any, to this file.")] = None,
     as_json: options.AsJson = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
-    """Let an architect and a builder settle a change turn by turn: CONVERGED, or FAILED and why.
+    """Let an architect and a builder agree on a change.
 
-    Models play both roles, or a script of answers; the static agents write nothing, and play none. No diff is applied
-    to anything. Exit code 1: the debate FAILED; 3: an agent failed; 4: the tokens or dollars were used up. Of several
-    repetitions it is that of the first that is not 0.
+    Turn by turn, the architect proposes or criticises and the builder writes a diff, until the debate has CONVERGED or
+    FAILED. Models play both roles, or a script gives their answers; static agents cannot play them. No diff is applied.
+
+    Exit code 1: the debate FAILED. 3: an agent failed. 4: the limit of tokens or dollars was reached. With several
+    repetitions: the first exit code that is not 0.
 
     \b
     Examples:
@@ -57,29 +55,20 @@ def debate(
     verifyplan debate TASK.md --model claude-opus-4-5 --model-for builder=claude-haiku-4-5 --max-cost 2.50 --json
     """
     if diff is not None and repetitions > 1:
-        raise InputError(Problem("--diff", f"is of one debate, not of {repetitions}", "leave it out; logs hold diffs"))
+        raise InputError(
+            Problem("--diff", f"is for one debate, got {repetitions}", "leave it out; logs have the diffs")
+        )
     check_output("--diff", diff)
     text_or_file = _task(task)
     if preview and script is None:
         shown = vp.preview(vp.debate, text_or_file, previewed_backend(agents), max_turns=max_turns, repo=repo)
         typer.echo(str(shown))
         return
-    backend = writer_of_options(agents, script, timeout=timeout, max_cost=max_cost)
+    backend = writer_of_options(agents, script, timeout=run_options.timeout, max_cost=run_options.max_cost)
+    arguments = {"max_turns": max_turns, "repo": repo, **vars(run_options)}
 
     def run_once(number: int) -> int:
-        run = vp.debate(
-            text_or_file,
-            backend,
-            max_turns=max_turns,
-            repo=repo,
-            timeout=timeout,
-            max_tokens=max_tokens,
-            max_cost=max_cost,
-            repetition=number,
-            log_dir=log_dir,
-            synthetic=synthetic,
-        )
-        return _print_end(run, diff, as_json)
+        return _print_end(vp.debate(text_or_file, backend, repetition=number, **arguments), diff, as_json)
 
     exit_with(repeat(repetition, repetitions, run_once, announce=not as_json))
 
@@ -87,17 +76,17 @@ def debate(
 def _task(task: str) -> str | Path:
     """Return the task, or the file that it names; InputError for a blank one, and for a file that does not exist.
 
-    A single word with the suffix of a file is taken for a file.
+    A single word with the suffix of a file is read as the name of a file.
     """
     if not task.strip():
-        raise InputError(Problem("task", "says nothing", "say what is to be settled, or name a file that does"))
+        raise InputError(Problem("task", "is blank", "give the change to agree on, or a file that says it"))
     try:
         if Path(task).is_file():
             return Path(task)
-    except (OSError, ValueError):  # too long for a name, or no name at all
+    except (OSError, ValueError):  # too long for a name, or not a name at all
         return task
     if len(task) <= _MAX_NAME_CHARACTERS and _FILE_NAME.fullmatch(task.strip()):
-        raise InputError(Problem("task", f"{task!r}: no such file", "give the task in words, or a file that exists"))
+        raise InputError(Problem("task", f"there is no file {task!r}", "give the task in words, or a file that exists"))
     return task
 
 
@@ -120,7 +109,7 @@ def _print_end(run: Debate, diff: Path | None, as_json: bool) -> int:
         return exit_code_of(run)
     typer.echo(f"{run}\nlog: {run.log_path}")
     if diff is not None:
-        typer.echo(f"diff: {diff}" if run.diff else "diff: none was written, as there is none")
+        typer.echo(f"diff: {diff}" if run.diff else "diff: there is none, so nothing was written")
     return exit_code_of(run)
 
 
@@ -128,28 +117,25 @@ def _print_end(run: Debate, diff: Path | None, as_json: bool) -> int:
 def revise(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run log (.jsonl), or a plan, which is verified first.")],
     repo: Annotated[
-        Path | None, typer.Option(help="The folder that the plan is about; else that of the log. It is only read.")
+        Path | None, typer.Option(help="The folder that the plan is about; it is only read. Default: from the log.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the plan here if it was revised; its own file stays as it is.")
+        Path | None, typer.Option(help="Write the revised plan, if any, to this file; the plan itself is not changed.")
     ] = None,
-    diff: Annotated[Path | None, typer.Option(help="Write the diff of the plan here, if there is one.")] = None,
+    diff: Annotated[Path | None, typer.Option(help="Write the diff of the plan, if any, to this file.")] = None,
     script: options.Script = None,
     max_turns: options.MaxTurns = MAX_TURNS,
     max_rounds: Annotated[int, typer.Option(min=1, help="The last round of debate and verification.")] = 3,
-    timeout: options.Timeout = options.CALL_TIMEOUT_S,
-    max_tokens: options.MaxTokens = None,
-    max_cost: options.MaxCost = None,
-    synthetic: options.Synthetic = False,
-    log_dir: options.LogDir = Path("runs"),
-    exit_code: options.ByRevisedVerdict = False,
+    run_options: options.RunOptions = options.DEFAULT_RUN_OPTIONS,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 10 for REVISE, 20 for RETHINK.")] = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
-    """Let architect and builder settle what is open about a plan that got REVISE, and verify the plan again.
+    """Settle the open challenges of a plan, then verify it again.
 
-    A plan that got PROCEED is never touched; one that got RETHINK is left to whoever decides. Exit code 3: agents
-    failed; 4: the tokens or dollars were used up. Models debate and verify; with a script of answers, the static
-    agents verify.
+    An architect and a builder debate a plan that got REVISE. A plan that got PROCEED is not changed; one that got
+    RETHINK is left to you. Models debate and verify; with a script of answers, the static agents verify.
+
+    Exit code 3: agents failed. 4: the limit of tokens or dollars was reached.
 
     \b
     Examples:
@@ -158,7 +144,7 @@ def revise(
     """
     for name, path in (("--out", out), ("--diff", diff)):
         check_output(name, path)
-    writer = writer_of_options(agents, script, timeout=timeout, max_cost=max_cost)
+    writer = writer_of_options(agents, script, timeout=run_options.timeout, max_cost=run_options.max_cost)
     revision = revise_plan(
         run,
         repo,
@@ -166,19 +152,15 @@ def revise(
         backend="static" if script else writer,
         max_turns=max_turns,
         max_rounds=max_rounds,
-        log_dir=log_dir,
         out=out,
-        timeout=timeout,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        synthetic=synthetic,
+        **vars(run_options),
     )
     _print_revision(revision, out, diff)
     exit_with(_exit_code_of_revision(revision, by_verdict=exit_code))
 
 
 def _exit_code_of_revision(revision: Revision, *, by_verdict: bool) -> int:
-    """Return 3 where agents failed, 4 where a budget ended the last debate or run; else 0, or that of the verdict."""
+    """Return 3 if agents failed, 4 if a budget ended the last debate or run; else 0, or the code of the verdict."""
     debates, outcome = revision.debates, revision.runs[-1].outcome
     if debates and debates[-1].status is None:
         return BUDGET if debates[-1].reason == "BUDGET" else FAILED
@@ -189,11 +171,11 @@ def _exit_code_of_revision(revision: Revision, *, by_verdict: bool) -> int:
 def _print_revision(revision: Revision, out: Path | None, diff: Path | None) -> None:
     """Print how the revision ended, where the logs are, and which files were written; write the diff."""
     typer.echo(str(revision))
-    for log in (run.log_path for run in (*revision.runs, *revision.debates)):
-        typer.echo(f"log: {log}")
+    for run in (*revision.runs, *revision.debates):
+        typer.echo(f"log: {run.log_path}")
     if out is not None:
         typer.echo(f"plan: {out}" if revision.revised else f"plan: nothing was revised, so {out} was not written")
     if diff is not None and revision.diff:
         write_text(diff, revision.diff)
     if diff is not None:
-        typer.echo(f"diff: {diff}" if revision.diff else "diff: none was written, as nothing was changed")
+        typer.echo(f"diff: {diff}" if revision.diff else "diff: nothing was changed, so nothing was written")

@@ -1,4 +1,4 @@
-"""`demo`: what a real panel is worth, what its mode changes, and a run of your own, in half a minute."""
+"""`demo`: show what a real panel is worth and what its mode changes, and run a verification, in half a minute."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ from verifyplan.results import Comparison
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder for charts, tables and the reports.")] = Path("out"),
-    claims: Annotated[int, typer.Option(min=1, help="Claims about this Python's library to verify now.")] = 60,
+    out: Annotated[Path, typer.Option(help="The folder for charts, tables and reports.")] = Path("out"),
+    claims: Annotated[
+        int, typer.Option(min=1, help="How many claims about Python's standard library to verify now.")
+    ] = 60,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser at the end.")] = False,
 ) -> None:
-    """Run the main job: say what real panels are worth, compare modes, verify claims about real code, write out/.
+    """Show what panels and modes are worth, on real data.
+
+    Analyses recorded votes of language models, compares modes on claims with known truth, verifies new claims about
+    real code, and writes charts, tables and reports to a folder.
 
     \b
     Example:
@@ -33,7 +38,7 @@ def demo(
 
 
 def open_page(page: Path) -> None:
-    """Open a page in the browser, and say so; where there is none, say where the page is."""
+    """Open a page in the browser and say so; if there is no browser, say where the page is."""
     address = page.absolute().as_uri()
     try:
         opened = webbrowser.open(address)
@@ -43,7 +48,7 @@ def open_page(page: Path) -> None:
 
 
 def _real_votes(out: Path) -> None:
-    """Say what a panel of judges is worth, what the mode makes of its votes, and what a debate changes."""
+    """Show what a panel of judges is worth, how the mode changes its result, and what a debate changes."""
     judges = vp.panel(vp.datasets.votes("llmbar/plain"))
     typer.echo("Six LLM judges on 419 pairs of outputs (llmbar/plain, real votes):")
     typer.echo(f"  {_line(judges, 'judges')}")
@@ -58,7 +63,7 @@ def _real_votes(out: Path) -> None:
 
 
 def _known_truth(claims: int, out: Path) -> None:
-    """Compare recorded runs over claims whose truth is known by construction, and verify some now."""
+    """Compare recorded runs over claims with known truth, and verify some claims now."""
     typer.echo("Claims about Python's standard library (synthetic claims, real code), 720 recorded, two real runs:")
     collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
     paired = vp.compare(collaborative, adversarial)
@@ -78,7 +83,7 @@ def _echo_metrics(comparison: Comparison) -> None:
 
 
 def _verify_now(claims: int, mode: Mode, out: Path) -> None:
-    """Run over fresh claims, and print its outcome in a line."""
+    """Verify new claims, and print the outcome in one line."""
     findings = vp.datasets.stdlib_claims(claims, seed=1)
     repo = vp.datasets.stdlib_root()
     run = vp.crossverify(findings, CHECKERS, mode=mode, task_type="demo", repo=repo, log_dir=out / "runs")
@@ -86,5 +91,5 @@ def _verify_now(claims: int, mode: Mode, out: Path) -> None:
 
 
 def _line(result: object, words: str) -> str:
-    """Return the line of a result's words that has these words."""
+    """Return the first line of a result's text that contains some words."""
     return next(line for line in str(result).splitlines() if words in line)

@@ -1,4 +1,4 @@
-"""`doctor`: whether all is in place, and what to do where it is not."""
+"""`doctor`: check that everything is in place, and say what to do if it is not."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ from verifyplan.files import write_text
 
 def doctor(
     base_url: Annotated[
-        str | None, typer.Option(help="The endpoint; else that of ANTHROPIC_BASE_URL, else Anthropic's own.")
+        str | None,
+        typer.Option(help="The address of the endpoint. Default: ANTHROPIC_BASE_URL, else Anthropic's own."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="Say whether this model is there, and has a price.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Check that the endpoint has this model, and that it has a price.")
+    ] = (None),
     log_dir: Annotated[Path, typer.Option(help="The folder for run logs.")] = Path("runs"),
-    network: Annotated[bool, typer.Option("--network/--no-network", help="Whether the endpoint is called.")] = True,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the endpoint.")] = TIMEOUT_S,
+    network: Annotated[bool, typer.Option("--network/--no-network", help="Whether to call the endpoint.")] = True,
+    timeout: Annotated[float, typer.Option(min=0.1, help="The seconds to wait for the endpoint.")] = TIMEOUT_S,
     probe: Annotated[
-        bool, typer.Option("--probe", help="Ask the endpoint's --model in about a dozen requests what it holds to.")
+        bool, typer.Option("--probe", help="Test in about a dozen requests which features --model supports there.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="The file for the probe's report, as JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the report of the probe to this file, as JSON.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
-    """Check the installation, the key and the endpoint, and say what to do.
+    """Check the installation, the key and the endpoint.
 
-    The key is never shown. Exit code 1: something is wrong. What is only missing, the key too, leaves it at 0: static
-    agents and analyses need none of it. Agents that are models need the key.
+    Every problem is shown with what to do; the key is never shown. Exit code 1: something is wrong. If something is
+    only missing, such as the key, the exit code is 0: static agents and analyses do not need it, models do.
 
     \b
     Examples:
@@ -66,10 +69,10 @@ def doctor(
 
 
 def _probe_problems(model: str | None, *, probe: bool, network: bool, out: Path | None) -> Iterator[Problem]:
-    """Yield what is missing for a probe, and what is of use with one alone."""
+    """Yield what is missing for a probe, and options that need one."""
     if probe and model is None:
-        yield Problem("--probe", "no model is named to be asked", "name it by --model")
+        yield Problem("--probe", "needs a model", "name it by --model")
     if probe and not network:
-        yield Problem("--probe", "asks the endpoint, and --no-network forbids it", "leave one of them out")
+        yield Problem("--probe", "calls the endpoint, and --no-network forbids it", "leave one of them out")
     if out is not None and not probe:
         yield Problem("--out", "is for the report of a probe", "add --probe, or leave it out")

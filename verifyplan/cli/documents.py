@@ -1,15 +1,14 @@
-"""`check` and `plan-check`: documents held to their contracts, and plans checked over nine dimensions (rules D2-D4)."""
+"""`check` and `plan-check`: check documents against their contracts, and plans in nine dimensions (rules D2-D4)."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -29,41 +28,31 @@ from verifyplan.text import counted, did_you_mean, visible
 CHART_SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 
 
-class PlanCheckFormat(StrEnum):
-    """The formats of a plan check."""
-
-    text = "text"
-    json = "json"
-
-
-class ViolationsFormat(StrEnum):
-    """The formats of violations."""
-
-    text = "text"
-    json = "json"
-    sarif = "sarif"
-
-
 def check(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Documents, phases, or .planning folders.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="Documents, folders of phases, or .planning folders.")
+    ],
     strict: Annotated[
-        bool, typer.Option("--strict", help="Hold older and newer known forms to the contract, too.")
+        bool, typer.Option("--strict", help="Also apply the contract to known older and newer forms of documents.")
     ] = False,
     form: Annotated[
-        ViolationsFormat, typer.Option("--format", help="text; json; or sarif, for editors and code hosts.")
-    ] = ViolationsFormat.text,
+        Literal["text", "json", "sarif"],
+        typer.Option("--format", help="The format of the violations; sarif is for editors and code hosts."),
+    ] = "text",
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of printing.")] = None,
     rules: Annotated[
-        list[str] | None, typer.Option("--rule", help="Only this rule; * matches any letters. May be repeated.")
+        list[str] | None,
+        typer.Option("--rule", help="Report only this rule; * matches any letters. Can be repeated."),
     ] = None,
     relative_to: Annotated[Path, typer.Option(help="The folder that printed paths are relative to.")] = Path(),
     against: Annotated[
-        Path | None, typer.Option(help="An earlier version of the one PATH: also check what changed since.")
+        Path | None, typer.Option(help="An earlier version of the one PATH; changes since then are checked, too.")
     ] = None,
 ) -> None:
-    """Check handed-over documents against their contracts: every violation with its line, its rule and what to do.
+    """Check documents that agents hand over against their contracts.
 
-    Exit code 1: there are errors; warnings and infos alone are none.
+    Every violation is listed with its line, its rule and what to do. Exit code 1: there are errors; warnings and infos
+    are not errors.
 
     \b
     Examples:
@@ -74,15 +63,12 @@ def check(
     """
     selected = _rules(rules)
     if against is not None and len(paths) > 1:
-        problem = Problem(
-            "--against", f"is given with {counted(len(paths), 'path')}", "name one path to compare with it"
-        )
+        problem = Problem("--against", f"goes with one path, got {len(paths)}", "name one path to compare with it")
         raise SettingsError(problem)
     report = _checked(paths, against, strict=strict)
     kept = tuple(violation for violation in report.violations if violation.rule in selected)
     report = Report(report.path, kept, report.documents, report.others)
-    write = {ViolationsFormat.text: to_text, ViolationsFormat.json: to_json, ViolationsFormat.sarif: to_sarif}[form]
-    text = write(report, relative_to)
+    text = {"text": to_text, "json": to_json, "sarif": to_sarif}[form](report, relative_to)
     if out is None:
         typer.echo(text, nl=False)
     else:
@@ -92,10 +78,10 @@ def check(
 
 
 def to_text(report: Report, root: str | Path = ".") -> str:
-    """Return a report for people: the violations file by file, those of many documents, a tally by rule, and the sum.
+    """Return a report for people: violations file by file, common infos, a tally by rule, and a summary.
 
-    An info that is the same for several documents, as the name of their form, is printed once, behind the files. Infos
-    on what was not read are printed each, since nothing else names these documents.
+    An info that is the same for several documents, such as the name of their form, is printed once, after the files.
+    Infos about documents that were not read are all printed, since nothing else names these documents.
     """
     same = Counter(
         (violation.rule, violation.message)
@@ -131,7 +117,7 @@ def summary_line(report: Report) -> str:
 def _checked(paths: Sequence[Path], against: Path | None, *, strict: bool) -> Report:
     """Return one report on all paths; InputError lists every path that cannot be checked.
 
-    A path without any document is refused: a mistyped folder must not pass.
+    A path without any document is an error, so that a mistyped folder does not pass.
     """
     reports: list[Report] = []
     problems: list[Problem] = []
@@ -140,7 +126,7 @@ def _checked(paths: Sequence[Path], against: Path | None, *, strict: bool) -> Re
             report = check_documents(path, strict=strict, against=against)
             if not report.documents and not report.violations:
                 fix = "name a .planning folder, a phase or a document"
-                message = "no document was found: it holds none that agents hand over"
+                message = "contains no document that agents hand over"
                 raise InputError(Problem(shown_path(path), message, fix))
             reports.append(report)
         except InputError as error:
@@ -156,7 +142,7 @@ def _checked(paths: Sequence[Path], against: Path | None, *, strict: bool) -> Re
 
 
 def _rules(patterns: list[str] | None) -> frozenset[str]:
-    """Return the rules that some patterns name, all without any; SettingsError for patterns that name none."""
+    """Return the rules that match some patterns, or all rules; SettingsError for patterns that match none."""
     if not patterns:
         return frozenset(RULES)
     unknown = [pattern for pattern in patterns if not any(fnmatchcase(rule, pattern) for rule in RULES)]
@@ -169,20 +155,25 @@ def _rules(patterns: list[str] | None) -> frozenset[str]:
 
 
 def plan_check(
-    path: Annotated[Path, typer.Argument(help="A plan, a phase's folder, or a tree of phases.")],
-    context: Annotated[Path | None, typer.Option(help="The CONTEXT.md; the one beside the plans if left out.")] = None,
+    path: Annotated[Path, typer.Argument(help="A plan, the folder of a phase, or a tree of phases.")],
+    context: Annotated[
+        Path | None, typer.Option(help="The file CONTEXT.md. Default: the one beside the plans.")
+    ] = None,
     repo: Annotated[
-        Path | None, typer.Option(help="The repository; with it, tests that checks run are looked for.")
+        Path | None, typer.Option(help="The repository, in which to look for the tests that the plans run.")
     ] = None,
     form: Annotated[
-        PlanCheckFormat, typer.Option("--format", help="text, or json with files and lines.")
-    ] = PlanCheckFormat.text,
-    graph: Annotated[Path | None, typer.Option(help="Draw waves and dependencies: .png, .svg, .pdf or .html.")] = None,
+        Literal["text", "json"], typer.Option("--format", help="The format of the report; json has files and lines.")
+    ] = "text",
+    graph: Annotated[
+        Path | None, typer.Option(help="Draw waves and dependencies to this file: .png, .svg, .pdf or .html.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the report to this file instead of printing.")] = None,
 ) -> None:
-    """Check whether plans can be executed, over nine dimensions, and say what only a judge can say.
+    """Check in nine dimensions whether plans can be executed.
 
-    Exit code 1: there are blockers; warnings and what is left to judge are none.
+    The report also lists what only a judge can decide. Exit code 1: there are blockers; warnings and questions for a
+    judge are not blockers.
 
     \b
     Examples:
@@ -193,11 +184,13 @@ def plan_check(
     if graph is not None and graph.suffix.lower() not in CHART_SUFFIXES:
         raise InputError(
             Problem(
-                "--graph", f"{str(graph)!r} is not a picture", f"end the name in one of {', '.join(CHART_SUFFIXES)}"
+                "--graph",
+                f"must be a picture, got {str(graph)!r}",
+                f"end the name in one of {', '.join(CHART_SUFFIXES)}",
             )
         )
     check = check_plans(path, context=context, repo=repo)
-    if form is PlanCheckFormat.json:
+    if form == "json":
         text = f"{json.dumps(as_json(check), indent=2)}\n"
     else:
         text = "".join(f"{visible(line)}\n" for line in check.report().splitlines())

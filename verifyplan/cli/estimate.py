@@ -1,4 +1,4 @@
-"""`estimate`: what runs of models would take, without a key and without a call."""
+"""`estimate`: the calls, tokens and dollars that runs of models would take, without a key and without a call."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
 from verifyplan.cli import options
 from verifyplan.cli.agents import keyless_of_options
-from verifyplan.cli.choices import ModeName, PolicyName, TeamName
-from verifyplan.cli.inputs import model_roster, names_of
+from verifyplan.cli.inputs import model_roster
 from verifyplan.cli.option_groups import option_of, with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.csv_tables import write_csv
+from verifyplan.protocol.plan_rules import Policy
+from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.settings import PanelSettings
+from verifyplan.protocol.vote import Mode
 
 if TYPE_CHECKING:
     from verifyplan.runs.estimated_use import EstimatedUse
@@ -31,32 +33,41 @@ SHOWN_COLUMNS = ["role", "model", "calls", "requests", "input", "cached", "outpu
 def estimate(
     sources: Annotated[
         list[str],
-        typer.Argument(help=f"Plans (Markdown), or findings (CSV, JSON), or a bundled set: {', '.join(SETS)}."),
+        typer.Argument(help=f"Plans (Markdown) or findings (CSV, JSON), or a bundled set: {', '.join(SETS)}."),
     ],
     repo: Annotated[Path, typer.Option("--repo", help="The folder that the plans or the evidence are about.")] = Path(),
-    max_iterations: Annotated[int | None, typer.Option(min=1, help="Of plans: the last iteration, else 3.")] = None,
-    policy: Annotated[PolicyName | None, typer.Option(help="Of plans: when to keep looking.")] = None,
-    team: Annotated[TeamName | None, typer.Option(help="Of plans: the team; else sized by complexity.")] = None,
-    panel: Annotated[bool | None, typer.Option(help="Of plans: whether a panel votes.")] = None,
-    panel_mode: Annotated[ModeName | None, typer.Option(help="Of plans: how the panel is asked.")] = None,
+    max_iterations: Annotated[
+        int | None, typer.Option(min=1, help="For plans: the last iteration. Default: from the rules.")
+    ] = None,
+    policy: Annotated[
+        Policy | None, typer.Option(help="For plans: deliberate keeps looking while evidence is pending.")
+    ] = None,
+    team: Annotated[
+        TeamMode | None, typer.Option(help="For plans: the team. Default: chosen by the plan's complexity.")
+    ] = None,
+    panel: Annotated[bool | None, typer.Option(help="For plans: whether a panel votes on the challenges.")] = None,
+    panel_mode: Annotated[Mode | None, typer.Option(help="For plans: how the panel is asked to judge.")] = None,
     panel_workers: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Of plans: the panel's workers, by comma.")
+        str | None, typer.Option(metavar="NAMES", help="For plans: the panel's workers, separated by commas.")
     ] = None,
     workers: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help=f"Of findings: the roster, by comma. If left out: {','.join(CHECKERS)}."),
+        typer.Option(
+            metavar="NAMES", help=f"For findings: the workers, separated by commas. Default: {','.join(CHECKERS)}."
+        ),
     ] = None,
     votes: options.VoteOptions = options.NO_VOTE_OPTIONS,
-    batch: Annotated[bool, typer.Option("--batch", help="At the price of Message Batches.")] = False,
+    batch: Annotated[bool, typer.Option("--batch", help="Use the prices of Message Batches.")] = False,
     repetitions: options.Repetitions = 1,
-    out: Annotated[Path | None, typer.Option(help="Write the table of roles here, as CSV.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the table of roles to this file, as CSV.")] = None,
     as_json: options.AsJson = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
-    """Say what runs would take in calls, tokens and dollars: low, as expected, high. Nothing is sent.
+    """Estimate calls, tokens and dollars of runs; send nothing.
 
-    Options of plan runs are for plans, those of cross runs for findings; --rules are those of either. No key is
-    needed. The first prompt of each role is worded and counted; what follows are allowances (docs/live-agents.md).
+    Prints a low, an expected and a high estimate. No key is needed. Options of plan runs are for plans, options of
+    cross runs for findings; --rules is for both. The first prompt of each role is written and counted; later prompts
+    are allowed for (docs/live-agents.md).
 
     \b
     Examples:
@@ -64,7 +75,7 @@ def estimate(
     verifyplan estimate findings.csv --workers ann,bob,cy --model claude-haiku-4-5 --batch
     verifyplan estimate plans --model claude-haiku-4-5 --rules one-pass
     """
-    of_plans = _set(max_iterations=max_iterations, policy=policy and policy.value, team=team and team.value)
+    of_plans = _set(max_iterations=max_iterations, policy=policy, team=team)
     of_plans |= _panel(panel, panel_mode, panel_workers)
     of_findings = votes.arguments()
     findings = _are_findings(sources)
@@ -89,22 +100,22 @@ def estimate(
         write_csv(result.table, out)
 
 
-def _panel(panel: bool | None, mode: ModeName | None, workers: str | None) -> dict[str, Any]:
-    """Return the argument `panel`, or nothing where no option of the panel is set."""
+def _panel(panel: bool | None, mode: Mode | None, workers: str | None) -> dict[str, Any]:
+    """Return the argument `panel`, or nothing if no option of the panel is set."""
     if panel is False:
         return {"panel": None}
-    settings: dict[str, Any] = {"mode": mode.value} if mode else {}
+    settings: dict[str, Any] = {"mode": mode} if mode else {}
     if workers is not None:
-        settings["workers"] = tuple(names_of(workers, "--panel-workers"))
+        settings["workers"] = tuple(options.names_of(workers, "--panel-workers"))
     return {"panel": PanelSettings(**settings)} if settings else {}
 
 
 def _are_findings(sources: list[str]) -> bool:
-    """Return whether the sources are findings; InputError where some are findings and some are plans."""
+    """Return whether the sources are findings; InputError if they are plans and findings together."""
     kinds = {source == SETS[1] or Path(source).suffix in (".csv", ".json") for source in sources}
     if len(kinds) > 1:
         fix = "estimate plans and findings one after the other"
-        raise InputError(Problem("sources", "are plans and findings together", fix))
+        raise InputError(Problem("sources", "must be plans or findings, got both", fix))
     return kinds == {True}
 
 
@@ -117,8 +128,7 @@ def _refuse(kind: str, settings: dict[str, Any]) -> None:
     if settings:
         names = {"panel": "--panel, --panel-mode, --panel-workers"}
         raise InputError(
-            Problem(names.get(name, option_of(name)), f"have no meaning for {kind}", "leave them out")
-            for name in settings
+            Problem(names.get(name, option_of(name)), f"cannot be used for {kind}", "leave it out") for name in settings
         )
 
 

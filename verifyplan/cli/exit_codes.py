@@ -1,4 +1,4 @@
-"""The ends of commands that run agents: one run after the other, and the exit code of each (rule H2)."""
+"""End commands that run agents: repeat runs, and choose the exit code (rule H2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.run import Run
 
 NEGATIVE, USAGE_ERROR, FAILED, BUDGET, PAUSED = 1, 2, 3, 4, 30
-"""Checked and found wanting; bad input; agents failed; a budget ended the run; the run waits or was broken off."""
+"""A check failed; wrong input; agents failed; a budget ended the run; the run is paused or was interrupted."""
 OF_VERDICT = {"REVISE": 10, "RETHINK": 20}
 """Exit codes of verdicts, with --exit-code."""
 
@@ -27,7 +27,7 @@ def exit_with(code: int) -> None:
 
 
 def repeat(first: int, times: int, run: Callable[[int], int], *, announce: bool = True) -> int:
-    """Make so many runs, each with its repetition, announced before each; the first exit code that is not 0, else 0."""
+    """Make several runs, each with its repetition number; return the first exit code that is not 0, else 0."""
     codes = []
     for repetition in range(first, first + times):
         if announce and times > 1:
@@ -37,7 +37,7 @@ def repeat(first: int, times: int, run: Callable[[int], int], *, announce: bool 
 
 
 def print_end(run: Run, code: int) -> None:
-    """Print, as the last line of a cross run of which calls failed, its exit code and why; nothing for other runs."""
+    """Print the exit code of a cross run with failed calls, and the reason, as its last line; nothing for other runs."""
     if not isinstance(run, CrossRun) or not (run.shortfall or run.failed_calls):
         return
     kinds, n_calls = failure_counts(run.frames.calls)
@@ -56,10 +56,10 @@ def print_end(run: Run, code: int) -> None:
 def exit_code_of(run: Run, *, by_verdict: bool = False) -> int:
     """Return the exit code of a run of any kind.
 
-    A plan run: 30 without an outcome, 3 or 4 where failures or a budget ended it; `by_verdict` else 10 for REVISE, 20
-    for RETHINK, 1 for none. A cross run: 4 where the budget kept a call back, 3 where every call or a round failed, or
+    A plan run: 30 without an outcome, 3 or 4 if failures or a budget ended it; `by_verdict` also 10 for REVISE, 20 for
+    RETHINK, 1 for no verdict. A cross run: 4 if the budget kept a call back, 3 if every call or a round failed, or if
     classes rest on too few votes (`CrossRun.shortfall`), 1 for a failed gate. A debate: 0 for CONVERGED, 1 for FAILED,
-    3 where an agent failed, 4 for a budget, 30 where it goes on.
+    3 if an agent failed, 4 for a budget, 30 if it has not ended.
     """
     if isinstance(run, CrossRun):
         if any(event.type == "call-failed" and event.status == "budget" for _, _, event in current(run.records)):

@@ -1,4 +1,4 @@
-"""`new study`: a folder to begin with."""
+"""`new study`: a folder to start a study in."""
 
 from __future__ import annotations
 
@@ -9,28 +9,21 @@ from typing import Annotated
 
 import typer
 
+from verifyplan.cli.listed_commands import command_group
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import write_text
 
 TEMPLATE = Path(__file__).parent / "study"
 """The files of a new study."""
 
-new = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    help="Begin a study: a folder with a notebook, templates and a Makefile.",
-)
-
-
-@new.callback()
-def _new() -> None:
-    """Begin a study: a folder with a notebook, templates and a Makefile."""
+new = command_group("Create a study: a notebook, templates and a Makefile.")
 
 
 @new.command()
-def study(folder: Annotated[Path, typer.Argument(help="The folder; it must not exist, or be empty.")]) -> None:
-    """Write a folder for a study of votes: templates of votes and labels, a notebook, a Makefile that works.
+def study(folder: Annotated[Path, typer.Argument(help="The folder; it must be new or empty.")]) -> None:
+    """Create a folder for a study of votes.
+
+    It has templates for votes and labels, a notebook, and a Makefile that compares the votes and writes the results.
 
     \b
     Example:
@@ -45,9 +38,9 @@ def study(folder: Annotated[Path, typer.Argument(help="The folder; it must not e
 
 
 def write_study(folder: Path) -> None:
-    """Fill a new or empty folder with the files of a study, all or none; InputError for any other.
+    """Fill a new or empty folder with the files of a study, all or none; InputError for any other folder.
 
-    Files are written one by one, as no folder takes the place of another on Windows, even of an empty one.
+    Files are written one by one, because on Windows no folder can replace another, not even an empty one.
     """
     target = folder.absolute()
     is_new = not target.exists()
@@ -61,7 +54,7 @@ def write_study(folder: Path) -> None:
             written.append(target / file.name)
     except FileExistsError:
         fix = "name a folder that does not exist, or an empty one"
-        raise InputError(Problem(str(folder), "is there already, and nothing was changed in it", fix)) from None
+        raise InputError(Problem(str(folder), "already exists; nothing was changed in it", fix)) from None
     except BaseException:
         for path in written:
             path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Declare options that belong together once: a dataclass of them becomes an option of a command for each field."""
+"""Declare options that belong together once: each field of a dataclass becomes an option of a command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 
 def option_of(name: str) -> str:
-    """Return the option of an argument.
+    """Return the name of the option for an argument.
 
     >>> option_of("base_url")
     '--base-url'
@@ -19,7 +19,7 @@ def option_of(name: str) -> str:
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose groups of options, as `agents: AgentOptions`, are replaced by an option for each field."""
+    """Return a command with an option for each field of a group of options, such as `agents: AgentOptions`."""
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {}
     keyword = inspect.Parameter.KEYWORD_ONLY

@@ -1,9 +1,9 @@
-"""`workers`, `panel`, `flips` and `agreement`: what recorded votes say of the panel that cast them (rule F3)."""
+"""`workers`, `panel`, `flips` and `agreement`: analyse the panel that cast recorded votes (rule F3)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ import verifyplan as vp
 from verifyplan.cli import options
 from verifyplan.cli.inputs import is_vote_table, read_pairs, read_runs
 from verifyplan.cli.option_groups import with_groups
+from verifyplan.cli.options import VoteTableOptions
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.table_files import read_table
@@ -22,39 +23,45 @@ from verifyplan.frames.vote_tables import VOTE_TABLES
 
 @dataclass(frozen=True)
 class PanelOptions:
-    """The votes of a panel, and where its figures go."""
+    """The votes of a panel, and the folder for the results."""
 
     runs: Annotated[
         list[str],
-        typer.Argument(help="Artifacts, folders, globs, saved tables, a bundled set or table, or a CSV or Parquet."),
+        typer.Argument(
+            help="Artifacts, folders, globs, saved tables, a bundled set or table, or a CSV or Parquet file of votes."
+        ),
     ]
     truth: options.Truth = None
     columns: Annotated[
         str | None,
         typer.Option(
-            help="For a table: which column is what, as item=claim,worker=judge,verdict=vote with what else `replay` "
-            "takes; or item=question,worker=judge,label=answer for labels of any number of classes, and, if there, "
-            "truth=, round=, run=, cost=, explanation=."
+            metavar="NAME=COLUMN,...",
+            help="For a table: which column is which, such as item=claim,worker=judge,verdict=vote (optional names as "
+            "for `verifyplan replay`), or item=question,worker=judge,label=answer for labels with any number of "
+            "classes. Optional names with label: truth, round, run, cost, explanation.",
         ),
     ] = None
     verdicts: Annotated[
         str | None,
-        typer.Option(help="For a table: its words for verdicts, or for labels, as yes=agree,no=disagree."),
+        typer.Option(
+            metavar="WORD=VERDICT,...",
+            help="For a table: what your words for verdicts or labels mean, such as yes=agree,no=disagree.",
+        ),
     ] = None
     truths: options.TruthWords = None
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every table of the result here, as CSV.")] = (
-        None
-    )
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write all tables of the result to this folder, as CSV.")
+    ] = None
 
     def votes(self) -> Any:
-        """Return what analyses of panels take: runs, a table of labels, or the name of a bundled one."""
+        """Return the votes as analyses of panels take them: runs, a table of labels, or the name of a bundled table."""
         named = read_pairs("--columns", self.columns, "name=column", "item=claim,worker=judge,verdict=vote")
         if len(self.runs) == 1 and self.runs[0] in VOTE_TABLES and self.columns is None:
             return self.runs[0]
         if "label" not in named:
-            return read_runs(self.runs, self.truth, self.columns, words=self.verdicts, truths=self.truths)
+            return read_runs(self.runs, self.truth, VoteTableOptions(self.columns, self.verdicts, self.truths))
         if not is_vote_table(self.runs):
-            raise InputError(Problem("--columns", "label= goes with one CSV or Parquet", "name one such file"))
+            raise InputError(Problem("--columns", "label= goes with one CSV or Parquet file", "name one such file"))
         if self.truth is not None:
             raise InputError(Problem("--truth", "goes with runs", "name the column, as truth=truth in --columns"))
         if self.truths is not None:
@@ -67,10 +74,15 @@ class PanelOptions:
         return vp.from_table(read_table(Path(self.runs[0])), **named, labels=words)  # type: ignore[arg-type]
 
     def show(self, analysis: Callable[..., Any], **options: Any) -> None:
-        """Print the words of an analysis of the votes, or its table where it is one, and write its tables."""
+        """Print the result of an analysis of the votes, and write its tables to the folder if one is named."""
         result = analysis(self.votes(), **options)
-        tables = {analysis.__name__: result} if isinstance(result, pd.DataFrame) else _tables(result)
-        typer.echo(result.to_string(index=False, na_rep="") if isinstance(result, pd.DataFrame) else str(result))
+        if isinstance(result, pd.DataFrame):
+            tables = {analysis.__name__: result}
+            typer.echo(result.to_string(index=False, na_rep=""))
+        else:
+            fields = vars(result).items()
+            tables = {name: value for name, value in fields if isinstance(value, pd.DataFrame)}
+            typer.echo(str(result))
         if self.out is None:
             return
         for name, table in tables.items():
@@ -79,17 +91,12 @@ class PanelOptions:
 
 
 LABEL_COLUMNS = ("item", "worker", "label", "truth", "round", "run", "cost", "explanation")
-"""What --columns can name of a table of labels."""
-
-
-def _tables(result: Any) -> dict[str, pd.DataFrame]:
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
-    return {name: value for name, value in values.items() if isinstance(value, pd.DataFrame)}
+"""The names that --columns takes for a table of labels."""
 
 
 @with_groups
 def workers(data: PanelOptions) -> None:
-    """Say what each worker of a panel is worth: who is unreliable, redundant, or changes classes most often.
+    """Show who in a panel is unreliable, redundant or decisive.
 
     \b
     Examples:
@@ -103,10 +110,12 @@ def workers(data: PanelOptions) -> None:
 def panel(
     data: PanelOptions,
     seed: Annotated[
-        int, typer.Option(min=0, help="Of the ways to part the items, and of draws; figures hardly depend on it.")
+        int, typer.Option(min=0, help="The seed of random splits and draws; the figures hardly depend on it.")
     ] = 0,
 ) -> None:
-    """Say how many independent votes a panel is worth, whom to drop, and what fewer judges lose.
+    """Show how many independent votes a panel is worth.
+
+    Also shows whom to drop, and what a smaller panel would lose.
 
     \b
     Examples:
@@ -118,7 +127,9 @@ def panel(
 
 @with_groups
 def flips(data: PanelOptions) -> None:
-    """Say what later rounds change, for better or worse, and who takes the majority's side.
+    """Show what later rounds change, for better or worse.
+
+    Also shows who moves to the side of the majority.
 
     \b
     Examples:
@@ -130,7 +141,9 @@ def flips(data: PanelOptions) -> None:
 
 @with_groups
 def agreement(data: PanelOptions) -> None:
-    """Say how far workers agree beyond chance: alpha, AC1 and kappas, with intervals.
+    """Measure how far workers agree beyond chance.
+
+    Prints Krippendorff's alpha, Gwet's AC1 and kappas, with intervals.
 
     \b
     Examples:

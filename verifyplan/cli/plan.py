@@ -1,4 +1,4 @@
-"""`verify`, `resume` and `log`: plan runs, taken up where they were left, read line by line."""
+"""`verify`, `resume` and `log`: verify a plan, continue any run, show its log."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import typer
 import verifyplan as vp
 from verifyplan.cli import has_terminal, options
 from verifyplan.cli.agents import backend_of_log, backend_of_options, previewed_backend, script_of_options
-from verifyplan.cli.choices import OnBlockedName
 from verifyplan.cli.exit_codes import exit_code_of, exit_with, print_end, repeat
-from verifyplan.cli.inputs import check_report, plan_arguments
+from verifyplan.cli.inputs import check_report
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem, SettingsError
-from verifyplan.protocol.settings import BlockedWord
+from verifyplan.protocol.settings import BlockedWord, OnBlocked
 from verifyplan.reports.log import log_text
 from verifyplan.reports.visible import lines, one_line
 from verifyplan.runs.plan.pauses import Answer, Pause, PauseHandler, answer_event, read_answer
@@ -28,23 +27,23 @@ MAX_CLAIM_CHARACTERS = 200
 """How much is shown of a blocking challenge's claim and concern."""
 
 
-def on_blocked_of(option: OnBlockedName | None) -> BlockedWord | PauseHandler:
-    """Return what `--on-blocked` means; without it, ask where there is a terminal, else continue.
+def on_blocked_of(option: OnBlocked | None) -> BlockedWord | PauseHandler:
+    """Return what `--on-blocked` means; without it, ask at a terminal, else continue.
 
-    SettingsError for `ask` where nobody can answer.
+    SettingsError for `ask` without a terminal.
     """
     if option is None:
-        option = OnBlockedName.ask if has_terminal() else OnBlockedName.carry_on
-    if option is OnBlockedName.ask and not has_terminal():
-        fix = "use pause, and answer with `verifyplan resume RUN --answer ...`; or continue"
+        return ask if has_terminal() else "continue"
+    if option != "ask":
+        return option
+    if not has_terminal():
+        fix = "use pause, and answer with `verifyplan resume RUN --answer ...`; or use continue"
         raise SettingsError(Problem("--on-blocked", "ask needs a terminal, and there is none", fix))
-    if option is OnBlockedName.ask:
-        return ask
-    return "pause" if option is OnBlockedName.pause else "continue"
+    return ask
 
 
 def ask(pause: Pause) -> Answer | None:
-    """Ask until an answer fits the pause; None, by a blank line or Ctrl-C, leaves the run waiting."""
+    """Ask until an answer fits the pause; None (a blank line or Ctrl-C) leaves the run waiting."""
     first = pause.challenges[0].id
     question = [
         f"\nThe run is blocked ({pause.pause_id}).",
@@ -53,8 +52,8 @@ def ask(pause: Pause) -> Answer | None:
             f"  {each.id}: {one_line(f'{each.claim} {each.concern}', MAX_CLAIM_CHARACTERS)}"
             for each in pause.challenges
         ),
-        f"Answers: acknowledge:{first} (accept the risk), override:{first} (end the run without it), context (tell the",
-        "agents something), abort. A blank line leaves the run waiting, for `verifyplan resume`.",
+        f"Answers: acknowledge:{first} (accept the risk), override:{first} (end the run without it), context (give the",
+        "agents information), abort. A blank line leaves the run waiting for `verifyplan resume`.",
     ]
     typer.echo("\n".join(question), err=True)
     while True:
@@ -76,29 +75,28 @@ def ask(pause: Pause) -> Answer | None:
 
 @with_groups
 def verify(
-    plan: Annotated[Path, typer.Argument(help="The plan, in Markdown.")],
+    plan: Annotated[Path, typer.Argument(help="The plan, a Markdown file.")],
     repo: Annotated[Path, typer.Option(help="The folder that the plan is about; it is only read.")] = Path(),
     settings: options.PlanOptions = options.DEFAULT_PLAN_OPTIONS,
     on_blocked: options.OnBlocked = None,
     preview: options.Preview = False,
-    timeout: options.Timeout = options.CALL_TIMEOUT_S,
-    max_tokens: options.MaxTokens = None,
-    max_cost: options.MaxCost = None,
+    run_options: options.RunOptions = options.DEFAULT_RUN_OPTIONS,
     repetition: options.Repetition = 1,
     repetitions: options.Repetitions = 1,
     plan_check: Annotated[
-        bool, typer.Option("--plan-check", help="Begin with the blockers of a plan check; for PLAN documents.")
+        bool, typer.Option("--plan-check", help="Start from the blockers of a plan check; for PLAN documents.")
     ] = False,
-    synthetic: options.Synthetic = False,
-    log_dir: options.LogDir = Path("runs"),
     report: options.Report = None,
     exit_code: options.ByVerdict = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
-    """Let a team challenge a plan, and say whether it may be executed: PROCEED, REVISE or RETHINK.
+    """Let agents challenge a plan: PROCEED, REVISE or RETHINK.
 
-    Exit code 3: agents failed; 4: the tokens or dollars were used up; 30: the run waits for an answer. Of several
-    repetitions it is that of the first that is not 0.
+    Agents raise what may be wrong with the plan, look it up in the repository, vote, and settle it; rules decide by
+    counting what is left.
+
+    Exit code 3: agents failed. 4: the limit of tokens or dollars was reached. 30: the run waits for an answer. With
+    several repetitions: the first exit code that is not 0.
 
     \b
     Examples:
@@ -110,29 +108,16 @@ def verify(
     verifyplan verify PLAN.md --model claude-opus-4-5 --model-for worker=claude-haiku-4-5 --max-cost 2.50
     """
     check_report(report, repetitions)
-    arguments = plan_arguments(settings)
+    arguments = settings.arguments()
     blocked = on_blocked_of(on_blocked)
     if preview:
         typer.echo(str(vp.preview(vp.verify, plan, repo, backend=previewed_backend(agents), **arguments)))
         return
-    backend = backend_of_options(agents, timeout=timeout, max_cost=max_cost)
+    backend = backend_of_options(agents, timeout=run_options.timeout, max_cost=run_options.max_cost)
+    arguments |= {"backend": backend, "on_blocked": blocked, "plan_check": plan_check, **vars(run_options)}
 
     def run_once(number: int) -> int:
-        run = vp.verify(
-            plan,
-            repo,
-            backend=backend,
-            on_blocked=blocked,
-            timeout=timeout,
-            max_tokens=max_tokens,
-            max_cost=max_cost,
-            repetition=number,
-            plan_check=plan_check,
-            log_dir=log_dir,
-            synthetic=synthetic,
-            **arguments,
-        )
-        return _print_end(run, report, by_verdict=exit_code)
+        return _print_end(vp.verify(plan, repo, repetition=number, **arguments), report, by_verdict=exit_code)
 
     exit_with(repeat(repetition, repetitions, run_once))
 
@@ -142,35 +127,35 @@ def resume(
     run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")],
     answer: Annotated[
         str | None,
-        typer.Option(help="To the question it waits with: acknowledge:C3, override:C3, context, or abort."),
+        typer.Option(help="The answer to a paused run: acknowledge:C3, override:C3, context, or abort."),
     ] = None,
-    note: Annotated[str, typer.Option(help="Your words: the context, or the reason.")] = "",
-    repo: Annotated[Path | None, typer.Option(help="Where the repository lies now, if it was moved.")] = None,
+    note: Annotated[str, typer.Option(help="The reason for the answer, or the context for the agents.")] = "",
+    repo: Annotated[Path | None, typer.Option(help="The folder of the repository, if it was moved.")] = None,
     script: options.Script = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask calls again that failed, or that a limit kept back.")
+        bool, typer.Option("--retry-failed", help="Repeat calls that failed or that a limit kept back.")
     ] = False,
     max_tokens: options.MaxTokens = None,
     max_cost: options.MaxCost = None,
     timeout: Annotated[
-        float | None, typer.Option(min=0.1, help="Seconds that one call may take from here on; as before if left out.")
+        float | None, typer.Option(min=0.1, help="The seconds that one call may take from now on. Default: as before.")
     ] = None,
     max_retries: Annotated[
-        int | None, typer.Option(min=0, help="How often one request is sent again from here on.")
+        int | None, typer.Option(min=0, help="How often one request is sent again from now on. Default: as before.")
     ] = None,
     report: options.Report = None,
     exit_code: options.ByVerdict = False,
     agents: options.AgentOptions = options.NO_AGENT_OPTIONS,
 ) -> None:
-    """Go on with a run that was broken off or waits; no call whose reply is on disk is made again.
+    """Continue a run that was interrupted or is paused.
 
-    With --retry-failed also with one that has ended: what followed from failed calls is decided anew, and the log
-    holds both. New limits count what was used before.
+    No call is repeated whose reply is recorded. With --retry-failed, a run that has ended can be continued, too: all
+    that followed from failed calls is decided again, and the log keeps both. New limits include what was used before.
 
-    In a terminal, a run that waits asks its question here if there is no --answer, and so do later pauses.
+    At a terminal, a paused run asks its question here if there is no --answer, and so do later pauses.
 
-    The agents are those of the log, with a key that is found now; options of agents change what they say of them. A
-    run whose answers were a script needs it again.
+    The agents are those of the log, with the key of the current environment; options of agents replace their settings.
+    A run that was answered by a script needs its --script again.
 
     \b
     Examples:
@@ -200,7 +185,7 @@ def resume(
 
 
 def log(run: Annotated[Path, typer.Argument(help="The run log (.jsonl).")]) -> None:
-    """Show a run log line by line, in words.
+    """Show a run log in words, one line per event.
 
     \b
     Example:
@@ -216,12 +201,12 @@ def _print_end(run: Run, report: Path | None, *, by_verdict: bool) -> int:
     if report is not None:
         if not isinstance(run, ReportedRun):
             fix = "leave it out; `verifyplan log` shows the debate"
-            raise InputError(Problem("--report", "is of plan runs and cross runs alone", fix))
+            raise InputError(Problem("--report", "is only for plan runs and cross runs", fix))
         try:
             typer.echo(f"report: {run.report(report)}")
         except OSError as error:
             how = f"verifyplan resume {quote(str(run.log_path))} --report {quote(str(report))}"
-            error.add_note(f"Nothing is lost; the report is written by: {how}")
+            error.add_note(f"Nothing is lost; to write the report: {how}")
             raise
     code = exit_code_of(run, by_verdict=by_verdict)
     print_end(run, code)

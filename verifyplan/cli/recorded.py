@@ -1,65 +1,72 @@
-"""`compare`, `explain` and `convert`: recorded runs under conditions, one finding in words, all as tables."""
+"""Commands on recorded runs: compare conditions, explain one finding, write runs as tables or as a dataset."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Literal, cast
 
 import typer
 
 import verifyplan as vp
 from verifyplan.analysis.replay import ReplayMode
 from verifyplan.cli import options
-from verifyplan.cli.choices import MissingBasisName, ModeName, ReplayModeName
 from verifyplan.cli.inputs import is_vote_table, read_runs
+from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem
+from verifyplan.frames.dataset.compile import compile_dataset
 from verifyplan.frames.runset import RunSet
-
-
-class TableFormat(StrEnum):
-    """The formats that tables are written in."""
-
-    parquet = "parquet"
-    csv = "csv"
-
+from verifyplan.protocol.vote import Mode
 
 _NAMED_PATH = re.compile(r"([^/\\=]+)=(.+)")
 
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="Leave out what cannot be read, and list what is wrong with it.")
+]
 
+
+@with_groups
 def compare(
     runs: options.Runs,
-    other: Annotated[str | None, typer.Option(help="A second set on the same findings, to be paired.")] = None,
+    other: Annotated[
+        str | None, typer.Option(metavar="RUNS", help="A second set on the same findings, to compare with.")
+    ] = None,
     modes: Annotated[
         str | None,
         typer.Option(
             metavar="MODES",
-            help="Modes to compare, by comma: collaborative, adversarial, recorded; of several sets one for each. Left "
-            "out: of one set the first two, of several each as recorded.",
+            help="The modes to compare, separated by commas: collaborative, adversarial, recorded. With several sets, "
+            "one mode for each. Default: collaborative,adversarial for one set, recorded for several.",
         ),
     ] = None,
-    rules: options.NamedRules = None,
-    max_rounds: options.ReplayRounds = None,
-    missing_basis: options.MissingBasis = MissingBasisName.infer,
-    truth: options.Truth = None,
-    columns: options.VoteColumns = None,
-    verdicts: options.VerdictWords = None,
-    truths: options.TruthWords = None,
-    mode: Annotated[
-        ModeName | None, typer.Option(help="Of a table of votes: the mode its votes were asked in.")
+    rules: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE|PRESET",
+            help="Voting rules to compare, instead of modes. Can be repeated. With several sets, give one for all sets "
+            "or one for each.",
+        ),
     ] = None,
-    other_mode: Annotated[ModeName | None, typer.Option(help="Of the other table of votes: its mode.")] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="Random draws of the tests.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed of these draws.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write a report with charts and tables here.")] = None,
+    max_rounds: options.ReplayRounds = None,
+    missing_basis: options.FillMissingBasis = "infer",
+    truth: options.Truth = None,
+    table: options.VoteTableOptions = options.NO_TABLE_OPTIONS,
+    mode: Annotated[
+        Mode | None, typer.Option(help="For a table of votes: the mode in which its workers were asked.")
+    ] = None,
+    other_mode: Annotated[Mode | None, typer.Option(help="The same for a table of votes given by --other.")] = None,
+    resamples: Annotated[int, typer.Option(min=1, help="The number of random draws for the tests.")] = 2000,
+    seed: Annotated[int, typer.Option(help="The seed of these draws.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a report with charts and tables to this folder.")
+    ] = None,
 ) -> None:
-    """Compare conditions over the same findings and say what differs.
+    """Compare conditions over the same findings.
 
-    With one set, its votes are judged under two modes, or by several --rules; with --other, two real runs are paired;
-    with NAME=PATH arguments, two or more, each under its name. Tables of votes take the same --columns, and --mode and
-    --other-mode unless a column says it.
+    One set: its votes are judged under two modes, or under several --rules. With --other: two sets of runs are paired.
+    With NAME=PATH arguments: two or more sets, each under its name. Tables of votes all take the same --columns, and
+    their modes from --mode and --other-mode unless a column names them.
 
     \b
     Examples:
@@ -73,18 +80,18 @@ def compare(
         --mode collaborative --other-mode adversarial
     """
     if other is None and other_mode is not None:
-        raise InputError(Problem("--other-mode", "goes with --other", "name the second table, or drop it"))
-    table = _VoteTableOptions(columns, verdicts, truths, mode)
+        raise InputError(Problem("--other-mode", "goes with --other", "name the second table, or leave it out"))
     named = _named_paths(runs)
+    alone = other is None or not is_vote_table([other])
     comparison = vp.compare(
-        {name: _read([path], truth, table) for name, path in named.items()}
+        {name: _read([path], truth, table, mode) for name, path in named.items()}
         if named
-        else _read(runs, truth, table, alone=other is None or not is_vote_table([other])),
-        None if other is None else _read([other], truth, replace(table, mode=other_mode)),
+        else _read(runs, truth, table, mode, alone=alone),
+        None if other is None else _read([other], truth, table, other_mode),
         modes=None if modes is None else cast("list[ReplayMode]", [name.strip() for name in modes.split(",")]),
         rules=_compared_rules(rules or [], several=bool(named) or other is not None),
         max_rounds=max_rounds,
-        missing_basis=missing_basis.value,
+        missing_basis=missing_basis,
         resamples=resamples,
         seed=seed,
     )
@@ -94,7 +101,7 @@ def compare(
 
 
 def _compared_rules(rules: list[str], *, several: bool) -> dict[str, str] | list[str] | str | None:
-    """Return the rules of --rules options: by name where they have names, else as a list; one is for all sets."""
+    """Return the rules of --rules options: by name if they have names, else as a list; one alone is for all sets."""
     named = _named_paths(rules, "--rules")
     if several and len(rules) == 1 and not named:
         return rules[0]
@@ -102,89 +109,70 @@ def _compared_rules(rules: list[str], *, several: bool) -> dict[str, str] | list
 
 
 def _named_paths(runs: list[str], argument: str = "runs") -> dict[str, str]:
-    """Return the paths of NAME=PATH arguments by their names; none where they are plain paths, InputError for a mix."""
+    """Return the paths of NAME=PATH arguments by their names; none for plain paths, InputError for a mix."""
     matches = {text: None if Path(text).exists() else _NAMED_PATH.fullmatch(text) for text in runs}
     pairs = [(match[1], match[2]) for match in matches.values() if match]
     plain = [text for text, match in matches.items() if not match]
     if plain and pairs:
-        raise InputError(Problem(argument, f"{plain[0]!r} has no name, and others do", "write each as NAME=PATH"))
+        raise InputError(Problem(argument, f"{plain[0]!r} has no name, but others do", "write each as NAME=PATH"))
     if len(dict(pairs)) < len(pairs):
-        message = f"a name occurs twice in {', '.join(name for name, _ in pairs)}"
-        raise InputError(Problem(argument, message, "give each a name of its own"))
+        message = f"a name is repeated in {', '.join(name for name, _ in pairs)}"
+        raise InputError(Problem(argument, message, "give each a different name"))
     return dict(pairs)
 
 
-@dataclass(frozen=True)
-class _VoteTableOptions:
-    """The options of a command that are about a table of votes."""
-
-    columns: str | None
-    verdicts: str | None
-    truths: str | None
-    mode: ModeName | None
-
-
-def _read(runs: list[str], truth: Path | None, table: _VoteTableOptions, *, alone: bool = False) -> RunSet:
-    """Read the runs, or the table of votes, of one side; `alone` refuses options of tables where there is none."""
-    mode = table.mode and table.mode.value
+def _read(
+    runs: list[str], truth: Path | None, table: options.VoteTableOptions, mode: Mode | None, *, alone: bool = False
+) -> RunSet:
+    """Read one of the compared sets; options for tables of votes are refused only if no set is one (`alone`)."""
     if alone or is_vote_table(runs) or mode is not None:
-        return read_runs(runs, truth, table.columns, words=table.verdicts, truths=table.truths, mode=mode)
-    return read_runs(runs, truth, truths=table.truths)
+        return read_runs(runs, truth, table, mode=mode)
+    return read_runs(runs, truth, replace(table, columns=None, verdicts=None))
 
 
+@with_groups
 def explain(
     runs: Annotated[str, typer.Argument(help="An artifact, a folder, a glob, saved tables, or a bundled set.")],
-    finding: Annotated[str, typer.Argument(help="The finding's id.")],
-    run: Annotated[str | None, typer.Option(help="Its run; needed where several runs have it.")] = None,
+    finding: Annotated[str, typer.Argument(help="The id of the finding.")],
+    run: Annotated[str | None, typer.Option(help="The run of the finding; needed if several runs have it.")] = None,
     mode: Annotated[
-        ReplayModeName | None,
-        typer.Option(help="The mode that the votes are judged under; each run's own if left out."),
+        ReplayMode | None, typer.Option(help="The mode under which votes are judged. Default: the mode of each run.")
     ] = None,
     rules: options.RulesSource = None,
     max_rounds: options.ReplayRounds = None,
-    missing_basis: options.MissingBasis = MissingBasisName.infer,
-    columns: options.VoteColumns = None,
-    verdicts: options.VerdictWords = None,
-    truths: options.TruthWords = None,
+    missing_basis: options.FillMissingBasis = "infer",
+    table: options.VoteTableOptions = options.NO_TABLE_OPTIONS,
 ) -> None:
-    """Say in words why a finding ended in its class: the rule, the tally, the votes.
+    """Explain why a finding ended in its class.
 
-    With --rules it says, too, what the votes count as under them, and which fields decide.
+    Shows the rule, the tally and the votes; with --rules also how the votes count under them and which fields decide.
 
     \b
     Examples:
     verifyplan explain stdlib-claims/adversarial F-0001
     verifyplan explain stdlib-claims/adversarial F-0001 --run part-01 --rules sticky-refutes
     """
+    recorded = read_runs([runs], table=table)
     explanation = vp.explain(
-        read_runs([runs], columns=columns, words=verdicts, truths=truths),
-        finding,
-        run,
-        cast("ReplayMode | None", mode and mode.value),
-        rules=rules,
-        max_rounds=max_rounds,
-        missing_basis=missing_basis.value,
+        recorded, finding, run, mode, rules=rules, max_rounds=max_rounds, missing_basis=missing_basis
     )
     typer.echo(explanation.text)
 
 
+@with_groups
 def convert(
     runs: options.Runs,
-    out: Annotated[Path, typer.Option(help="The folder for the tables; it is made.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the tables; it is created if needed.")],
     to: Annotated[
-        TableFormat, typer.Option(help="parquet can be loaded again; csv is for other tools.")
-    ] = TableFormat.parquet,
+        Literal["parquet", "csv"], typer.Option(help="parquet can be loaded again; csv is for other programs.")
+    ] = "parquet",
     raw: Annotated[
-        bool, typer.Option("--raw", help="With --to csv: leave formulas and escape codes in texts as they are.")
+        bool, typer.Option("--raw", help="With --to csv: do not escape formulas and escape codes in texts.")
     ] = False,
     add: options.AddedRuns = None,
     truth: options.Truth = None,
-    columns: options.VoteColumns = None,
-    verdicts: options.VerdictWords = None,
-    truths: options.TruthWords = None,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="Leave out what cannot be read, and list what is wrong.")
-    ] = False,
+    table: options.VoteTableOptions = options.NO_TABLE_OPTIONS,
+    lenient: Lenient = False,
 ) -> None:
     """Write runs as tables: runs, findings, votes, rounds, dispatches.
 
@@ -194,17 +182,43 @@ def convert(
     verifyplan convert runs --add more --out tables
     verifyplan convert votes.csv --columns item=claim,worker=judge,verdict=vote --out tables --to csv
     """
-    if lenient and columns is not None:
-        raise InputError(
-            Problem("--lenient", "does not go with --columns", "mend the table of votes, or drop --lenient")
-        )
-    loaded = read_runs(runs, truth, columns, words=verdicts, truths=truths, strict=not lenient, add=add)
-    if len(loaded.errors) and not len(loaded):
-        raise InputError(Problem(row["place"], row["message"], row["fix"]) for row in loaded.errors.to_dict("records"))
-    saved = loaded.save(out) if to is TableFormat.parquet else loaded.save_csv(out, raw=raw)
+    if lenient and table.columns is not None:
+        fix = "correct the table of votes, or leave out --lenient"
+        raise InputError(Problem("--lenient", "does not go with --columns", fix))
+    loaded = read_runs(runs, truth, table, strict=not lenient, add=add)
+    errors = loaded.errors.to_dict("records")
+    if errors and not len(loaded):
+        raise InputError(Problem(row["place"], row["message"], row["fix"]) for row in errors)
+    saved = loaded.save(out) if to == "parquet" else loaded.save_csv(out, raw=raw)
     typer.echo(f"{loaded!r} written to {saved}")
-    for row in loaded.errors.to_dict("records"):
+    for row in errors:
         kept = "read all the same" if row["source"] in set(loaded.runs["source"]) else "left out"
         typer.echo(f"{kept}: {row['place']}: {row['message']}. Fix: {row['fix']}.", err=True)
-    if lenient and len(loaded.errors):
+    if lenient and errors:
+        raise typer.Exit(1)
+
+
+def compile(
+    runs: Annotated[
+        str, typer.Argument(metavar="DIR", help="A folder, glob or fsspec address of run logs and artifacts.")
+    ],
+    out: Annotated[str, typer.Option(metavar="DATASET", help="The folder of the dataset, or its fsspec address.")],
+    lenient: Lenient = False,
+) -> None:
+    """Compile runs into a dataset of Parquet files, or update it.
+
+    Only new or changed runs are read. Every command that takes runs also takes the folder of the dataset. If the
+    process dies, the dataset stays as it was. A file truth.csv or claims.csv in DIR with the columns finding_id and
+    truth supplies the truth of the findings.
+
+    \b
+    Examples:
+    verifyplan compile runs --out dataset
+    verifyplan replay dataset --rules sticky-refutes
+    """
+    compiled = compile_dataset(runs, out, strict=not lenient)
+    typer.echo(str(replace(compiled, errors=())))
+    for line in compiled.error_lines():
+        typer.echo(line, err=True)
+    if lenient and compiled.errors:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`replay`: recorded votes judged again under other rules, or a logged run driven again as far as its replies reach."""
+"""`replay`: judge recorded votes under other rules, or run a logged run again from its recorded replies."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import typer
 
 import verifyplan as vp
 from verifyplan.analysis.chosen_rules import chosen_rules
+from verifyplan.analysis.replay import ReplayMode
 from verifyplan.cli import options
-from verifyplan.cli.choices import MissingBasisName, PolicyName, ReplayModeName
-from verifyplan.cli.inputs import read_runs
+from verifyplan.cli.inputs import read_runs, suffix_of, write_table
+from verifyplan.cli.option_groups import option_of, with_groups
 from verifyplan.errors import InputError, Problem
-from verifyplan.files import replacing
-from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.run_notes import note_unnamed_mode
+from verifyplan.protocol.plan_rules import Policy
 from verifyplan.runlog.reader import SUFFIX
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
@@ -27,33 +27,34 @@ MAX_SHOWN_DIFFERENCES = 20
 """A run that differs everywhere must not fill the screen."""
 
 
+@with_groups
 def replay(
     runs: options.Runs,
     mode: Annotated[
-        ReplayModeName | None,
+        ReplayMode | None,
         typer.Option(
-            help="The mode under which votes are judged; if left out that of --rules, else the one that each run, or "
-            "mode= of --columns, names. Of a plan run: of its panel."
+            help="The mode under which votes are judged; for a plan run, those of its panel. Default: the mode of "
+            "--rules, else the mode of each run or of the table."
         ),
     ] = None,
     max_rounds: options.ReplayRounds = None,
-    missing_basis: options.MissingBasis = MissingBasisName.infer,
-    columns: options.VoteColumns = None,
-    verdicts: options.VerdictWords = None,
-    truths: options.TruthWords = None,
+    missing_basis: options.FillMissingBasis = "infer",
+    table: options.VoteTableOptions = options.NO_TABLE_OPTIONS,
     rules: options.RulesSource = None,
-    policy: Annotated[PolicyName | None, typer.Option(help="Of a plan run: another policy.")] = None,
-    max_iterations: Annotated[int | None, typer.Option(min=1, help="Of a plan run: another last iteration.")] = None,
-    max_turns: Annotated[int | None, typer.Option(min=1, help="Of a debate: another last turn.")] = None,
+    policy: Annotated[Policy | None, typer.Option(help="For a plan run: another policy.")] = None,
+    max_iterations: Annotated[int | None, typer.Option(min=1, help="For a plan run: another last iteration.")] = None,
+    max_turns: Annotated[int | None, typer.Option(min=1, help="For a debate: another last turn.")] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Drive one logged run again; exit with 1 if its events differ.")
+        bool,
+        typer.Option("--check", help="Run one logged run again by its own rules; exit with 1 if its events differ."),
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write all findings to this .csv or .parquet.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write all findings to this .csv or .parquet file.")] = None,
 ) -> None:
-    """Judge recorded votes again under other rules; or drive a logged run again, as far as its replies reach.
+    """Judge recorded votes under other rules, or rerun a log.
 
-    Where nothing else is said, votes are judged as recorded: each run under its own rules. A table that names no mode
-    is read as collaborative. A replay changes how votes count, never how workers were asked.
+    Without options, votes are judged as recorded: each run under its own rules. A table that names no mode is read as
+    collaborative. A log of a plan run or a debate is run again from its recorded replies, as far as they reach. A
+    replay changes how votes count, never how workers were asked.
 
     \b
     Examples:
@@ -65,30 +66,28 @@ def replay(
     verifyplan replay runs/PLAN-001.jsonl --rules strict-settlement
     verifyplan replay runs/PLAN-001.jsonl --check
     """
-    other_policy = policy.value if policy else None
-    changes = {"rules": rules, "policy": other_policy, "max_iterations": max_iterations, "max_turns": max_turns}
-    if check or any((policy, max_iterations, max_turns)) or _is_driven_log(runs):
-        _refuse_set(
-            {"--max-rounds": max_rounds, "--columns": columns, "--verdicts": verdicts, "--truths": truths, "--out": out}
-        )
-        _drive(runs, mode, changes, check)
-    else:
-        _check_table(out)
-        recorded = read_runs(runs, columns=columns, words=verdicts, truths=truths)
-        chosen = chosen_rules(rules, mode and mode.value, max_rounds, missing_basis.value)
-        table = vp.replay(recorded, rules=chosen)
-        by = [f"as {mode.value}"] if mode else [] if rules else ["as recorded"]
-        typer.echo(f"{counted(len(table), 'finding')}, judged {' '.join([*by, *([f'by {rules}'] if rules else [])])}")
-        unnamed = None if chosen.mode else note_unnamed_mode(recorded.runs)
-        for line in (*_class_lines(table), *([f"note: {unnamed}"] if unnamed else [])):
-            typer.echo(line)
-        if out is not None:
-            typer.echo(f"findings: {_write(table, out)}")
-        if not chosen.changed:
-            _refuse_other_classes(table)
+    changes = {"rules": rules, "policy": policy, "max_iterations": max_iterations, "max_turns": max_turns}
+    if check or any((policy, max_iterations, max_turns)) or _is_rerun_log(runs):
+        _refuse_set({"--max-rounds": max_rounds, "--out": out, **{option_of(n): v for n, v in vars(table).items()}})
+        _rerun(runs, mode, changes, check)
+        return
+    _check_table(out)
+    recorded = read_runs(runs, table=table)
+    chosen = chosen_rules(rules, mode, max_rounds, missing_basis)
+    judged = vp.replay(recorded, rules=chosen)
+    by = [f"as {mode}"] if mode else [] if rules else ["as recorded"]
+    typer.echo(f"{counted(len(judged), 'finding')}, judged {' '.join([*by, *([f'by {rules}'] if rules else [])])}")
+    unnamed = None if chosen.mode else note_unnamed_mode(recorded.runs)
+    for line in (*_class_lines(judged), *([f"note: {unnamed}"] if unnamed else [])):
+        typer.echo(line)
+    if out is not None:
+        typer.echo(f"findings: {write_table(judged, out)}")
+    if not chosen.changed:
+        _refuse_other_classes(judged)
 
 
-def _is_driven_log(runs: list[str]) -> bool:
+def _is_rerun_log(runs: list[str]) -> bool:
+    """Return whether the argument is a log of a plan run or a debate, which is run again."""
     path = Path(runs[0])
     return (
         len(runs) == 1 and path.suffix == SUFFIX and path.is_file() and isinstance(vp.read_run(path), PlanRun | Debate)
@@ -96,34 +95,29 @@ def _is_driven_log(runs: list[str]) -> bool:
 
 
 def _refuse_set(options: Mapping[str, object]) -> None:
-    """Raise InputError for options that say how votes are judged, where a logged run is driven again instead."""
+    """Raise InputError for options that say how votes are judged, where a logged run is run again instead."""
     fix = "leave it out; to read the votes of a plan run's panel, name the folder of the log"
     if names := [name for name, value in options.items() if value is not None]:
-        raise InputError(Problem(name, "has no meaning where one logged run is driven again", fix) for name in names)
+        raise InputError(Problem(name, "has no meaning when a logged run is run again", fix) for name in names)
 
 
-def _drive(runs: list[str], mode: ReplayModeName | None, changes: dict[str, Any], check: bool) -> None:
+def _rerun(runs: list[str], mode: ReplayMode | None, changes: dict[str, Any], check: bool) -> None:
+    """Run one log again and print how its events differ from the recorded ones; with `check`, exit with 1 if any do."""
     if len(runs) != 1 or Path(runs[0]).suffix != SUFFIX:
-        fix = "name one run log (.jsonl), as `verifyplan verify` wrote it"
-        raise InputError(
-            Problem("runs", "--check, --rules, --policy, --max-iterations and --max-turns drive one logged run", fix)
-        )
-    other_mode = None if mode in (None, ReplayModeName.recorded) else mode.value
+        fix = "name one run log (.jsonl), as written by `verifyplan verify`"
+        raise InputError(Problem("runs", "--check, --policy, --max-iterations and --max-turns need one run log", fix))
+    other_mode = None if mode == "recorded" else mode
     if check and (other_mode or any(changes.values())):
         fix = "leave out --mode, --rules, --policy, --max-iterations and --max-turns"
-        raise InputError(Problem("--check", "drives the run under its own rules", fix))
-    again = vp.replay_run(
-        Path(runs[0]),
-        **changes,
-        mode=other_mode,  # type: ignore[arg-type]  # recorded, the third mode, is None here
-    )
+        raise InputError(Problem("--check", "runs the log again under its own rules", fix))
+    again = vp.replay_run(Path(runs[0]), **changes, mode=other_mode)
     typer.echo(str(again))
     if check and again.same:
         typer.echo("the recorded replies give the recorded events again")
     elif again.same:
         typer.echo("the same events as recorded")
     else:
-        typer.echo(f"{counted(len(again.differences), 'event')} of the log came out otherwise")
+        typer.echo(f"{counted(len(again.differences), 'event')} of the log differ")
         for line in again.differences[:MAX_SHOWN_DIFFERENCES]:
             typer.echo(f"  {line[:200]}")
     if check and not again.same:
@@ -131,9 +125,9 @@ def _drive(runs: list[str], mode: ReplayModeName | None, changes: dict[str, Any]
 
 
 def _check_table(out: Path | None) -> None:
-    if out is not None and out.suffix not in (".csv", ".parquet"):
-        fix = "name a .csv or .parquet file"
-        raise InputError(Problem("--out", f"{out.suffix or 'no suffix'!r} is not a known table", fix))
+    """Raise InputError for a file that is neither CSV nor Parquet by its suffix."""
+    if out is not None and suffix_of(out) not in ("csv", "parquet"):
+        raise InputError(Problem("--out", f"must be a .csv or .parquet file, got {str(out)!r}", "name such a file"))
 
 
 def _class_lines(table: pd.DataFrame) -> Iterator[str]:
@@ -149,16 +143,8 @@ def _class_lines(table: pd.DataFrame) -> Iterator[str]:
         yield f"votes never cast could change the class of {counted(open_classes, 'finding')}: see low and high"
 
 
-def _write(table: pd.DataFrame, out: Path) -> Path:
-    if out.suffix == ".csv":
-        return write_csv(table, out)
-    with replacing(out) as temporary:
-        table.to_parquet(temporary, index=False)
-    return out
-
-
 def _refuse_other_classes(table: pd.DataFrame) -> None:
-    """Say where votes, judged as the run was, give other classes than it recorded, and exit with 1."""
+    """Print where votes, judged as the run judged them, give other classes than it recorded, and exit with 1."""
     differing = table[
         table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
     ]

@@ -1,4 +1,4 @@
-"""`rules`: show presets and rules, say how two differ, and search them on recorded votes (rules R1-R5)."""
+"""`rules`: show presets and rules, compare two of them, and search for better ones on recorded votes (rules R1-R5)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from verifyplan.cli.listed_commands import ListedCommand, ListedGroup
+from verifyplan.cli.listed_commands import ListedCommand, ListedGroup, command_group
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.rules_value import RulesValue, read_rules
@@ -15,42 +15,29 @@ from verifyplan.protocol.voting_rules import MODE_NOTE, VotingRules
 from verifyplan.text import did_you_mean
 
 KINDS: dict[str, type[RulesValue]] = {"voting": VotingRules, "plan": PlanRules}
-"""The kinds of rules, by the word for them."""
+"""The kinds of rules by name."""
 
 
 class RulesCommands(ListedGroup):
     """The commands about rules; the search, which reads runs, is imported when it is chosen."""
 
     LISTED: ClassVar = {
-        "search": ListedCommand(
-            "rules_search",
-            "Judge many rules on recorded votes, without a call: the frontier of quality against cost, and a "
-            "recommendation.",
-        )
+        "search": ListedCommand("rules_search", "Search for rules that are worth their cost on recorded votes.")
     }
 
 
-rules = typer.Typer(
-    cls=RulesCommands,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    help="Show rules, say how two differ, and search for better ones.",
-)
-
-
-@rules.callback()
-def _rules() -> None:
-    """Show rules, say how two differ, and search for better ones."""
+rules = command_group("Show, compare and search rules.", RulesCommands)
 
 
 @rules.command()
 def show(
     name: Annotated[
-        str | None, typer.Argument(help="A preset, or a JSON file of rules; left out, all presets are listed.")
+        str | None, typer.Argument(help="A preset, or a JSON file of rules. Default: list all presets.")
     ] = None,
 ) -> None:
-    """List the presets, or print every field of some rules: its value, whether it is neutral, and what it does.
+    """List the presets, or explain every field of one.
+
+    A field is shown with its value and what it does; * marks a value that is not neutral.
 
     \b
     Examples:
@@ -77,9 +64,9 @@ def show(
 @rules.command()
 def diff(
     first: Annotated[str, typer.Argument(help="A preset, or a JSON file of rules.")],
-    second: Annotated[str, typer.Argument(help="Another of the same kind.")],
+    second: Annotated[str, typer.Argument(help="Another preset or file of the same kind.")],
 ) -> None:
-    """Say field by field how two rules differ.
+    """Show field by field how two rules differ.
 
     \b
     Examples:
@@ -94,7 +81,7 @@ def diff(
 
 
 def _read(name: str, kind: type[RulesValue] | None = None) -> RulesValue:
-    """Return rules of a preset or a file, of the kind that has them; SettingsError listing what is wrong."""
+    """Return the rules of a preset or a file, of any kind unless one is given; SettingsError listing what is wrong."""
     kinds = [kind] if kind else list(KINDS.values())
     having = [each for each in kinds if name in each.PRESETS]
     if having:
@@ -107,7 +94,7 @@ def _read(name: str, kind: type[RulesValue] | None = None) -> RulesValue:
 
 
 def _of_file(path: str, kinds: list[type[RulesValue]]) -> RulesValue:
-    """Return the rules in a file, as the first kind that takes its fields; the error of the nearest kind."""
+    """Return the rules in a file, as the first kind that has its fields; SettingsError of the nearest kind."""
     errors = []
     for kind in kinds:
         try:

@@ -2,86 +2,146 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 import verifyplan as vp
+from verifyplan.analysis.voters import roster_of
 from verifyplan.charts.export import FORMATS
 from verifyplan.cli import options
-from verifyplan.cli.inputs import read_runs
-from verifyplan.cli.settled_calls import PLANS, SearchedRuns, settled_lines, suffix_of, write_table
+from verifyplan.cli.inputs import read_runs, suffix_of, write_table
+from verifyplan.cli.option_groups import option_of, with_groups
 from verifyplan.errors import Problem, Problems, SettingsError, one_of
 from verifyplan.files import read_json
+from verifyplan.frames.bundled import is_bundled, path
+from verifyplan.frames.runset import RunSet
+from verifyplan.frames.table_files import read_table
+from verifyplan.protocol.vote import MODES
 from verifyplan.runs.arguments import check_output
-from verifyplan.text import short_repr
+from verifyplan.text import counted, short_repr
 
-TABLES = ("csv", "parquet")
-"""Formats of the table of rules; `charts.export` has those of the picture."""
+TABLES, PLANS = ("csv", "parquet"), ("csv", "json")
+"""Formats of the table of rules, and of a plan of calls; `charts.export` has the formats of the chart."""
+UNKNOWN_FINDINGS = "FINDINGS.csv"
+"""Stands in a command for the file of findings, if that is not known."""
 
 
-def search(
-    runs: options.Runs,
+@dataclass(frozen=True)
+class JudgedRules:
+    """The options that say which rules are judged, and by what."""
+
     quality: Annotated[
         str,
-        typer.Option(
-            help="What is measured: f1, precision, recall, accuracy, false-consensus-rate or false-demotion-rate."
-        ),
-    ] = "f1",
+        typer.Option(help="The quality: f1, precision, recall, accuracy, false-consensus-rate or false-demotion-rate."),
+    ] = "f1"
     cost: Annotated[
         str | None,
-        typer.Option(
-            help="What rules cost: votes, calls, tokens or dollars. If left out calls, or votes where no run has calls."
-        ),
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(min=0, help="What recommended rules may cost at most, on all findings.")
-    ] = None,
+        typer.Option(help="The cost: votes, calls, tokens or dollars. Default: calls, or votes if no run has calls."),
+    ] = None
     rules: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE|PRESET",
-            help="Rules to judge beside those of the runs; repeat it. Left out: a few hundred that the votes allow.",
+            help="Rules to judge besides those of the runs. Can be repeated. Default: a few hundred that the votes "
+            "allow.",
         ),
-    ] = None,
+    ] = None
     space: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="JSON with fields and their values: every combination of them is judged."),
-    ] = None,
-    add: options.AddedRuns = None,
-    truth: options.Truth = None,
-    columns: options.VoteColumns = None,
-    verdicts: options.VerdictWords = None,
-    truths: options.TruthWords = None,
+        typer.Option(metavar="FILE", help="A JSON file with fields and their values; every combination is judged."),
+    ] = None
+
+    def read(self) -> object:
+        """Return the rules to judge: those named, a file of fields and values, or None for the default ones."""
+        if self.rules and self.space:
+            raise SettingsError(Problem("--space", "does not go with --rules", "leave one of them out"))
+        if self.space is None:
+            return self.rules or None
+        values = read_json(self.space, fix := 'write {"field": [value, value]}')
+        if not isinstance(values, dict):
+            raise SettingsError(Problem(str(self.space), f"holds {short_repr(values)}, not an object", fix))
+        return values
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The options that name files to write."""
+
     settle: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Plan the N votes never cast that would narrow the bounds of the frontier most."
+            metavar="N",
+            min=1,
+            help="Plan N of the votes that were never cast: those that would narrow the bounds of the frontier most.",
         ),
-    ] = None,
+    ] = None
     calls: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The plan of --settle, .csv or .json; of several runs a numbered file each. calls.csv if left out.",
+            help="The file for the plan of --settle, .csv or .json; each mode gets its own. Default: calls.csv.",
         ),
-    ] = None,
+    ] = None
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Write the recommended rules here, for --rules.")
-    ] = None,
+        Path | None, typer.Option(metavar="FILE.json", help="Write the recommended rules to this file, for --rules.")
+    ] = None
     out: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Write the table (.csv, .parquet) or the chart (.png, .svg, .pdf, .html, .json); repeat it.",
+            help="Write the table (.csv, .parquet) or the chart (.png, .svg, .pdf, .html, .json). Can be repeated.",
         ),
-    ] = None,
-) -> None:
-    """Judge many rules on recorded votes, without a call: the frontier of quality against cost, and a recommendation.
+    ] = None
 
-    The findings need their truth. Of votes that were never cast, quality has bounds; --settle plans those votes that
-    narrow them most, `crossverify --only` asks for them and no others, and --add puts them beside the recorded ones.
+    @property
+    def plan(self) -> Path:
+        """The file of the plan of calls."""
+        return self.calls or Path("calls.csv")
+
+    def check(self) -> None:
+        """Raise InputError listing every file that cannot be written."""
+        if self.calls is not None and self.settle is None:
+            raise SettingsError(Problem("--calls", "goes with --settle", "say how many votes to plan: --settle N"))
+        problems = Problems()
+        allowed = {"--out": (*TABLES, *FORMATS), "--calls": PLANS, "--save": ("json",)}
+        plan = self.plan if self.settle else None
+        for option, file in [*(("--out", file) for file in self.out or ()), ("--calls", plan), ("--save", self.save)]:
+            if file is not None and suffix_of(file) not in allowed[option]:
+                message = f"there is no format for the suffix {file.suffix!r} of {str(file)!r}"
+                suffixes = one_of(f".{name}" for name in allowed[option])
+                problems.append(Problem(option, message, f"end the name in one of {suffixes}"))
+            else:
+                problems.of(lambda option=option, file=file: check_output(option, file))  # type: ignore[misc]
+        if problems:
+            raise problems.error()
+
+
+NO_OUTPUTS, DEFAULT_RULES = Outputs(), JudgedRules()
+
+
+@with_groups
+def search(
+    runs: options.Runs,
+    judged: JudgedRules = DEFAULT_RULES,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="The most that recommended rules may cost, over all findings.")
+    ] = None,
+    add: options.AddedRuns = None,
+    truth: options.Truth = None,
+    table: options.VoteTableOptions = options.NO_TABLE_OPTIONS,
+    outputs: Outputs = NO_OUTPUTS,
+) -> None:
+    """Search for rules that are worth their cost on recorded votes.
+
+    Judges many rules on recorded votes, without any call; prints the frontier of quality against cost, and recommends
+    rules. The truth of the findings is needed. Votes that were never cast leave bounds on quality: --settle plans the
+    votes that narrow them most, `crossverify --only` asks for exactly those, and --add adds them to the recorded ones.
 
     \b
     Examples:
@@ -91,51 +151,62 @@ def search(
     verifyplan crossverify claims.csv --repo src --mode adversarial --only calls.csv --log-dir more
     verifyplan rules search runs --add more --truth claims.csv
     """
-    if calls is not None and settle is None:
-        raise SettingsError(Problem("--calls", "goes with --settle", "say how many votes to plan: --settle N"))
-    plan = calls or Path("calls.csv")
-    pictures, tables = _outputs(out or [], plan if settle else None, save)
-    judged = read_runs(runs, truth, columns, words=verdicts, truths=truths, add=add)
-    found = vp.search_rules(judged, _space(rules, space), quality=quality, cost=cost)
+    outputs.check()
+    recorded = read_runs(runs, truth, table, add=add)
+    found = vp.search_rules(recorded, judged.read(), quality=judged.quality, cost=judged.cost)
     recommended = found.recommend(max_cost)
     typer.echo(f"{found}\n{recommended}")
-    if save is not None:
-        typer.echo(f"rules: {recommended.rules.save(save)}")
-    for path in tables:
-        typer.echo(f"table: {write_table(found.table, path)}")
-    for path in pictures:
-        typer.echo(f"chart: {vp.export(found.chart(), path)}")
-    if settle is not None:
-        same = [*(("--rules", name) for name in rules or ()), ("--space", space), ("--columns", columns)]
-        same += [("--verdicts", verdicts), ("--truths", truths), ("--quality", quality), ("--cost", cost)]
-        votes = found.settle(settle)
-        for line in settled_lines(votes, judged, SearchedRuns(runs, truth, add or "more", same), plan, quality):
-            typer.echo(line)
-
-
-def _outputs(out: list[Path], calls: Path | None, save: Path | None) -> tuple[list[Path], list[Path]]:
-    """Return the pictures and the tables to write; InputError listing every file that cannot be written."""
-    problems = Problems()
-    allowed = {"--out": (*TABLES, *FORMATS), "--calls": PLANS, "--save": ("json",)}
-    for option, path in [*(("--out", path) for path in out), ("--calls", calls), ("--save", save)]:
-        if path is not None and suffix_of(path) not in allowed[option]:
-            message = f"there is no format for the suffix {path.suffix!r} of {str(path)!r}"
-            suffixes = one_of(f".{name}" for name in allowed[option])
-            problems.append(Problem(option, message, f"end the name in one of {suffixes}"))
+    if outputs.save is not None:
+        typer.echo(f"rules: {recommended.rules.save(outputs.save)}")
+    for file in outputs.out or ():
+        if suffix_of(file) in TABLES:
+            typer.echo(f"table: {write_table(found.table, file)}")
         else:
-            problems.of(lambda option=option, path=path: check_output(option, path))  # type: ignore[misc]
-    if problems:
-        raise problems.error()
-    return [path for path in out if suffix_of(path) in FORMATS], [path for path in out if suffix_of(path) in TABLES]
+            typer.echo(f"chart: {vp.export(found.chart(), file)}")
+    if outputs.settle is None:
+        return
+    votes = found.settle(outputs.settle)
+    if votes.empty:
+        typer.echo("no call to plan: votes that were never cast leave no bound of the frontier open")
+        return
+    narrows = f"{100 * votes['narrows'].sum():.1f} points of {judged.quality}"
+    typer.echo(f"{counted(len(votes), 'vote')} to ask for, expected to narrow the bounds of the frontier by {narrows}")
+    findings, added = _findings_file(runs, truth), add or "more"
+    for line in _plan_lines(votes, recorded, outputs.plan, findings, added):
+        typer.echo(line)
+    same: list[tuple[str, object]] = [("--add", added), ("--truth", truth)]
+    same += [*(("--rules", name) for name in judged.rules or ()), ("--space", judged.space)]
+    same += [(option_of(name), value) for name, value in vars(table).items()]
+    same += [("--quality", judged.quality), ("--cost", judged.cost)]
+    words = [word for option, value in same if value is not None for word in (option, str(value))]
+    typer.echo(_command("rules", "search", *runs, *words))
+    typer.echo(
+        "add --repo DIR if cited evidence is in another folder, --model MODEL if workers are models; "
+        "write NAME=CHECKER for a worker that plays a checker of another name"
+    )
+    if findings == UNKNOWN_FINDINGS:
+        typer.echo(f"{UNKNOWN_FINDINGS}: the findings that were voted on (finding_id, summary, evidence, worker)")
 
 
-def _space(rules: list[str] | None, space: Path | None) -> object:
-    """Return the rules to judge: those named, those of a file of fields and values, or None for the default ones."""
-    if rules and space:
-        raise SettingsError(Problem("--space", "does not go with --rules", "name rules, or a space of them"))
-    if space is None:
-        return rules or None
-    values = read_json(space, fix := 'write {"field": [value, value]}')
-    if not isinstance(values, dict):
-        raise SettingsError(Problem(str(space), f"holds {short_repr(values)}, not an object", fix))
-    return values
+def _plan_lines(votes: pd.DataFrame, runs: RunSet, plan: Path, findings: str, added: str) -> Iterator[str]:
+    """Write a plan of votes, a file for each mode; yield its name, and the command that asks for the votes."""
+    modes = runs.runs.set_index("run_id")["mode"].astype("object").fillna(MODES[0])
+    by_mode = votes.groupby(votes["run_id"].map(modes).to_numpy(), sort=False)
+    for mode, rows in by_mode:
+        target = plan if by_mode.ngroups == 1 else plan.with_stem(f"{plan.stem}-{mode}")
+        size = f"{counted(len(rows), 'vote')} of {counted(rows['run_id'].nunique(), 'run')}"
+        yield f"calls: {write_table(rows, target)} ({size})"
+        asked = ["--workers", ",".join(roster_of(runs)), "--mode", str(mode), "--max-rounds", str(rows["round"].max())]
+        yield _command("crossverify", findings, *asked, "--only", str(target), "--log-dir", added)
+
+
+def _findings_file(runs: list[str], truth: Path | None) -> str:
+    """Return the file of the findings that were voted on: of a bundled set, the file of truth, or an unknown one."""
+    claims = [path(name.partition("/")[0]) / "claims.csv" for name in runs if is_bundled(name)]
+    if truth is not None and "summary" in read_table(truth):
+        claims.append(truth)
+    return next((str(each) for each in claims if each.is_file()), UNKNOWN_FINDINGS)
+
+
+def _command(*words: str) -> str:
+    return f"  {shlex.join(['verifyplan', *words])}"

@@ -21,7 +21,10 @@ _EXAMPLE = re.compile(
 )
 _STRONG = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9!#$%^&*+?~])")
 """Letters, and digits or signs among them."""
-_NAME = re.compile(r"[a-z]+(?:_[a-z]+)*_?[0-9]?|.*[/\\:].*|.*[({\[].*|[a-z_-]+\.[a-z]+|%\w|.*%[sd({].*|\W+\w+\W*")
+_NAME = re.compile(
+    r"[a-z]+(?:_[a-z]+)*_?[0-9]?|.*[/\\:].*|.*[({\[].*|[a-z_-]+\.[a-z]+|%\w|.*%[sd({].*|\W+\w+\W*"
+    r"|(?i:utf)[-_]?(?:8|16|32)[\w-]*|(?i:iso[-_]?8859|cp|windows)[-_]?[0-9]+(?:[-_][0-9]+)?"  # encodings
+)
 _LINK = r"""\\{0,3}["']?[ \t]{0,4}[:=,][ \t]{0,4}b?\\{0,3}["']?"""
 _VALUE = r"(?P<key>[A-Za-z0-9._~+/-]{8,}+=*)"
 _WORD = r"[\"']?(?P<key>[^\s\"'`<>|;]{4,200})"

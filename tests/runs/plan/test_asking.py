@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.processes import environment, process
-from verifyplan.cli.choices import OnBlockedName
 from verifyplan.cli.plan import on_blocked_of
 from verifyplan.errors import SettingsError
 
@@ -58,6 +57,6 @@ def test_without_a_terminal_the_default_is_to_continue(monkeypatch):
     with Path(os.devnull).open() as nothing:
         monkeypatch.setattr(sys, "stdin", nothing)
         assert on_blocked_of(None) == "continue"
-        assert on_blocked_of(OnBlockedName.pause) == "pause"
+        assert on_blocked_of("pause") == "pause"
         with pytest.raises(SettingsError, match="ask needs a terminal, and there is none"):
-            on_blocked_of(OnBlockedName.ask)
+            on_blocked_of("ask")
