@@ -242,11 +242,11 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
         (["crossverify", "f.json", "--task-type", "eror-analysis"], "(did you mean 'error-analysis'?)"),
         (["crossverify", "f.json", "--workers", "serch,window"], "(did you mean 'search'?)"),
         (["crossverify", "f.json", "--workers", "search,window,search"], "a name is repeated"),
-        (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=COLUMN, of 'claim', 'judge', 'says'"),
+        (["compare", "votes.csv"], "--columns item=claim,worker=judge,verdict=says --verdicts "),
         (["compare", "contract", "--mode", "adversarial"], "--mode: goes with a table of votes"),
         (["compare", "contract", "--other-mode", "adversarial"], "--other-mode: goes with --other"),
         (["compare", "contract", "--modes", "adversarial"], "modes: must name at least two conditions, got 1"),
-        (["compare", "a=contract", "contract"], "runs: 'contract' has no name, and others do. Fix: write each as NAME"),
+        (["compare", "a=contract", "contract"], "runs: 'contract' has no name, but others do. Fix: write each as NAME"),
         (["compare", "a=contract", "a=stdlib-claims"], "a name is repeated in a, a"),
         (["compare", "contract", "--verdicts", "yes=agree"], "--verdicts: goes with a table of votes"),
         (
@@ -264,7 +264,7 @@ def test_the_demo_writes_everything_and_prints_about_ten_lines(tmp_path):
             "--lenient",
         ),
         (["compare", "stdlib-claims/adversarial", "--truth", "truth.csv"], "no id of its 1 finding is in these runs"),
-        (["datasets", "--claims", "3", "--out", "x.json"], "is not a .csv file"),
+        (["datasets", "--claims", "3", "--out", "x.json"], "must be a .csv file, got 'x.json'"),
         (["datasets", "stdlib-claim"], "(did you mean 'stdlib-claims'?)"),
     ],
 )
@@ -313,7 +313,7 @@ def test_rules_are_compared_by_names_in_a_list_and_over_sets(cli):
     both = cli(*compare, "--other", "stdlib-claims/collaborative", "--rules", "unanimous")
     assert both.out.startswith("adversarial against collaborative: 720 findings")
     mixed = cli(*compare, "--rules", "run=as-recorded", "--rules", "unanimous")
-    assert "--rules: 'unanimous' has no name, and others do. Fix: write each as NAME=PATH." in mixed.err
+    assert "--rules: 'unanimous' has no name, but others do. Fix: write each as NAME=PATH." in mixed.err
 
 
 def test_votes_of_judges_are_explained_without_a_detour(cli, tmp_path):

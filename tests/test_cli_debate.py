@@ -137,7 +137,7 @@ def test_a_replay_with_fewer_turns(cli, debates, plays):
         (("",), "task: is blank. Fix: give the change to agree on, or a file that says it.\n"),
         (("no/such.md",), "there is no file 'no/such.md'. Fix: give the task in words, or a file that exists."),
         (("greet", "--diff", "."), "--diff: '.' cannot be written"),
-        (("greet", "--diff", "x", "--repetitions", 2), "--diff: is of one debate, not of 2"),
+        (("greet", "--diff", "x", "--repetitions", 2), "--diff: is for one debate, got 2"),
         (("greet", "--max-cost", 1), "max_cost: cannot be kept"),
         (("greet", "--backend", "static"), "--script: does not go with --backend"),
         (("greet", "--model", "m"), "--script: does not go with --model"),
@@ -195,7 +195,7 @@ def test_an_invalid_answer_is_told_as_programs_read_it(debates, plays):
 def test_the_help_says_that_more_than_three_turns_must_be_asked_for(cli):
     for command in ("debate", "revise"):
         told = " ".join(cli(command, "--help").out.split())
-        assert "more than 3 only if you say so here" in told
+        assert "more than 3 only if set here" in told
 
 
 def test_the_command_has_help_with_an_example(cli):

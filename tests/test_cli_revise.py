@@ -63,7 +63,7 @@ def test_the_verdict_is_the_exit_code_where_it_is_asked_for(run, verdict, code):
     assert run(f"{verdict}/lock-001.jsonl", "--exit-code").code == code
     done = run(f"{verdict}/lock-001.jsonl", "--diff", "x.diff")
     assert done.code == 0
-    assert "diff: none was written, as nothing was changed" in done.out
+    assert "diff: nothing was changed, so nothing was written" in done.out
 
 
 def test_a_plan_that_is_still_to_revise_has_exit_code_10(run, work):

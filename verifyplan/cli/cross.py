@@ -13,8 +13,8 @@ import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
 from verifyplan.cli import options
 from verifyplan.cli.agents import backend_of_options, previewed_backend
-from verifyplan.cli.exit_codes import exit_code_of, exit_with, print_end, repeat
-from verifyplan.cli.inputs import check_report, model_roster
+from verifyplan.cli.exit_codes import check_report, exit_code_of, exit_with, print_end, repeat
+from verifyplan.cli.inputs import model_roster
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.csv_tables import safe_table

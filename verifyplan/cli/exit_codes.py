@@ -1,14 +1,17 @@
-"""End commands that run agents: repeat runs, and choose the exit code (rule H2)."""
+"""Begin and end commands that run agents: check the report, repeat runs, choose the exit code (rule H2)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import typer
 
+from verifyplan.errors import InputError, Problem
 from verifyplan.frames.run_notes import failure_counts
 from verifyplan.rules.failed_calls import failed_words
 from verifyplan.runlog.current import current
+from verifyplan.runs.arguments import check_output
 from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.debate.run import Debate
 from verifyplan.runs.plan.run import PlanRun
@@ -18,6 +21,18 @@ NEGATIVE, USAGE_ERROR, FAILED, BUDGET, PAUSED = 1, 2, 3, 4, 30
 """A check failed; wrong input; agents failed; a budget ended the run; the run is paused or was interrupted."""
 OF_VERDICT = {"REVISE": 10, "RETHINK": 20}
 """Exit codes of verdicts, with --exit-code."""
+
+
+def check_report(report: Path | None, repetitions: int = 1) -> None:
+    """Raise InputError, before any agent is called, if the report could not be written."""
+    if report is None:
+        return
+    if repetitions > 1:
+        fix = "leave it out; `verifyplan resume LOG --report` writes the report of each run"
+        raise InputError(Problem("--report", f"is for one run, got {repetitions}", fix))
+    if report.suffix not in (".md", ".html", ".htm"):
+        raise InputError(Problem("--report", f"must be a .md or .html file, got {str(report)!r}", "name such a file"))
+    check_output("--report", report)
 
 
 def exit_with(code: int) -> None:
@@ -37,7 +52,7 @@ def repeat(first: int, times: int, run: Callable[[int], int], *, announce: bool 
 
 
 def print_end(run: Run, code: int) -> None:
-    """Print the exit code of a cross run with failed calls, and the reason, as its last line; nothing for other runs."""
+    """Print the exit code of a cross run with failed calls, and why, as its last line; nothing for other runs."""
     if not isinstance(run, CrossRun) or not (run.shortfall or run.failed_calls):
         return
     kinds, n_calls = failure_counts(run.frames.calls)

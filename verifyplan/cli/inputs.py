@@ -39,7 +39,6 @@ from verifyplan.frames.vote_files import (
     write_sidecar,
 )
 from verifyplan.protocol.vote import Mode
-from verifyplan.runs.arguments import check_output
 from verifyplan.text import visible
 
 
@@ -210,18 +209,6 @@ def model_roster(workers: str | None) -> list[str]:
         fix = "give only names; --worker-model NAME=MODEL sets the model of one worker"
         raise SettingsError(Problem("--workers", f"{with_checker[0]!r} names a checker, but workers are models", fix))
     return names
-
-
-def check_report(report: Path | None, repetitions: int = 1) -> None:
-    """Raise InputError, before any agent is called, if the report could not be written."""
-    if report is None:
-        return
-    if repetitions > 1:
-        fix = "leave it out; `verifyplan resume LOG --report` writes the report of each run"
-        raise InputError(Problem("--report", f"is for one run, got {repetitions}", fix))
-    if report.suffix not in (".md", ".html", ".htm"):
-        raise InputError(Problem("--report", f"must be a .md or .html file, got {str(report)!r}", "name such a file"))
-    check_output("--report", report)
 
 
 def write_table(table: pd.DataFrame, path: Path) -> Path:

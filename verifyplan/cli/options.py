@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from verifyplan.agents.anthropic.model_config import Effort
 from verifyplan.cli.option_groups import option_of
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.protocol.plan_rules import Policy
@@ -26,6 +25,7 @@ CALL_TIMEOUT_S = 600.0
 """Seconds that one call may take."""
 
 BackendName = Literal["static", "anthropic"]
+EffortName = Literal["low", "medium", "high", "xhigh", "max"]
 MatcherName = Literal["claim", "likeness"]
 FilledBasis = Literal["infer", "counter-evidence", "burden-not-met"]
 
@@ -79,7 +79,9 @@ Script = Annotated[
         help="Take the answers from this JSON file, by call id (t1/propose), instead of from models; works offline.",
     ),
 ]
-MaxTurns = Annotated[int, typer.Option(min=1, help="The last turn of a debate. Longer debates tend to drift.")]
+MaxTurns = Annotated[
+    int, typer.Option(min=1, help="The last turn; more than 3 only if set here, because longer debates drift.")
+]
 
 # Recorded runs
 RulesSource = Annotated[
@@ -311,7 +313,7 @@ class AgentOptions:
     base_url: Annotated[str | None, typer.Option(help="The address of the endpoint. Default: ANTHROPIC_BASE_URL.")] = (
         None
     )
-    effort: Annotated[Effort | None, typer.Option(help="How much effort the models put into an answer.")] = None
+    effort: Annotated[EffortName | None, typer.Option(help="How much effort the models put into an answer.")] = None
     web: Annotated[
         bool,
         typer.Option("--web", help="Let the research roles search the web; their queries then leave this machine."),

@@ -12,8 +12,7 @@ import typer
 import verifyplan as vp
 from verifyplan.cli import has_terminal, options
 from verifyplan.cli.agents import backend_of_log, backend_of_options, previewed_backend, script_of_options
-from verifyplan.cli.exit_codes import exit_code_of, exit_with, print_end, repeat
-from verifyplan.cli.inputs import check_report
+from verifyplan.cli.exit_codes import check_report, exit_code_of, exit_with, print_end, repeat
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.protocol.settings import BlockedWord, OnBlocked
