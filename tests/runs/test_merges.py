@@ -122,7 +122,8 @@ def test_a_matcher_that_there_is_not_is_refused():
 def test_one_id_for_two_claims_is_refused_whatever_the_matcher():
     two = [claim("F-1", "ann", "The lock is held"), claim("F-1", "bob", "The lock is free")]
     for matcher in (None, "claim", "likeness"):
-        with pytest.raises(InputError, match="'F-1' claims 'The lock is free' here and 'The lock is held' in an earlier row"):
+        message = "'F-1' claims 'The lock is free' here and 'The lock is held' in an earlier row"
+        with pytest.raises(InputError, match=message):
             run_of({}, two, matcher=matcher)
     same = [two[0], two[0] | {"worker": "bob", "summary": " the lock  is HELD"}]
     assert run_of({1: {"cy": {"F-1": AGREE}}}, same).artifact.findings[0].classification == "full-consensus"
