@@ -216,7 +216,7 @@ def test_keys_of_other_endpoints_come_from_variables_that_a_file_names(cli, monk
         ("a.toml", b"\xff\xfe\x00", "a.toml"),
         ("a.json", "[1, 2]", "does not contain a table of arguments"),
         ("a.json", '{"a":' * 100_000, "cannot be read"),
-        ("a.json", '{"models":' * 40 + "1" + "}" * 40, "tables within tables"),
+        ("a.json", '{"models":' * 40 + "1" + "}" * 40, "has tables nested"),
         ("a.toml", "x" * 1_000_001, "is not a file of at most 1,000,000 bytes"),
         ("a.toml", 'modle = "x"', "modle: is not an argument of agents.Anthropic (did you mean 'model'?)"),
         ("a.toml", 'model = "x"\nweb = "no"\nmax_retries = 1.5', "max_retries: does not fit"),
