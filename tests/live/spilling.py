@@ -97,7 +97,9 @@ class Spill:
         self.tell(where, VerboseTB("nocolor").text(type(error), error, error.__traceback__))
         page = io.StringIO()
         Console(file=page, width=500).print(
-            Traceback.from_exception(type(error), error, error.__traceback__, show_locals=True)
+            Traceback.from_exception(
+                type(error), error, error.__traceback__, show_locals=True, extra_lines=0, indent_guides=False
+            )  # lines of code hold no values
         )
         self.tell(where, page.getvalue())
 
