@@ -196,7 +196,7 @@ def test_what_has_no_interval_says_why():
 
 def test_few_items_are_said_beside_alpha():
     note = vp.agreement(long(ratings(0, labels=2, missing=0))).loc[0, "note"]
-    assert note.startswith("40 items are few: to tell that alpha is 0.667 takes 6")
+    assert note.startswith("40 items are few: to show an alpha of 0.667 takes 6")
     assert units_needed(0.25) == 81, "Krippendorff 2004: 81 units for four labels, 139 for an alpha of .8"
     assert vp.agreement(long(ratings(0, items=400, labels=2))).loc[0, "note"] == ""
 
@@ -255,7 +255,7 @@ def test_more_pairs_than_200_workers_have_are_left_out_and_said():
     votes = pd.DataFrame({"item": item, "worker": worker, "label": np.random.default_rng(0).integers(0, 2, 606)})
     found = vp.agreement(votes)
     assert found["measure"].tolist() == ["krippendorff-alpha", "fleiss-kappa", "gwet-ac1"]
-    left_out = "Cohen's kappa of the 20,301 pairs is left out, as they are more than 20,000: choose fewer workers"
+    left_out = "Cohen's kappa of the 20,301 pairs is left out, as there are over 20,000: choose fewer workers"
     assert found["note"].str.endswith(left_out).tolist() == [True, False, False]
     few = votes[votes["worker"] < 4]
     assert (vp.agreement(few)["measure"] == "cohen-kappa").sum() == 6

@@ -194,7 +194,7 @@ def test_a_plan_that_deserves_another_verdict_and_has_no_defect_counts_in_verdic
 
 def test_labels_without_a_run_and_tables_that_are_none_are_refused():
     runs = run("good", {})
-    with pytest.raises(InputError, match=r"labels: 1 plans have no run, the first is 'bad'"):
+    with pytest.raises(InputError, match=r"labels: 1 plan without a run, first 'bad'"):
         detection(runs, pd.DataFrame([LABEL, SOUND]))
     with pytest.raises(InputError, match=r"labels: has no column 'needles'"):
         detection(runs, pd.DataFrame([LABEL]).drop(columns="needles"))

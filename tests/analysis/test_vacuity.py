@@ -193,7 +193,7 @@ def test_tables_have_the_columns_that_are_documented():
 
 def test_paths_and_runs_are_taken_and_runs_of_other_kinds_refused():
     assert vp.vacuity("live-example/plan").notes == (
-        "The runs are synthetic: what they rest on says nothing of any model.",
+        "The runs are synthetic: the figures say nothing about any model.",
     )
-    with pytest.raises(InputError, match="runs: hold no plan run, whose verdict could rest on anything"):
+    with pytest.raises(InputError, match="runs: there is no plan run among them"):
         vacuity("contract")

@@ -187,7 +187,7 @@ def test_fitted_weights_are_offered_where_they_are_given():
     mapped = WeightTuner(scores, fitted=vw.presets()["equal"])
     mapped.buttons["fitted"].click()
     assert mapped.weights == vw.presets()["equal"]
-    with pytest.raises(InputError, match=r"weights\.wit: is no dimension of these scores"):
+    with pytest.raises(InputError, match=r"weights\.wit: is not a dimension of these scores"):
         WeightTuner(scores, fitted={"wit": 1})
 
 
@@ -371,7 +371,7 @@ def test_what_leaves_nothing_to_rank_is_said(scores, told):
 
 
 def test_what_cannot_be_used_is_refused_when_it_is_given():
-    with pytest.raises(InputError, match="threshold: 'high' is no score"):
+    with pytest.raises(InputError, match="threshold: must be a number or None, got 'high'"):
         WeightTuner(six(), threshold="high")
     with pytest.raises(InputError, match="scores: must be a RunSet, a run, a path"):
         WeightTuner([1])

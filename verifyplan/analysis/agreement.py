@@ -213,9 +213,7 @@ def _shared(matrix: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _too_many(n_pairs: int) -> str:
-    return (
-        f"Cohen's kappa of the {n_pairs:,} pairs is left out, as they are more than {MAX_PAIRS:,}: choose fewer workers"
-    )
+    return f"Cohen's kappa of the {n_pairs:,} pairs is left out, as there are over {MAX_PAIRS:,}: choose fewer workers"
 
 
 def _of_pairs(
@@ -236,7 +234,7 @@ def _few(counts: npt.NDArray[Any], n: int) -> str:
     if rarest >= 1 or n >= (needed := units_needed(rarest)):
         return ""
     return (
-        f"{counted(n, 'item')} {is_or_are(n)} few: to tell that alpha is {LEAST_ALPHA} takes {needed:,}, as the rarest "
+        f"{counted(n, 'item')} {is_or_are(n)} few: to show an alpha of {LEAST_ALPHA} takes {needed:,}, as the rarest "
         f"label has {100 * rarest:.1f} % of the votes (Krippendorff 2004); the interval may be too narrow"
     )
 
@@ -248,7 +246,7 @@ def _why(figures: Measured) -> str:
     if np.isnan(figures.value):
         return "all votes are the same label: chance explains everything"
     if figures.value >= 1 - 1e-12:
-        return "no two votes on an item differ: how often they would is unknown, so there is no interval"
+        return "no two votes on an item differ, so there is no interval"
     if np.isnan(figures.low):
-        return "nothing varies between the items (one who always gives the same label has 0), so there is no interval"
+        return "nothing varies between items (a worker who always gives one label has kappa 0), so there is no interval"
     return ""

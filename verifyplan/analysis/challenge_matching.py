@@ -69,7 +69,7 @@ def _place_rows(column: pd.Series[Any]) -> pd.DataFrame:
 def _labelled_place(text: str) -> Place:
     match = _LABELLED_PLACE.fullmatch(text)
     if match is None:  # labels are checked where they are read
-        raise ValueError(f"{text!r} is no place")
+        raise ValueError(f"{text!r} is not a place")
     first, last = sorted((int(match[2]), int(match[3] or match[2])))
     return Place(match[1], first, last)
 

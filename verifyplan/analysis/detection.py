@@ -151,7 +151,7 @@ def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detec
     absent = sorted(set(table["plan"]) - set(plans["plan"]))
     if absent:
         fix = "run every labelled plan, or give the labels of those that ran"
-        raise InputError(Problem("labels", f"{len(absent)} plans have no run, the first is {absent[0]!r}", fix))
+        raise InputError(Problem("labels", f"{counted(len(absent), 'plan')} without a run, first {absent[0]!r}", fix))
     challenges = runs.challenges.merge(plans[["run_id", "plan", "plan_path"]], on="run_id")
     defects = _defects(challenges, plans, table)
     alarms = _alarms(challenges, table)

@@ -23,6 +23,6 @@ def documentation(table: str) -> pd.DataFrame:
     """
     known = {**TABLES, **RESULT_TABLES, **{name: votes.columns for name, votes in VOTE_TABLES.items()}}
     if table not in known:
-        message = f"{table!r} is no table{did_you_mean(table, known)}"
+        message = f"there is no table {table!r}{did_you_mean(table, known)}"
         raise InputError(Problem("table", message, f"use {one_of(known)}"))
     return described(known[table])

@@ -34,7 +34,7 @@ def _share(name: str, meaning: str) -> Columns:
 
 _CHANGED_SHARES: Columns = (
     *_share("class", "whose class changes"),
-    *_share("held", "that are held or not instead"),
+    *_share("held", "that are held and were not, or the reverse"),
     Column("n", "whole", "all findings"),
 )
 _CHANGED: Columns = (
@@ -187,7 +187,7 @@ TREATMENT_TABLES: dict[str, Columns] = {
         Column("calls_saved", "number", "share of the calls of `all votes` that are not made"),
         Column("n_class_changed", "whole", "findings whose class differs from that of all votes"),
         Column("n_held_changed", "whole", "those of them that are held and were not, or the other way"),
-        *_share("held", "that are held or not instead"),
+        *_share("held", "that are held and were not, or the reverse"),
         Column("n", "whole", "all findings"),
         Column("n_censored", "whole", "findings whose class votes that were never cast leave open (rule R4)"),
     ),

@@ -152,8 +152,8 @@ def vacuity(runs: Runs) -> Vacuity:
     runs = as_runs(runs)
     plans = runs.runs[runs.runs["kind"].eq("plan").fillna(False)].reset_index(drop=True)
     if plans.empty:
-        fix = "give the log of a plan run, a folder of these, or what verify returns"
-        raise InputError(Problem("runs", "hold no plan run, whose verdict could rest on anything", fix))
+        fix = "give the log of a plan run, a folder of logs, or what verify returns"
+        raise InputError(Problem("runs", "there is no plan run among them", fix))
     challenges = _with_groups(runs)
     parts = _parts(runs, challenges)
     table = pd.DataFrame({"run_id": plans["run_id"], "plan": [plan_name(path) for path in plans["plan_path"]]})
@@ -272,7 +272,7 @@ def _shares(table: pd.DataFrame, parts: dict[str, pd.DataFrame]) -> pd.DataFrame
 
 def _notes(table: pd.DataFrame, runs: RunSet) -> Iterator[str]:
     if runs.runs["synthetic"].fillna(False).any():
-        yield "The runs are synthetic: what they rest on says nothing of any model."
+        yield "The runs are synthetic: the figures say nothing about any model."
     if without := int(table["verdict"].isna().sum()):
         counts = "counts" if without == 1 else "count"
         yield f"{counted(without, 'run')} of {len(table):,} gave no verdict, and {counts} in no share of verdicts."

@@ -63,7 +63,7 @@ def test_without_truth_workers_who_err_together_are_named():
         {"worker": {"w0": "w3", "w1": "w4", "w2": "w5"}})]).drop(columns="truth")  # fmt: skip
     [note] = vp.aggregate(table, method="dawid-skene").notes
     assert re.match(r"w\d and w\d agree on \d+ % of their items, where independent errors by dawid-skene's", note)
-    assert note.endswith("it can do worse than the majority: label some items to see")
+    assert note.endswith("it can do worse than the majority: label some items to find out")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -76,7 +76,7 @@ def test_few_workers_without_truth_get_a_note():
     table = simulated(300, [0.8, 0.8, 0.8]).drop(columns="truth")
     assert vp.aggregate(table, method="one-coin", iterations=5000).notes[0] == (
         "3 workers: with fewer than 5, one-coin can do worse than the majority, since two that agree decide who is "
-        "reliable; label some items to see"
+        "reliable; label some items to find out"
     )
 
 
@@ -105,7 +105,7 @@ def test_missing_votes_are_counted_and_an_item_without_votes_has_no_label():
     result = vp.aggregate(TIED)
     assert result.notes[:3] == (
         "1 vote is empty, and is counted nowhere",
-        "1 item without any vote: no label, and left out of the accuracy",
+        "1 item has no vote: no label, and left out of the accuracy",
         "labels with fewer than 5 votes: x (3), y (2)",
     )
     last = result.labels.iloc[2]
@@ -125,7 +125,7 @@ def test_one_label_and_one_worker_come_out_as_they_are(method):
     assert result.labels["posterior"].tolist() == [1.0] * 4
     assert "every vote says 'yes': there is nothing to weigh" in result.notes
     if method != "majority":
-        assert "1 of 1 worker gave fewer than 5 votes: what is estimated of them is a guess" in result.notes
+        assert "1 of 1 worker gave fewer than 5 votes: estimates of how reliable they are are guesses" in result.notes
 
 
 @settings(max_examples=20, deadline=None)
@@ -188,11 +188,11 @@ def test_truth_by_numbers_and_of_some_items_alone():
 @pytest.mark.parametrize(
     ("truth", "message"),
     [
-        (None, "truth: no item that was labelled has one. Fix: name its column by truth=, or give .accuracy() a "
+        (None, "truth: no labelled item has a known truth. Fix: name its column by truth=, or give .accuracy() a "
                "mapping of items to labels."),
-        ({"z": "x"}, "truth: no item that was labelled has one. Fix: name its column by truth=, or give .accuracy() a "
+        ({"z": "x"}, "truth: no labelled item has a known truth. Fix: name its column by truth=, or give .accuracy() a "
                      "mapping of items to labels."),
-        ({"p": "no"}, "truth: holds 'no', and votes say 'x', 'y'. Fix: make both the same words."),
+        ({"p": "no"}, "truth: has 'no', but the votes have 'x', 'y'. Fix: use the same words in both."),
         (pd.Series(["x", "y"], index=["p", "p"]), "truth: gives item 'p' several labels. Fix: give each "
                                                   "item one truth."),
         (pd.DataFrame({"item": ["p"]}), "truth: the table has no column 'truth'. Fix: rename its columns, or give a "
@@ -210,9 +210,9 @@ def test_arguments_are_checked_all_at_once():
     with pytest.raises(vp.errors.SettingsError) as error:
         vp.aggregate(TIED, method="david-skene", ties="random", iterations=0, tolerance=-1)
     assert str(error.value).splitlines() == [
-        "method: 'david-skene' is no method (did you mean 'dawid-skene'?). Fix: use 'majority', 'dawid-skene', "
+        "method: 'david-skene' is not a method (did you mean 'dawid-skene'?). Fix: use 'majority', 'dawid-skene', "
         "'one-coin', 'wawa', 'zero-based-skill', 'glad', 'mace', 'm-msr'.",
-        "ties: 'random' is no way to decide ties. Fix: use 'shared', 'first', 'none'.",
+        "ties: must be one of 'shared', 'first', 'none', got 'random'. Fix: leave it out for 'shared'.",
         "iterations: must be a whole number of at least 1, got 0. Fix: try 100.",
         "tolerance: must be a number of at least 0, got -1. Fix: try 1e-5.",
     ]
@@ -221,7 +221,7 @@ def test_arguments_are_checked_all_at_once():
 def test_a_table_without_any_label_is_refused():
     with pytest.raises(vp.errors.TableError) as error:
         vp.aggregate(TIED.assign(label=None))
-    assert str(error.value) == "votes: hold no label: every vote is empty. Fix: look at the column of labels."
+    assert str(error.value) == "votes: have no label: every vote is empty. Fix: check which column label= names."
 
 
 def test_repeated_votes_follow_the_policy():
@@ -311,5 +311,5 @@ def test_of_many_labels_the_most_frequent_are_listed():
 def test_a_loss_that_may_be_chance_is_said_to_be():
     notes = vp.aggregate("judge-panel", method="dawid-skene").notes
     [note] = [note for note in notes if "the plain majority on" in note]
-    assert note.endswith("]): they cannot be told apart here")
+    assert note.endswith("]): no difference is shown here")
     assert "use method='majority'" not in " ".join(notes)

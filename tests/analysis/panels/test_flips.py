@@ -69,7 +69,7 @@ def test_an_answer_lost_at_one_end_does_not_count_and_is_said():
     assert set(found.changes.loc[found.changes["step"].eq("1 → 2"), "n_lost"]) == {1}
     found = vp.flips(table("aab", "abb", "ba-"))
     assert change(found, "changed") == (1, 2)
-    assert "1 answer of a worker had none at the other end of first → last: left out." in found.notes
+    assert "1 answer left out: the worker has an answer at only one end of first → last." in found.notes
 
 
 def test_settled_items_keep_their_votes_or_are_left_out():

@@ -148,7 +148,9 @@ def test_several_workers_who_judge_alone_are_named():
 def test_words_name_all_who_tie():
     pair = pd.DataFrame({"item": [1, 1, 2, 2], "worker": list("abab"), "label": list("xyxx")})
     text = str(vp.influence(pair))
-    assert re.search(r"as many change their majority without each: a: 25\.0 % \[.*\] \(n = 2\), b: 25", text)
+    assert re.search(
+        r"equally many change their majority without each worker: a: 25\.0 % \[.*\] \(n = 2\), b: 25", text
+    )
     seven = pd.DataFrame({"item": 1, "worker": list("abcdefg"), "label": list("xxxxyyy")})
     text = str(vp.influence(seven))
     assert re.search(r"without a: 50.*, b: 50.*, c: 50.* and 1 more; fewest without e: 0.*, f: 0.*, g: 0", text)
@@ -176,13 +178,13 @@ def test_words():
     assert re.search(r"note: \d+ of \d+ changes of class rest on a round that was never run \(censored\)\.", text)
     assert repr(found) == text
     nothing = vp.influence(pd.DataFrame({"item": [1] * 4, "worker": list("abcd"), "label": "x"}))
-    assert str(nothing) == "4 workers, 1 item, one left out at a time: no majority changes, whoever is left out"
+    assert str(nothing) == "4 workers, 1 item, one left out at a time: no majority changes when a worker is left out"
     assert str(vp.influence(RunSet())).startswith("0 workers, 0 findings, one left out at a time: nothing to compare")
 
 
 def test_discoverers_are_said_to_stay():
     found = vp.influence("contract")
-    assert "Who discovered a finding stays its discoverer: only votes are left out." in found.notes
+    assert "Discoverers of findings stay discoverers: only votes are left out." in found.notes
 
 
 def test_names_are_shown_as_text():
@@ -192,7 +194,7 @@ def test_names_are_shown_as_text():
 
 
 def test_settings_that_have_no_meaning():
-    message = "setting: says how runs are judged, and a table has no classes. Fix: leave it out, or read the table by"
+    message = "setting: applies to runs, and a table of labels has no classes. Fix: leave it out, or read the table by"
     with pytest.raises(SettingsError, match=re.escape(message)):
         vp.influence(TABLE, setting=vp.Setting("adversarial"))
     with pytest.raises(SettingsError, match="mode: 'adverse' is unknown"):

@@ -66,7 +66,7 @@ def test_judges_who_always_err_together_are_one_vote():
     worth = vp.panel(table(errors))
     assert worth.figure("effective-votes")[:3] == (1, 1, 1)
     assert worth.pairs["correlation"].tolist() == pytest.approx([1] * 6)
-    assert "an interval without width says nothing" in " ".join(worth.notes)
+    assert "an interval of zero width says nothing" in " ".join(worth.notes)
 
 
 def test_errors_that_exclude_each_other_are_worth_more_than_their_number():
@@ -143,7 +143,7 @@ def test_guessers_are_named_with_what_the_others_are_worth(n, who):
     errors = with_guessers(n)
     worth, without = vp.panel(table(errors)), vp.panel(table(errors[:, :4])).figure("effective-votes").value
     assert worth.figure("effective-votes").value > without + 0.5  # noise raises it
-    assert worth.notes[0] == "effective votes count independence, not skill"
+    assert worth.notes[0] == "effective votes measure how independent the judges are, not how good"
     whom, low_high = "it" if n == 1 else "them", r"\[[+-]\d+\.\d, [+-]\d+\.\d\]"
     whole, rest = (100 * vp.panel(table(part)).figure("majority").value for part in (errors, errors[:, :4]))
     [line] = [line for line in str(worth).splitlines() if line.startswith("whom to drop first: ")]
@@ -255,7 +255,8 @@ def test_missing_votes_are_compared_over_common_items():
     common = vp.panel(votes)
     assert (common.n_items, worth.n_items) == (60, 80)
     assert (
-        "20 of 80 items lack a vote of some judge and are left out (in Python, items='all' counts them)" in common.notes
+        "20 of 80 items lack the vote of at least one judge and are left out (in Python, items='all' counts them)"
+        in common.notes
     )
 
 
@@ -356,7 +357,7 @@ def test_choosing_the_best_judge_is_not_rewarded():
     assert worth.figure("best-judge-in-sample").value == pytest.approx(0.58)
     held_out = worth.figure("best-judge")
     assert held_out.low < 0.5 < held_out.high
-    assert "who is the best judge is not certain" in " ".join(worth.notes)
+    assert "the best judge is not certain" in " ".join(worth.notes)
 
 
 def table_of_many(errors: np.ndarray) -> pd.DataFrame:
@@ -374,8 +375,8 @@ def test_the_best_judge_is_best_on_the_same_items():
     assert worth.judges["worker"][0] == "a"
     assert worth.best_judge == "b"
     assert (
-        "judges saw different items (b 100 of 100): the best single judge is who is most often right beyond the others "
-        "on the same items"
+        "judges saw different items (b saw 100 of 100): the best single judge is the one who is right most often "
+        "compared with the others on the same items"
     ) in worth.notes
 
 
@@ -469,7 +470,7 @@ def test_without_truth_agreement_is_measured_and_nothing_claimed():
     assert worth.judges["agreement"].notna().all()
     assert worth.pairs["correlation"].isna().all()
     assert "so no number of independent votes is claimed" in str(worth)
-    with pytest.raises(SettingsError, match=r"figure: 'majority' is no figure of this panel\. Fix: use 'agreement'"):
+    with pytest.raises(SettingsError, match=r"figure: this panel has no figure 'majority'\. Fix: use 'agreement'"):
         worth.figure("majority")
     errors = planted(50, 3, 0.3)
     alike = np.mean([errors[:, a] == errors[:, b] for a, b in combinations(range(3), 2)])
@@ -558,7 +559,7 @@ def test_the_answer_in_short_is_one_line():
     assert re.fullmatch(
         rf"8 judges, worth {numbers} independent votes \[{numbers}, {numbers}\]; "
         rf"(dropping|keeping only) [a-h](, [a-h])* and [a-h] changes accuracy by {points} on these items "
-        rf"\(chosen on other items: {points}(: no loss is shown, up to {numbers} points cannot be excluded)?\)"
+        rf"\(chosen on other items: {points}(: no loss is shown, but up to {numbers} points cannot be excluded)?\)"
         rf" and saves \d\d % of the cost; the best single judge \([a-e]\) is "
         rf"{numbers} points worse than the majority \[{numbers}, {numbers}\] on these items "
         rf"\(chosen on other items: {points}\)",
@@ -583,7 +584,7 @@ def test_plus_is_better_than_the_majority_of_all_and_a_loss_that_cannot_be_exclu
     line = shown((0.03, 0.01, 0.05), (-0.026, -0.066, 0.014), (-0.04, -0.07, 0), (-0.05, -0.08, 0.01))
     assert line.startswith(
         "dropping c changes accuracy by +3.0 points [+1.0, +5.0] on these items (chosen on other items: -2.6 points "
-        "[-6.6, +1.4]: no loss is shown, up to 6.6 points cannot be excluded) and saves "
+        "[-6.6, +1.4]: no loss is shown, but up to 6.6 points cannot be excluded) and saves "
     )
     assert line.endswith(
         "the best single judge (a) is 4.0 points worse than the majority [-7.0, 0.0] on these items (chosen on other "
@@ -681,8 +682,8 @@ def test_bad_arguments_are_listed_together():
     with pytest.raises(SettingsError) as caught:
         vp.panel(table(planted(20, 2, 0)), items="some", correlation="none", seed=-1)
     assert [str(problem) for problem in caught.value.problems] == [
-        "items: 'some' is no choice of items. Fix: use 'common', 'all', or leave it out.",
-        "correlation: 'none' is no correlation. Fix: use 'within-truth', 'plain', 'pooled'.",
+        "items: must be one of 'common', 'all', got 'some'. Fix: leave it out.",
+        "correlation: must be one of 'within-truth', 'plain', 'pooled', got 'none'. Fix: leave it out.",
         "seed: must be an integer of at least 0, got -1. Fix: give a whole number from 0.",
     ]
 
@@ -733,7 +734,7 @@ def test_few_items_give_no_order():
     worth = vp.panel(table(planted(19, 3, 0.3)))
     assert worth.order.empty
     assert worth.dropped == ()
-    assert "there are fewer than 20 items: no order of judges is given" in worth.notes
+    assert "there are fewer than 20 items: judges are not put in order" in worth.notes
     assert len(vp.panel(table(planted(20, 3, 0.3))).order) == 3
 
 
@@ -758,10 +759,10 @@ def test_a_panel_of_several_rounds_says_which_votes_it_takes():
     first = table(planted(40, 3, 0.2, rate=0.2, seed=3)).assign(turn=1)
     votes = pd.concat([first, first.assign(turn=2)])
     assert vp.panel(votes, round="turn").notes[0] == (
-        "of several rounds, votes are each judge's first on an item (in Python, at='last' takes the last)"
+        "with several rounds, each judge's first vote on an item counts (in Python, at='last' takes the last)"
     )
     assert "at='first' takes the first" in vp.panel(votes, round="turn", at="last").notes[0]
-    assert vp.panel(votes, round="turn", at=2).notes[0].startswith("of several rounds, votes are those of round 2")
+    assert vp.panel(votes, round="turn", at=2).notes[0].startswith("with several rounds, votes of round 2 count")
 
 
 def test_judges_are_printed_in_few_columns_with_those_that_can_be_dropped():

@@ -208,7 +208,7 @@ def test_the_bad_judge_is_named_by_verdicts_and_without_truth_too():
     assert unknown.unreliable == ("judge-5",)
     assert unknown.majority is None
     assert unknown.recalls is None
-    assert "No truth is known: a worker who alone is right agrees with the others least." in unknown.notes
+    assert "No truth is known: a worker who is right alone agrees least with the others." in unknown.notes
 
 
 def test_of_equal_judges_hardly_ever_one_is_named():
@@ -241,12 +241,12 @@ def test_one_good_judge_does_not_make_the_others_unreliable():
     assert vp.workers(judged([0.99, 0.6, 0.6, 0.6, 0.6], n=600), **COLUMNS).unreliable == ()
 
 
-def test_of_few_items_nothing_is_said():
+def test_workers_with_few_items_are_not_judged():
     frame = judged([1.0, 1.0, 1.0, 0.0], n=19)
     result = vp.workers(frame, **COLUMNS)
     assert result.unreliable == ()
     names = "judge-1, judge-2, judge-3, judge-4"
-    assert f"Nothing is said of {names}: fewer than 20 items." in result.notes
+    assert f"{names} have fewer than 20 items, too few to judge." in result.notes
     assert vp.workers(judged([1.0, 1.0, 1.0, 0.0], n=20), **COLUMNS).unreliable == ("judge-4",)
 
 
@@ -311,7 +311,7 @@ def test_at_chooses_the_round():
         expected = part["says"].eq(part["true"]).groupby(part["judge"]).mean()
         assert rows(result)["accuracy"].tolist() == pytest.approx(expected.tolist())
     pd.testing.assert_frame_equal(rows(vp.workers(frame, at=2, **COLUMNS)), rows(last))
-    note = "Of several rounds, labels are each worker's first on an item (Python: at='last' takes the last)."
+    note = "With several rounds, each worker's first label on an item counts (in Python, at='last' takes the last)."
     assert note in first.notes
 
 
@@ -354,7 +354,7 @@ def test_costs_of_a_table():
 
 def test_votes_without_a_cost_are_counted():
     found = vp.workers(SMALL.assign(cost=[0.5, None, *[1.0] * 9]))
-    assert "1 vote of 11 has no cost: totals are of the others, and too low." in found.notes
+    assert "1 vote of 11 has no cost: totals cover the others only, and are too low." in found.notes
     assert not any("cost" in note for note in vp.workers(SMALL.assign(cost=1.0)).notes)
 
 
@@ -368,9 +368,9 @@ def test_notes_name_what_a_reader_must_know():
     frame = judged([0.9, 0.9, 0.9], n=40)
     frame.loc[frame["judge"] == "judge-3", "says"] = "yes"
     notes = vp.workers(frame, **COLUMNS).notes
-    both = ".recalls has both; positive= gives sensitivity and specificity."
-    assert f"Neither 'no' nor 'yes' is named positive: {both}" in notes
-    assert "judge-3 gave one label alone, whatever the item." in notes
+    both = ".recalls has 'no' and 'yes'; positive= adds sensitivity and specificity."
+    assert f"No label is named as positive: {both}" in notes
+    assert "judge-3 gave the same label to every item." in notes
     worse = vp.workers(judged([0.2, 0.9, 0.9], n=100), **COLUMNS).notes
     assert "The accuracy of judge-1 is below that of guessing among 2 labels (1 of 3)." in worse
 
@@ -397,8 +397,8 @@ def test_no_votes_and_lost_votes_alone():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"positive": "w"}, "positive: 'w' is no label of these votes. Fix: use one of 'x', 'y', 'z'."),
-        ({"positive": "x"}, "positive: names one of two labels, and these votes have 3 labels. Fix: leave it out."),
+        ({"positive": "w"}, "positive: 'w' is not a label of these votes. Fix: use one of 'x', 'y', 'z'."),
+        ({"positive": "x"}, "positive: is for votes with two labels, and these have 3 labels. Fix: leave it out."),
     ],
 )
 def test_a_positive_label_that_is_none(arguments, message):

@@ -58,7 +58,7 @@ def test_rate_and_interval_stay_between_0_and_1(found, true, false):
 def test_a_rate_beyond_its_range_is_cut_and_said():
     found = vp.corrected_rate(*counts(8, 100, (90, 100), (10, 100)))
     assert found.value == found.low == 0 < found.high
-    assert "came out at -2.5 %, and is cut" in str(found)
+    assert "is computed as -2.5 %, and is cut" in str(found)
 
 
 @pytest.mark.parametrize(("upheld", "side"), [(0, "all below 0"), (300, "all above 100 %")])
@@ -106,7 +106,7 @@ def test_labels_chosen_by_truth_do_no_harm():
     known = np.where(np.arange(5400) < 400, truth, np.nan)
     assert vp.corrected_rate(said, known).low < 0.1 < vp.corrected_rate(said, known).high
     assert vp.ppi(said, known).low > 0.1  # no random sample: here it is wrong, and says so
-    assert any("no random sample" in note for note in vp.ppi(said, known).notes)
+    assert any("not a random sample" in note for note in vp.ppi(said, known).notes)
 
 
 def test_copies_in_clusters_make_nothing_surer():
@@ -122,7 +122,7 @@ def test_copies_in_clusters_make_nothing_surer():
     [
         ([1, 1, None, None], "truth: is false of no labelled item, so specificity is not known"),
         ([0, 0, None, None], "truth: is true of no labelled item, so sensitivity is not known"),
-        ([0.5, 1, None, None], "truth: must be 1 or 0, got 0.5. Fix: take ppi for means"),
+        ([0.5, 1, None, None], "truth: must be 1 or 0, got 0.5. Fix: use ppi for means"),
     ],
 )
 def test_what_cannot_be_used_is_named(truth, message):

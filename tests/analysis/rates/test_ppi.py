@@ -92,7 +92,7 @@ def test_labels_of_a_single_run_are_no_surer_than_independent_items():
     runs = np.arange(len(said)) // 20
     one_run, apart = vp.ppi(said, truth, clusters=runs), vp.ppi(said, truth)
     assert one_run.high - one_run.low > 0.95 * (apart.high - apart.low)
-    assert "The labels are of 1 run" in str(one_run)
+    assert "The labels come from 1 run" in str(one_run)
 
 
 def test_rare_errors_that_no_label_shows_still_have_a_width():
@@ -124,7 +124,7 @@ def test_labels_chosen_by_what_the_panel_said_are_noticed():
     said, truth = judged(4, n=600, others=0)
     known = np.where(said == 1, truth, np.where(np.arange(600) < 20, truth, np.nan))
     found = vp.ppi(said, known)
-    assert any("no random sample, take corrected_rate" in note for note in found.notes)
+    assert any("not a random sample, use corrected_rate" in note for note in found.notes)
 
 
 def test_the_words_have_every_figure_with_its_n():
@@ -211,7 +211,7 @@ def test_200_labels_correct_five_real_judges():
     [
         (([1, 0, 1], [1, None]), "truth: has 2 values, predictions have 3"),
         (([1, 0, 1], 3), "truth: must be a list, array or column, got 3"),
-        (([1, 0, "so"], [1, None, None]), "predictions: holds 'so', which is no number"),
+        (([1, 0, "so"], [1, None, None]), "predictions: holds 'so', which is not a number"),
         (([1, 0, np.inf, np.inf], [1, 0, 1, None]), "predictions: must be finite, got inf at item 3. Fix: leave such"),
         (([1, 0, 1, 0], [1, -np.inf, 1, None]), "truth: must be finite, got -inf at item 2"),
         (([1, 0, 1], [1, None, None]), "truth: is known of 1 item, and ppi needs at least 2"),
@@ -262,7 +262,7 @@ def test_ranges_without_a_common_figure_are_other_scales_and_cautious_scores_are
 @pytest.mark.parametrize("says", [[1, 0, 1], (1, 0), np.array([1, 0]), pd.Series([1, 0])])
 @pytest.mark.parametrize("function", [vp.ppi, vp.corrected_rate])
 def test_predictions_without_truth_are_not_taken_for_runs(function, says):
-    wanted = "truth: is missing, and a list of predictions does not bring its own. Fix: give predictions and truth"
+    wanted = "truth: is missing, and a list of predictions does not include it. Fix: give predictions and truth"
     with pytest.raises(InputError, match=wanted):
         function(says)
 

@@ -119,7 +119,7 @@ def test_one_run_has_no_interval_for_a_fixed_number():
 
 @pytest.mark.parametrize("value", [0, 0.1, 0.5])
 def test_an_interval_without_width_is_noticed(value):
-    note = "All 50 runs differ by the same, so the interval for a number fixed beforehand has no width"
+    note = "All 50 runs differ by the same, so the interval for a number fixed beforehand has zero width"
     assert note in str(vp.monitor([value] * 50))
     assert note not in str(vp.monitor([value] * 49 + [value + 0.1]))
 
@@ -131,7 +131,7 @@ def test_a_difference_that_drifts_is_noticed():
 @pytest.mark.parametrize(
     ("differences", "message"),
     [
-        ([], "differences: there are none"),
+        ([], "differences: must not be empty"),
         ([0.1, 2], "differences: must be numbers between -1 and 1, got 2 at run 2"),
         ([0.1, None], "differences: must be numbers between -1 and 1, got None at run 2"),
     ],

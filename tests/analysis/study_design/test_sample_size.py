@@ -241,19 +241,19 @@ def test_the_metric_of_the_verdict_line_can_be_planned_for():
     assert differences.values.mean() == pytest.approx(right[second].mean() - right[first].mean())
     assert vp.power(both, delta=0.05, metric="right", n_runs=[12]).metric == "right"
     unknown = both.findings.assign(truth=pd.array([pd.NA] * len(both.findings), dtype="boolean"))
-    with pytest.raises(InputError, match="right is taken of claims whose truth is known, and there are none"):
+    with pytest.raises(InputError, match="right needs claims whose truth is known, and there are none"):
         run_differences(replace(both, findings=unknown), "right")
     assert f"\nright: {100 * right[first].mean():.1f} % against {100 * right[second].mean():.1f} %, p " in str(both)
 
 
 def test_what_cannot_be_planned_for_is_named():
-    with pytest.raises(SettingsError, match="metric: 'precision' is no mean over the same findings"):
+    with pytest.raises(SettingsError, match="metric: must be a mean over the same findings, got 'precision'"):
         vp.power("stdlib-claims/adversarial", delta=0.1, metric="precision")
     with pytest.raises(SettingsError, match="runs: must be at least 2, got 1"):
         vp.power("stdlib-claims/adversarial", delta=0.1, n_runs=1)
     made = pilot(np.zeros((3, 4)))
     unknown = replace(made, findings=made.findings.assign(truth=pd.array([None] * 12, dtype="boolean")))
-    with pytest.raises(InputError, match="metric: recall is taken of true claims, and there are none"):
+    with pytest.raises(InputError, match="metric: recall needs true claims, and there are none"):
         vp.power(unknown, delta=0.1, metric="recall")
     three = vp.compare("stdlib-claims/adversarial", modes=["collaborative", "adversarial", "recorded"])
     with pytest.raises(InputError, match="comparison: must have two conditions, this one has 3"):
@@ -263,7 +263,7 @@ def test_what_cannot_be_planned_for_is_named():
 def test_power_is_said_by_findings_a_run_and_then_by_runs():
     values = simulated(np.random.default_rng(5), 12, 20, 0.1, 0.3, 0.05)
     lines = str(vp.power(pilot(values), delta=0.1, n_runs=[5, 10], n_findings=[1, 20])).splitlines()
-    assert lines[0] == "to see a difference of 0.1 in held in 80 % of all attempts:"
+    assert lines[0] == "to detect a difference of 0.1 in held with 80 % power:"
     said = [line for line in lines if line.startswith("power with")]
     share = r"\d+ % \[\d+, \d+\]"
     assert re.fullmatch(f"power with 1 finding a run: 5 runs {share}; 10 runs {share}", said[0])
@@ -278,7 +278,7 @@ def test_percentages_have_a_space_and_all_their_digits():
 
 
 def test_a_single_set_is_said_to_be_judged_by_both_rules():
-    note = "One set was given, so its own votes are judged by both rules, collaborative and adversarial"
+    note = "One set was given, so its votes are judged by both rules, collaborative and adversarial"
     for found in (vp.power("stdlib-claims/adversarial", delta=0.1), vp.monitor("contract")):
         assert found.notes[0].startswith(note)
 
@@ -301,17 +301,17 @@ def test_a_pilot_of_one_run_says_how_many_claims_like_its_own_show_the_differenc
     assert one.claims.low <= one.claims.value <= one.claims.high
     more = max(0, expected - n)
     assert f"one run: {expected:,} claims [" in str(one)
-    assert f"were they independent: {more:,} more like the {n:,} of the pilot" in str(one)
+    assert f"if claims are independent, {more:,} more than the {n:,} of the pilot" in str(one)
     assert vp.power("stdlib-claims/adversarial", delta=0.2).claims is None
 
 
-def test_an_intra_run_correlation_that_is_left_out_is_supposed_and_said():
+def test_an_intra_run_correlation_that_is_left_out_is_assumed_and_said():
     supposed = vp.sample_size(delta=0.1, discordance=0.3)
     assert supposed.needed.equals(vp.sample_size(delta=0.1, discordance=0.3, icc=0.1).needed)
     independent = vp.sample_size(delta=0.1, discordance=0.3, icc=0, n_findings=1).needed["total"].iloc[0]
-    assert "note: An intra-run correlation (icc) of 0.1 is supposed" in str(supposed)
-    assert f"Were findings independent (icc=0), {independent} findings in all would do" in supposed.notes[0]
-    assert "(icc) of 0.1 is supposed" in supposed._repr_html_()
+    assert "note: An intra-run correlation (icc) of 0.1 is assumed" in str(supposed)
+    assert f"If findings were independent (icc=0), {independent} findings in all would do" in supposed.notes[0]
+    assert "(icc) of 0.1 is assumed" in supposed._repr_html_()
     assert vp.sample_size(delta=0.1, discordance=0.3, icc=0).notes == ()
     with pytest.raises(SettingsError, match="discordance: must be at least delta"):
         vp.sample_size(delta=0.4, discordance=0.3)

@@ -157,7 +157,7 @@ def test_a_rule_that_is_better_is_recommended():
     assert "cost: 3 calls instead of 4 calls under today's rules (25 % saved)" in words
     assert "(n = 600), of the best rule of at most 3 calls, chosen on one half of the findings and measured" in words
     assert "\nis any of the 4 rules better than today's at all? p = 0.00" in words
-    assert "it is of choosing, not of the recommended rules" in words
+    assert "this tests the choice among rules, not the recommended rules" in words
     assert "not shown to be below it" in words
     assert "points are lost" not in words.partition("against today's rules (those")[2]
     assert "at worst" in words.partition("against today's rules (those")[2]

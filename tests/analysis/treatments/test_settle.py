@@ -104,7 +104,7 @@ def test_votes_are_planned_for_rules_that_may_be_better_where_no_bound_of_the_fr
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, True, "all"])
 def test_the_number_of_votes_is_checked(n):
-    with pytest.raises(SettingsError, match="n: must be a number of votes, an integer of at least 1, got "):
+    with pytest.raises(SettingsError, match="n: must be a whole number of votes, at least 1, got "):
         vp.search_rules(good_and_bad(), ["majority"]).settle(n)
 
 
@@ -112,7 +112,7 @@ def test_an_empty_plan_says_why():
     plan = vp.search_rules(good_and_bad(), ["majority"], cost="votes").settle(5)
     assert plan.empty
     assert list(plan) == [column.name for column in RESULT_TABLES["search_rules.settle"]]
-    assert str(plan).startswith("no vote to plan: votes that were never cast leave no bound of the frontier open")
+    assert str(plan).startswith("no vote to plan: no bound of the frontier depends on votes that were never cast")
     assert plan.attrs["reason"] in plan._repr_html_()
     closed = vp.search_rules(good_and_bad(), ["majority"], cost="dollars").settle(5)
     assert "no vote to plan" in repr(closed)

@@ -126,14 +126,15 @@ def test_it_says_what_is_saved_and_lost() -> None:
         runs_of(votes), {"margin 2": {"margin": 2}, "right 0.9": {"accuracy": 0.9}, "never": {"margin": 9}}
     )
     lines = str(found).splitlines()
-    assert lines[0] == "2 findings of 1 run, 10 votes; saved, and lost against these:"
+    assert lines[0] == "2 findings of 1 run, 10 votes; saved and changed against these:"
     assert lines[1].startswith("margin 2 = right 0.9: 40.0 % [")
     assert (
-        "of votes saved; 0 of 2 findings in another class, 0 held or not instead; share held +0.0 points [" in lines[1]
+        "of votes saved; 0 of 2 findings in another class, 0 held that were not, or the reverse; share held +0.0 "
+        in lines[1]
     )
     assert lines[2:] == [
         "never: no vote saved",
-        "note: A stop within a round asks one worker after the other: fewer votes, but no two workers at once.",
+        "note: A stop within a round asks one worker after the other: it needs fewer votes, but more time.",
     ]
     assert found._repr_html_().startswith("<p>2 findings of 1 run")
 
@@ -151,11 +152,11 @@ def test_runs_with_rules_of_their_own_are_judged_by_these() -> None:
     assert stopping(same, margin).rules["margin 1"] == VotingRules(aggregate="unanimous", stop={"margin": 1})
     one = replace(runs, runs=runs.runs.assign(rules=[unanimous.to_json(), "{}", "{}"]))
     assert (
-        "1 run recorded voting rules of their own: the row 'all votes' is judged by these, the stops by the neutral "
+        "1 run recorded voting rules: the row 'all votes' is judged by these, the stops by the neutral "
         "rules." in stopping(one, margin).notes
     )
     already = stopping(runs, margin, {"stop": {"margin": 2}})
-    assert "The rules stop within rounds themselves: 'all votes' are those that they ask for." in already.notes
+    assert "The rules themselves stop within rounds: 'all votes' means the votes that they ask for." in already.notes
 
 
 def test_runs_that_asked_in_another_order_stop_in_their_own() -> None:

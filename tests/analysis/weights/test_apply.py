@@ -128,7 +128,7 @@ def test_what_is_wrong_with_scores_and_weights_is_told_together():
     with pytest.raises(SettingsError) as raised:
         weights.apply(pd.DataFrame({"wit": [1], "depth": [1]}), {"witt": "0.5", "depth": -0.5})
     assert [problem.message for problem in raised.value.problems] == [
-        "is no dimension of these scores (did you mean 'wit'?)",
+        "is not a dimension of these scores (did you mean 'wit'?)",
         "is missing",
         "must be at least 0, got -0.5",
     ]

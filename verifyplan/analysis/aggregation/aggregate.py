@@ -100,7 +100,7 @@ def aggregate(
     columns = {"item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run}
     votes = as_panel_votes(data, columns, duplicates).at(at)
     if not (votes.label >= 0).any():
-        raise TableError(Problem("votes", "hold no label: every vote is empty", "look at the column of labels"))
+        raise TableError(Problem("votes", "have no label: every vote is empty", "check which column label= names"))
     shape = (len(votes.units), len(votes.workers), len(votes.labels))
     counts = vote_counts(votes.unit, votes.worker, votes.label, *shape)
     estimate = _estimate(method, votes, counts, ties, iterations, tolerance)
@@ -135,9 +135,9 @@ def _check(method: str, ties: str, iterations: int, tolerance: float) -> None:
     problems = Problems()
     if method not in METHODS:
         fix = f"use {one_of(METHODS)}"
-        problems.append(Problem("method", f"{method!r} is no method{did_you_mean(method, METHODS)}", fix))
+        problems.append(Problem("method", f"{method!r} is not a method{did_you_mean(method, METHODS)}", fix))
     if ties not in TIES:
-        problems.append(Problem("ties", f"{ties!r} is no way to decide ties", f"use {one_of(TIES)}"))
+        problems.append(Problem("ties", f"must be one of {one_of(TIES)}, got {ties!r}", "leave it out for 'shared'"))
     if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
         problems.append(Problem("iterations", f"must be a whole number of at least 1, got {iterations!r}", "try 100"))
     if not isinstance(tolerance, int | float) or not tolerance >= 0:
@@ -203,7 +203,7 @@ def _confusion(votes: PanelVotes, model: DawidSkene) -> pd.DataFrame:
 def _repeats(votes: PanelVotes) -> Iterator[str]:
     repeated = int(pd.Series(votes.unit * len(votes.workers) + votes.worker).duplicated().sum())
     if repeated:
-        yield f"{counted(repeated, 'vote')} of workers that had labelled the item before in the same round, all counted"
+        yield f"{counted(repeated, 'vote')} by workers who had labelled the item before in the same round, all counted"
 
 
 CLASSES = {"glad": "GLAD", "mace": "MACE", "m-msr": "MMSR"}

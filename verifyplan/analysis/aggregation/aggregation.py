@@ -71,12 +71,12 @@ class Aggregation:
         codes = self.votes.truth if truth is None else _truth_codes(self.votes, truth)
         if (codes == UNKNOWN).all():
             fix = "name its column by truth=, or give .accuracy() a mapping of items to labels"
-            raise TableError(Problem("truth", "no item that was labelled has one", fix))
+            raise TableError(Problem("truth", "no labelled item has a known truth", fix))
         right, known = right_shares(self.posteriors.to_numpy(), codes, self.ties)
         return share_interval(right, known, clusters_of_units(self.votes))
 
     def __str__(self) -> str:
-        """Return the sizes, the accuracy where truth is known, how often each label came out, and the notes."""
+        """Return the sizes, the accuracy where truth is known, how often each label was chosen, and the notes."""
         votes = int(self.labels["n"].sum())
         sizes = f"{counted(len(self.labels), 'item')}, {counted(votes, 'vote')} of "
         made = " (synthetic)" if self.votes.synthetic else ""
@@ -130,8 +130,8 @@ def _truth_codes(votes: PanelVotes, truth: Mapping[Any, Any] | pd.Series[Any] | 
     texts = votes.units["item"].map(known.set_index("item")["truth"])
     codes = np.where(texts.isna(), UNKNOWN, texts.map(code).fillna(NO_LABEL)).astype(np.int64)
     if (codes == NO_LABEL).any() and not (codes >= 0).any():
-        message = f"holds {one_of(texts.dropna().unique()[:5])}, and votes say {one_of(votes.labels[:5])}"
-        raise TableError(Problem("truth", message, "make both the same words"))
+        message = f"has {one_of(texts.dropna().unique()[:5])}, but the votes have {one_of(votes.labels[:5])}"
+        raise TableError(Problem("truth", message, "use the same words in both"))
     return codes
 
 
@@ -155,7 +155,8 @@ def vote_notes(votes: PanelVotes, counts: VoteCounts, weighted: bool) -> Iterato
         yield f"{counted(lost, 'vote')} {is_or_are(lost)} empty, and {is_or_are(lost)} counted nowhere"
     silent = int((counts.pattern < 0).sum())
     if silent:
-        yield f"{counted(silent, 'item')} without any vote: no label, and left out of the accuracy"
+        has = "has" if silent == 1 else "have"
+        yield f"{counted(silent, 'item')} {has} no vote: no label, and left out of the accuracy"
     if votes.runs is not None and votes.units["run"].nunique() == 1:
         yield "there is one run: how much the accuracy changes from run to run is not in its interval"
     by_label = counts.by_worker.sum(axis=0)
@@ -167,8 +168,8 @@ def vote_notes(votes: PanelVotes, counts: VoteCounts, weighted: bool) -> Iterato
     few = int((counts.by_worker.sum(axis=1) < FEW_VOTES).sum())
     if weighted and few:
         yield (
-            f"{few:,} of {counted(counts.n_workers, 'worker')} gave fewer than {FEW_VOTES} votes: what is estimated of "
-            "them is a guess"
+            f"{few:,} of {counted(counts.n_workers, 'worker')} gave fewer than {FEW_VOTES} votes: estimates of how "
+            "reliable they are are guesses"
         )
 
 
@@ -193,7 +194,7 @@ def against_majority(method: str, votes: PanelVotes, posteriors: Floats, majorit
     if right.sum() < plain.sum() - 1e-9:
         change = difference_interval(plain, known, right, known, clusters_of_units(votes))
         n = int(known.sum())
-        advice = "they cannot be told apart here"
+        advice = "no difference is shown here"
         if change.high < 0:
             advice = "use method='majority'; few workers, or errors made together, may be the cause"
         yield (
@@ -209,25 +210,25 @@ def model_notes(
     """Yield what speaks against a Dawid-Skene model without use of the truth: no convergence, few or like workers."""
     if model.change > tolerance:
         yield (
-            f"not converged: iteration {model.iterations} still moved a posterior by {model.change:.2g}; give more "
-            "iterations to see whether labels change"
+            f"not converged: iteration {model.iterations} still changed a posterior by {model.change:.2g}; raise "
+            "iterations= to see whether labels change"
         )
     unknown = bool((votes.truth == UNKNOWN).all())
     n_workers = int(counts.by_worker.any(axis=1).sum())
     if n_workers < FEW_WORKERS and unknown:
         yield (
             f"{counted(n_workers, 'worker')}: with fewer than {FEW_WORKERS}, {method} can do worse than the majority, "
-            "since two that agree decide who is reliable; label some items to see"
+            "since two that agree decide who is reliable; label some items to find out"
         )
     pairs = _like_pairs(counts, model)
     if pairs:
         a, b, seen, expected = pairs[0]
         more = f", and {counted(len(pairs) - 1, 'other pair')} likewise" if len(pairs) > 1 else ""
-        worse = "; it can do worse than the majority: label some items to see" if unknown else ""
+        worse = "; it can do worse than the majority: label some items to find out" if unknown else ""
         yield (
             f"{votes.workers[a]} and {votes.workers[b]} agree on {100 * seen:.0f} % of their items, where independent "
-            f"errors by {method}'s estimates give {100 * expected:.0f} %{more}: errors made together are taken for "
-            f"evidence, and posteriors are too sure{worse}"
+            f"errors by {method}'s estimates give {100 * expected:.0f} %{more}: the method takes common errors for "
+            f"evidence, so its posteriors are too confident{worse}"
         )
 
 

@@ -265,7 +265,7 @@ def _of_labels(changes: pd.DataFrame, votes: PanelVotes) -> pd.DataFrame:
 def _notes(found: Flips, votes: PanelVotes, asked: RoundAnswers, sides: Reconsidered) -> Iterator[str]:
     lost = int(found.changes.loc[found.changes["step"].eq(WHOLE), "n_lost"].max())
     if lost:
-        yield f"{counted(lost, 'answer')} of a worker had none at the other end of {WHOLE}: left out."
+        yield f"{counted(lost, 'answer')} left out: the worker has an answer at only one end of {WHOLE}."
     unknown = int((~asked.known).sum())
     if unknown:
         yield f"The truth of {unknown:,} of {counted(found.n_items, 'item')} is not known."
@@ -282,8 +282,8 @@ def _notes(found: Flips, votes: PanelVotes, asked: RoundAnswers, sides: Reconsid
         yield "No answer cites a place for the first time in a later round: persuasion is not known."
     if len(sides.unit):
         yield (
-            "Answers that vary by chance move toward the majority, too: hold conformity and capitulation against"
+            "Answers that vary by chance also move toward the majority: compare conformity and capitulation with"
             " those of workers who answered again without seeing the others."
         )
     if votes.units["run"].nunique() == 1:
-        yield "There is one run: how far runs differ cannot be known, and the intervals hold for this run."
+        yield "There is one run: how much runs differ cannot be known, and the intervals are for this run only."

@@ -78,11 +78,11 @@ class Influence:
         n_changed = (changed["difference"] * changed["n"]).round(9)
         most, fewest = (changed[n_changed.eq(end)] for end in (n_changed.max(), n_changed.min()))
         if n_changed.max() == 0:
-            return f"no {self.decides} changes, whoever is left out"
+            return f"no {self.decides} changes when a worker is left out"
         if len(changed) == 1:
             return f"the {self.decides} changes without {_each_in_words(most)}"
         if len(most) == len(changed):
-            return f"as many change their {self.decides} without each: {_each_in_words(most)}"
+            return f"equally many change their {self.decides} without each worker: {_each_in_words(most)}"
         return (
             f"most change their {self.decides} without {_each_in_words(most)}; fewest without {_each_in_words(fewest)}"
         )
@@ -151,7 +151,7 @@ def influence(
     if runs is not None:
         return _of_runs(runs, setting or Setting(), votes.synthetic)
     if setting is not None:
-        message = "says how runs are judged, and a table has no classes"
+        message = "applies to runs, and a table of labels has no classes"
         raise SettingsError(Problem("setting", message, "leave it out, or read the table by from_votes"))
     return _of_table(leave_one_out(votes.at(at)), code)
 
@@ -170,7 +170,7 @@ def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
         rest = f"{n:,} of {len(findings):,} changes of class {'rests' if n == 1 else 'rest'}"
         notes.append(f"{rest} on a round that was never run (censored).")
     if runs.findings["origin_worker"].notna().any():
-        notes.append("Who discovered a finding stays its discoverer: only votes are left out.")
+        notes.append("Discoverers of findings stay discoverers: only votes are left out.")
     return Influence(rows, findings, "class", len(classes.findings), synthetic, tuple(notes))
 
 

@@ -129,9 +129,11 @@ def panel(
 
 def _problems(items: object, correlation: object, seed: object) -> Iterator[Problem]:
     if items is not None and items not in get_args(Items):
-        yield Problem("items", f"{items!r} is no choice of items", f"use {one_of(get_args(Items))}, or leave it out")
+        yield Problem("items", f"must be one of {one_of(get_args(Items))}, got {items!r}", "leave it out")
     if correlation not in get_args(Correlation):
-        yield Problem("correlation", f"{correlation!r} is no correlation", f"use {one_of(get_args(Correlation))}")
+        yield Problem(
+            "correlation", f"must be one of {one_of(get_args(Correlation))}, got {correlation!r}", "leave it out"
+        )
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         yield Problem("seed", f"must be an integer of at least 0, got {seed!r}", "give a whole number from 0")
 

@@ -27,7 +27,7 @@ MIN_JOINT_ERRORS = 5
 """With fewer common errors a pair than this, intervals of effective votes cover less than 95 %."""
 MIN_ITEMS_TO_NAME = 20
 """Of a judge with fewer items than this it is not said that it may be guessing."""
-NOT_SKILL = "effective votes count independence, not skill"
+NOT_SKILL = "effective votes measure how independent the judges are, not how good"
 
 
 def notes_on_panel(
@@ -53,7 +53,7 @@ def notes_on_panel(
     if n_runs == 1 and votes.runs is not None:
         yield "there is one run: how much a figure changes from run to run cannot be known, and intervals leave it out"
     if 1 < n_runs < MIN_TRUSTED_RUNS:
-        yield f"with {n_runs} runs it is hardly known how much runs differ, and intervals are wide for it"
+        yield f"with {n_runs} runs, how much runs differ is uncertain, which makes intervals wide"
     if best is None:
         return
     if np.isfinite(found.mean):
@@ -62,20 +62,20 @@ def notes_on_panel(
     yield from _on_different_items(answers, best)
     if best.agreed < 1:
         name, share = answers.workers[best.judge], 100 * best.agreed
-        yield f"who is the best judge is not certain: {name} is chosen on {share:.0f} % of the parts of the items"
+        yield f"the best judge is not certain: {name} is chosen on {share:.0f} % of the parts of the items"
     yield from _on_order(answers, order)
     if votes.cost is not None and not answers.costs_known:
         why = "every vote costs 0" if (votes.cost == 0).all() else "the cost of some judge is not known"
         yield f"{why}: each vote counts 1"
     flat = summary["low"].eq(summary["high"]) & summary["figure"].ne("smaller-minus-majority")
     if flat.any():
-        yield f"no item differs in {listed(summary.loc[flat, 'figure'])}: an interval without width says nothing"
+        yield f"no item differs in {listed(summary.loc[flat, 'figure'])}: an interval of zero width says nothing"
 
 
 def _on_order(answers: PanelAnswers, order: JudgeOrder | None) -> Iterator[str]:
     if order is None:
         why = "there are fewer than 20 items" if answers.crossed else "the judges see few items in common"
-        yield f"{why}: no order of judges is given"
+        yield f"{why}: judges are not put in order"
         return
     if order.kept < len(answers.workers) and order.agreed < 1:
         share = 100 * order.agreed
@@ -86,8 +86,8 @@ def _on_order(answers: PanelAnswers, order: JudgeOrder | None) -> Iterator[str]:
 
 def _on_rounds(at: Which) -> Iterator[str]:
     other = "last" if at == "first" else "first"
-    which = f"each judge's {at} on an item" if at in ("first", "last") else f"those of round {at}"
-    yield f"of several rounds, votes are {which} (in Python, at={other!r} takes the {other})"
+    which = f"each judge's {at} vote on an item counts" if at in ("first", "last") else f"votes of round {at} count"
+    yield f"with several rounds, {which} (in Python, at={other!r} takes the {other})"
 
 
 def _on_different_items(answers: PanelAnswers, best: BestJudge) -> Iterator[str]:
@@ -95,10 +95,10 @@ def _on_different_items(answers: PanelAnswers, best: BestJudge) -> Iterator[str]
     if voted.all():
         return
     name, n = answers.workers[best.judge], int(voted[:, best.judge].sum())
-    how = "who is most often right beyond the others on the same items"
+    how = "the one who is right most often compared with the others on the same items"
     if voted.sum(axis=1).max() < 2:
         how = "the most accurate, though no two saw the same item, and some may have seen easier ones"
-    yield f"judges saw different items ({name} {n:,} of {len(voted):,}): the best single judge is {how}"
+    yield f"judges saw different items ({name} saw {n:,} of {len(voted):,}): the best single judge is {how}"
 
 
 def who_may_guess(
@@ -165,7 +165,7 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.
             "are left out of the correlation"
         )
     if found.exclusive:
-        yield f"errors exclude each other completely (r = {found.mean:.2f}): effective votes have no number"
+        yield f"errors exclude each other completely (r = {found.mean:.2f}): effective votes cannot be computed"
         return
     low, high = _bounds(summary, "error-correlation")
     if high < 0:
@@ -175,8 +175,8 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.
         yield f"errors are not shown to go together (r = {found.mean:.2f} [{low:.2f}, {high:.2f}])"
     if _bounds(summary, "effective-votes")[1] > MAX_VOTES_PER_JUDGE * found.n_votes:
         yield (
-            f"the upper bound of effective votes is over {MAX_VOTES_PER_JUDGE} times the votes: how far errors exclude "
-            "each other is hardly known"
+            f"the upper bound of effective votes is over {MAX_VOTES_PER_JUDGE} times the votes: how far errors "
+            "exclude each other is uncertain"
         )
     if found.joint_errors < MIN_JOINT_ERRORS and not found.by_votes:
         yield (

@@ -79,7 +79,7 @@ class PanelWorth:
         """Return one figure of the summary with its interval and n; SettingsError for a name that it does not have."""
         known = list(self.summary["figure"])
         if name not in known:
-            message = f"{name!r} is no figure of this panel{did_you_mean(name, known)}"
+            message = f"this panel has no figure {name!r}{did_you_mean(name, known)}"
             raise SettingsError(Problem("figure", message, f"use {one_of(known)}"))
         row = self.summary[self.summary["figure"].eq(name)].iloc[0]
         return Interval(float(row["value"]), float(row["low"]), float(row["high"]), int(row["n"]))
@@ -159,7 +159,7 @@ class PanelWorth:
         few = len(self.dropped) <= len(self._kept)
         names = f"dropping {_named(self.dropped)}" if few else f"keeping only {_named(self._kept)}"
         own, other = self.figure("smaller-in-sample-minus-majority"), self.figure("smaller-minus-majority")
-        loss = f": no loss is shown, up to {-100 * other.low:.1f} points cannot be excluded"
+        loss = f": no loss is shown, but up to {-100 * other.low:.1f} points cannot be excluded"
         limit = loss if other.low < -MAX_UNSAID_LOSS else ""
         words = f"{_points(own)} on these items ({CHOSEN_ELSEWHERE} {_points(other)}{limit})"
         return f"{names} changes accuracy by {words} and saves {self._saved()}"
@@ -200,8 +200,8 @@ class PanelWorth:
         share = share_words(*self.figure("agreement")[:3])
         return (
             f"{counted(self.n_judges, 'judge')} on {counted(self.n_items, 'item')}: two votes on an item agree in "
-            f"{share} of cases; without truth nobody can know whether judges agree because they are right or because "
-            "they err together, so no number of independent votes is claimed"
+            f"{share} of cases; without truth, agreement may mean that judges are right or that they err together, "
+            "so no number of independent votes is claimed"
         )
 
 

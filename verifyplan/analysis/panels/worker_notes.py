@@ -20,16 +20,17 @@ def notes_on_workers(
 ) -> Iterator[str]:
     """Yield what limits the figures of workers, and which of them give one label alone or do worse than guessing."""
     if measure == "agreement":
-        yield "No truth is known: a worker who alone is right agrees with the others least."
+        yield "No truth is known: a worker who is right alone agrees least with the others."
     elif positive is None and len(votes.labels) == 2:
         yield (
-            f"Neither {votes.labels[0]!r} nor {votes.labels[1]!r} is named positive: .recalls has both; "
-            "positive= gives sensitivity and specificity."
+            f"No label is named as positive: .recalls has {votes.labels[0]!r} and {votes.labels[1]!r}; "
+            "positive= adds sensitivity and specificity."
         )
     yield from _notes_on_runs(votes)
     if len(np.unique(votes.round)) > 1 and at in ("first", "last"):
         other = "last" if at == "first" else "first"
-        yield f"Of several rounds, labels are each worker's {at} on an item (Python: at={other!r} takes the {other})."
+        takes = f"(in Python, at={other!r} takes the {other})"
+        yield f"With several rounds, each worker's {at} label on an item counts {takes}."
     if lost := int((votes.label < 0).sum()):
         counts = "was lost and counts" if lost == 1 else "were lost and count"
         yield f"{counted(lost, 'vote')} of {len(votes):,} {counts} nowhere else."
@@ -44,10 +45,11 @@ def notes_on_workers(
     n_labels = pd.Series(cast.votes.label).groupby(cast.votes.worker).agg(["nunique", "size"])
     one = n_labels.index[n_labels["nunique"].eq(1) & n_labels["size"].ge(MIN_UNITS)]
     if len(one):
-        yield f"{listed(votes.workers[number] for number in one)} gave one label alone, whatever the item."
+        yield f"{listed(votes.workers[number] for number in one)} gave the same label to every item."
     few = table.loc[table[f"{measure}_n"].lt(MIN_UNITS), "worker"]
     if len(few):
-        yield f"Nothing is said of {listed(few)}: fewer than {MIN_UNITS} items."
+        have = "has" if len(few) == 1 else "have"
+        yield f"{listed(few)} {have} fewer than {MIN_UNITS} items, too few to judge."
 
 
 def _notes_on_runs(votes: PanelVotes) -> Iterator[str]:
@@ -81,4 +83,4 @@ def _note_on_costs(votes: PanelVotes) -> Iterator[str]:
         return
     if missing := int(np.isnan(cost).sum()):
         has = "has" if missing == 1 else "have"
-        yield f"{counted(missing, noun)} of {len(cost):,} {has} no cost: totals are of the others, and too low."
+        yield f"{counted(missing, noun)} of {len(cost):,} {has} no cost: totals cover the others only, and are too low."

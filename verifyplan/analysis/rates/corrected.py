@@ -130,7 +130,7 @@ def check_samples(items: JudgedItems, name: str) -> None:
         raise InputError(Problem("truth", message, "label a random sample of the items, at best 200"))
     if n_labelled == len(items.truth):
         message = f"is known of all {n_labelled:,} items, so there is no rate to correct"
-        raise InputError(Problem("truth", message, "take the mean of truth; or give the items without truth, too"))
+        raise InputError(Problem("truth", message, "take the mean of truth, or add the items without truth"))
 
 
 def note_other_rates(items: JudgedItems) -> str:
@@ -160,5 +160,5 @@ def note_few_labels(n_labels: int, covered_by_20: str, covered_by_50: str) -> li
     covered = covered_by_50 if n_labels >= 50 else covered_by_20
     return [
         f"There are {counted(n_labels, 'label')}: {with_so_many} such intervals held the truth in {covered} of "
-        f"simulated samples (docs/statistics.md). Label {MIN_LABELS} or more items for one that is narrow, too."
+        f"simulated samples (docs/statistics.md). Label {MIN_LABELS} or more items for a narrow interval."
     ]

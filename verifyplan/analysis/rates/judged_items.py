@@ -75,7 +75,7 @@ def judged_items(data: Any, truth: Any, clusters: Any, positive: str | None, at:
         items = _of_votes(data.at(at), positive)
     elif truth is None and _is_list(data):
         fix = "give predictions and truth, one value an item each, None where the truth is not known"
-        raise InputError(Problem("truth", "is missing, and a list of predictions does not bring its own", fix))
+        raise InputError(Problem("truth", "is missing, and a list of predictions does not include it", fix))
     elif truth is None:
         _refuse("runs bring their own, and what held is counted", clusters=clusters, positive=positive)
         items = _of_runs(data)
@@ -146,7 +146,7 @@ def _of_arrays(predictions: Any, truth: Any, clusters: Any) -> JudgedItems:
     columns = {name: pd.to_numeric(values, errors="coerce") for name, values in named.items()}
     wrong = {name: values[columns[name].isna() & values.notna()] for name, values in named.items()}
     problems = [
-        Problem(name, f"holds {short_repr(values.iloc[0])}, which is no number", "give 1 and 0, or other numbers")
+        Problem(name, f"holds {short_repr(values.iloc[0])}, which is not a number", "give 1 and 0, or other numbers")
         for name, values in wrong.items()
         if len(values)
     ]
@@ -163,7 +163,7 @@ def _of_arrays(predictions: Any, truth: Any, clusters: Any) -> JudgedItems:
     if clusters is not None:
         names = pd.Series(np.asarray(clusters))
         if names.isna().any():
-            fix = "name the run, or whatever else the item shares, of every item"
+            fix = "name the run of every item, or what else items share"
             raise InputError(Problem("clusters", f"is missing for {counted(int(names.isna().sum()), 'item')}", fix))
         codes = clusters_of(names, pd.Series(np.arange(len(names))))
     synthetic = any(bool(getattr(values, "attrs", {}).get("synthetic", False)) for values in (predictions, truth))
@@ -193,9 +193,7 @@ def _without_predictions_missing(items: JudgedItems) -> JudgedItems:
     if not missing.any():
         return items
     n = int(missing.sum())
-    note = (
-        f"{counted(n, 'item')} {is_or_are(n)} left out, since the panel said nothing of {'it' if n == 1 else 'them'}."
-    )
+    note = f"{counted(n, 'item')} {is_or_are(n)} left out, since the panel has no vote on {'it' if n == 1 else 'them'}."
     kept = ~missing
     clusters = None if items.clusters is None else items.clusters_at(kept)
     return JudgedItems(

@@ -141,11 +141,13 @@ def _interval(items: JudgedItems, tuning: float) -> tuple[float, float]:
 def _notes(items: JudgedItems, tuning: float) -> list[str]:
     differs = note_other_rates(items)
     notes = [scale] if (scale := _note_other_scale(items)) else []
-    notes += [f"{differs}: if they are no random sample, take corrected_rate."] if differs else []
+    notes += [f"{differs}: if they are not a random sample, use corrected_rate."] if differs else []
     if tuning == 0:
-        notes.append("What the panel says does not go with the truth: only the labels count, as tuning is 0.")
+        notes.append("What the panel says is not correlated with the truth: only the labels count (tuning is 0).")
     if items.clusters is not None and (n := items.clusters_at(items.labelled).n_runs) < 10:
-        notes.append(f"The labels are of {counted(n, 'run')}: how much runs differ is hardly known below ten.")
+        notes.append(
+            f"The labels come from {counted(n, 'run')}: with fewer than ten, how much runs differ is uncertain."
+        )
     return notes + note_few_labels(items.n_distinct_labels, "92 to 100 %", "94 to 100 %")
 
 

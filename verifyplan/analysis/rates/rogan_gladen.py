@@ -98,7 +98,7 @@ def _check_both_classes(items: JudgedItems) -> None:
     wrong = known[~np.isin(known, (0.0, 1.0))]
     problems = []
     if len(wrong):
-        problems.append(Problem("truth", f"must be 1 or 0, got {short_repr(float(wrong[0]))}", "take ppi for means"))
+        problems.append(Problem("truth", f"must be 1 or 0, got {short_repr(float(wrong[0]))}", "use ppi for means"))
     elif not items.binary:
         message = "must be between 0 and 1, as a rate's are"
         problems.append(Problem("predictions", message, "take ppi for means"))
@@ -192,15 +192,15 @@ def _notes(
     if uncut is None:
         return [
             f"Sensitivity + specificity - 1 is {youden:.2f}, and may be 0: on {n_labelled:,} labels the panel "
-            "does not tell true from false, so its rate cannot be corrected. Take ppi, which uses labels alone then."
+            "does not tell true from false, so its rate cannot be corrected. Use ppi, which then uses the labels alone."
         ]
-    came_out = f"The corrected rate came out at {100 * uncut.value:.1f} %"
+    computed = f"The corrected rate is computed as {100 * uncut.value:.1f} %"
     if _cut(uncut) is None:
         side = "below 0" if uncut.high <= 0 else "above 100 %"
         return [
-            f"{came_out} [{100 * uncut.low:.1f}, {100 * uncut.high:.1f}], all {side}, where no rate lies: the "
-            "panel seems to err otherwise on these items than on the labelled ones, so its rate cannot be corrected by "
-            "them. Label a random sample of these items, and take ppi."
+            f"{computed} [{100 * uncut.low:.1f}, {100 * uncut.high:.1f}], all {side}, which no rate can be: the "
+            "panel seems to err differently on these items than on the labelled ones, so its rate cannot be corrected "
+            "by them. Label a random sample of these items, and use ppi."
         ]
-    beyond = [f"{came_out}, and is cut to the range of a rate."] if not 0 <= uncut.value <= 1 else []
+    beyond = [f"{computed}, and is cut to the range from 0 to 100 %."] if not 0 <= uncut.value <= 1 else []
     return beyond + note_few_labels(items.n_distinct_labels, "98 to 100 %", "94 to 100 %")

@@ -139,7 +139,7 @@ def _given(values: Any) -> Floats:
     numbers = pd.to_numeric(pd.Series(values, dtype="object"), errors="coerce").to_numpy(dtype=np.float64)
     wrong = np.flatnonzero(~(np.abs(numbers) <= 1))
     if not len(numbers):
-        raise InputError(Problem("differences", "there are none", "give one a run"))
+        raise InputError(Problem("differences", "must not be empty", "give one difference for each run"))
     if len(wrong):
         at = int(wrong[0])
         message = f"must be numbers between -1 and 1, got {list(values)[at]!r} at run {at + 1}"
@@ -195,17 +195,17 @@ def _fixed(means: Floats, level: float) -> Interval:
 
 def _notes(looks: pd.DataFrame, *, given: bool) -> Iterator[str]:
     if len(looks) == 1:
-        yield "A monitor needs several runs: it goes by how much runs differ, of which one run shows nothing."
+        yield "A monitor needs several runs: it uses how much runs differ, which one run cannot show."
     if not given:
         yield "Runs are taken in the order of their table, each counted the same whatever its findings."
     if len(looks) > 1 and looks["difference"].nunique() == 1:
         yield (
             f"All {counted(len(looks), 'run')} differ by the same, so the interval for a number fixed beforehand has "
-            "no width, and is too narrow; the one that is valid at every look holds."
+            "zero width, and is too narrow; the one that is valid at every look holds."
         )
     outside = (looks["mean"] < looks["low"]) | (looks["mean"] > looks["high"])
     if outside.any():
         yield (
-            f"From look {int(looks.loc[outside, 'look'].iloc[0])} on the mean is outside of what earlier looks left: "
-            "the difference seems to drift from run to run, and then no interval holds it."
+            f"From look {int(looks.loc[outside, 'look'].iloc[0])} on, the mean is outside the earlier intervals: "
+            "the difference seems to drift from run to run, and then no interval is valid."
         )

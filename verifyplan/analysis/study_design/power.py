@@ -76,7 +76,7 @@ class Power:
         first, second = self.conditions
         made = ", synthetic" if self.synthetic else ""
         lines = [
-            f"to see a difference of {self.delta:g} in {self.metric} in {100 * self.power:.10g} % of all attempts:",
+            f"to detect a difference of {self.delta:g} in {self.metric} with {100 * self.power:.10g} % power:",
             *([] if self.claims is None else [_claims_words(self.claims)]),
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs [{row.low:,}, {row.high:,}]"
@@ -175,8 +175,8 @@ def _claims(delta: float, ends: Sequence[tuple[float, float]], n: int, power: fl
 def _claims_words(claims: Interval) -> str:
     more = max(0, round(claims.value) - claims.n)
     return (
-        f"one run: {claims.value:,.0f} claims [{claims.low:,.0f}, {claims.high:,.0f}], were they independent: "
-        f"{more:,} more like the {claims.n:,} of the pilot; what changes from run to run only several runs show:"
+        f"one run: {claims.value:,.0f} claims [{claims.low:,.0f}, {claims.high:,.0f}] if claims are independent, "
+        f"{more:,} more than the {claims.n:,} of the pilot; only several runs show what changes from run to run:"
     )
 
 
@@ -271,22 +271,22 @@ def _notes(differences: RunDifferences, discordance: Interval, delta: float) -> 
     n_runs = len(differences.run_ids)
     if n_runs == 1:
         yield (
-            "A pilot of one run cannot show how much runs differ: an intra-run correlation of 0.1 is supposed, and 0 "
+            "A pilot of one run cannot show how much runs differ: an intra-run correlation of 0.1 is assumed, and 0 "
             "to 0.3 for the intervals. Run the pilot three times or more."
         )
     elif n_runs < MIN_PILOT_RUNS:
         yield (
-            f"The pilot has {counted(n_runs, 'run')}, which say little about how much runs differ: plan by the high "
-            "end of the interval."
+            f"The pilot has {counted(n_runs, 'run')}, which say little about how much runs differ: plan with the "
+            "high end of the interval."
         )
     if discordance.value < abs(delta):
         yield (
             f"Only {100 * discordance.value:.1f} % of the pilot's findings differ, fewer than a difference of {delta:g}"
-            f" needs: {abs(delta):g} is taken in its place."
+            f" needs: {abs(delta):g} is used instead."
         )
     if differences.clusters.repeated:
         yield (
-            "Claims are repeated over the pilot's runs. The figures suppose other claims in every run: more runs over "
+            "Claims are repeated over the pilot's runs. The figures assume other claims in every run: more runs on "
             "the same claims show less."
         )
 

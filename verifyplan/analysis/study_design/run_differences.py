@@ -70,7 +70,7 @@ def run_differences(data: Comparison | Runs | Mapping[str, Runs], metric: str) -
     if findings.empty:
         of_truth = {True: "true claims", False: "false claims", None: "claims whose truth is known"}
         claims = of_truth[_OF_TRUTH.get(metric)]
-        message = f"{metric} is taken of {claims}, and there are none"
+        message = f"{metric} needs {claims}, and there are none"
         raise InputError(Problem("metric", message, "give findings whose truth is known, or take 'held'"))
     clusters = clusters_of_findings(findings)
     return RunDifferences(
@@ -86,14 +86,14 @@ def run_differences(data: Comparison | Runs | Mapping[str, Runs], metric: str) -
 
 def _note_one_set(first: str, second: str) -> str:
     return (
-        f"One set was given, so its own votes are judged by both rules, {first} and {second}: the difference is that "
-        "of the rules over the same votes. For two sets that ran apart give a mapping of two names to them."
+        f"One set was given, so its votes are judged by both rules, {first} and {second}: the difference is between "
+        "rules on the same votes. To compare two sets of runs, give a mapping of two names to them."
     )
 
 
 def _check(comparison: Comparison, metric: str) -> None:
     if metric not in METRICS:
-        message = f"{metric!r} is no mean over the same findings{did_you_mean(metric, METRICS)}"
+        message = f"must be a mean over the same findings, got {metric!r}{did_you_mean(metric, METRICS)}"
         raise SettingsError(Problem("metric", message, f"use one of {one_of(METRICS)}"))
     if len(comparison.conditions) != 2:
         message = f"must have two conditions, this one has {len(comparison.conditions)}"

@@ -25,7 +25,7 @@ MAX_FINDINGS_PER_RUN = 10**8
 MAX_CERTAINTY = 1 - 1e-9
 """The highest power and level that are planned for."""
 ASSUMED_ICC = 0.1
-"""The intra-run correlation that is supposed where nothing is known of it."""
+"""The intra-run correlation that is assumed where nothing is known about it."""
 _STEPS = 200  # Student's t asks for so many runs more than the normal distribution, at most
 
 
@@ -47,13 +47,13 @@ class SampleSize:
     needed: pd.DataFrame
     """`findings, design_effect, runs, low, high, total`: a row a number of findings per run."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: an intra-run correlation that is supposed."""
+    """What a reader must know: an intra-run correlation that is assumed."""
 
     def __str__(self) -> str:
         """Return the needed runs, a line a number of findings per run."""
         lines = [
-            f"to see a difference of {self.delta:g} in {100 * self.power:.10g} % of all attempts (discordance "
-            f"{self.discordance:.2g}, intra-run correlation {self.icc:.2g}, intervals of {100 * self.level:.10g} %):",
+            f"to detect a difference of {self.delta:g} with {100 * self.power:.10g} % power (discordance "
+            f"{self.discordance:.2g}, intra-run correlation {self.icc:.2g}, {100 * self.level:.10g} % intervals):",
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs, {row.total:,} findings in all"
                 for row in self.needed.itertuples()
@@ -83,13 +83,13 @@ def sample_size(
 
     R = (t + t')^2 s^2 (1 + (m - 1) icc) / (m delta^2) runs of m findings, with s^2 = discordance - delta^2 the
     variance of a finding's difference (Connor 1987), 1 + (m - 1) icc the design effect of runs (Miller 2024), and
-    quantiles of Student's t with R - 1 degrees of freedom. It supposes other claims in every run.
+    quantiles of Student's t with R - 1 degrees of freedom. It assumes other claims in every run.
 
     Args:
         delta: the difference to be seen, such as 0.1 in the share of held findings, at least 0.0001; its sign does not
             count.
         discordance: the share of findings whose outcome differs between the conditions; at least `delta`.
-        icc: the correlation of two findings of one run in their difference; 0 where runs do not matter. None supposes
+        icc: the correlation of two findings of one run in their difference; 0 where runs do not matter. None assumes
             0.1, as `power` does of a pilot of one run, and a note says so.
         n_findings: findings per run, one number or several.
         power: how often the difference is to be seen.
@@ -99,7 +99,7 @@ def sample_size(
         SettingsError: listing every number out of range.
 
     >>> print(sample_size(delta=0.1, discordance=0.3, icc=0.05, n_findings=[20, 50]))
-    to see a difference of 0.1 in 80 % of all attempts (discordance 0.3, intra-run correlation 0.05, intervals of 95 %):
+    to detect a difference of 0.1 with 80 % power (discordance 0.3, intra-run correlation 0.05, 95 % intervals):
       20 findings a run: 25 runs, 500 findings in all
       50 findings a run: 18 runs, 900 findings in all
     """
@@ -111,12 +111,12 @@ def sample_size(
 
 
 def _supposed(delta: float, discordance: float, power: float, level: float) -> str:
-    """Return that the intra-run correlation is supposed, and how many findings do without."""
+    """Return a note that the intra-run correlation is assumed, and how many independent findings would do."""
     check_numbers(delta=delta, discordance=discordance, icc=0, power=power, level=level, n_findings=[1])
     [findings] = needed_runs(delta, discordance, 0, [1], power, level)
     return (
-        f"An intra-run correlation (icc) of {ASSUMED_ICC:g} is supposed, as nothing is known of it; a pilot of several "
-        f"runs shows it (power). Were findings independent (icc=0), {findings:,} findings in all would do."
+        f"An intra-run correlation (icc) of {ASSUMED_ICC:g} is assumed, as nothing is known about it; a pilot of "
+        f"several runs shows it (power). If findings were independent (icc=0), {findings:,} findings in all would do."
     )
 
 

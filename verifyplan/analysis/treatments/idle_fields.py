@@ -133,7 +133,7 @@ def _refutes(facts: VoteFacts, rules: VotingRules, unseen: bool) -> str:
     if not (facts.n_counter or by_basis.get(rules.missing_basis, 0) or lost or unseen):
         return "no vote gives counter-evidence"
     if not _reads_adversarially(facts, rules):
-        return "collaborative mode knows no counter-evidence"
+        return "collaborative mode does not use counter-evidence"
     return _one_round(facts, rules) if rules.aggregate != "dawid-skene" else ""
 
 

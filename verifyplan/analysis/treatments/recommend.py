@@ -124,7 +124,7 @@ def _check_frontier(
 def _checked(max_cost: float | None, costs: Floats, measure: str, n_findings: int) -> float:
     """Return the most that rules may cost; SettingsError where none costs as little, or no cost is known."""
     if np.isnan(costs).all():
-        message = f"is not known in {measure} for any rule, so that none is cheaper than another"
+        message = f"is not known in {measure} for any rule, so none can be compared"
         raise SettingsError(Problem("cost", message, "search by another cost, such as votes or calls"))
     if max_cost is None:
         return math.inf
@@ -164,23 +164,23 @@ def _notes(fit: CrossFit, table: pd.DataFrame, quality: str, measure: str, enoug
     if n_runs < MIN_RUNS:
         yield (
             f"{counted(n_runs, 'run')}: rules were chosen on half of the claims and measured on the other half, which "
-            "says little of how they would do in other runs"
+            "says little about other runs"
         )
     if units.n_units < MIN_UNITS:
-        yield f"halves of {units.n_units} {units.of} choose almost at random"
+        yield f"with halves of {units.n_units} {units.of}, the choice is almost random"
     few = table["n"] < enough
     if few.any():
         yield (
             f"of {counted(int(few.sum()), 'rule')} the {quality} rests on fewer than {math.ceil(enough):,} findings: "
-            "they were not compared, as beside an interval so wide no rule is shown to be worse"
+            "they were not compared, as their intervals are too wide to show a difference"
         )
     is_open = table["censored"].gt(0) & ~few
     if is_open.any():
         with_today = ", today's rules among them" if (is_open & table["is_today"]).any() else ""
         yield (
             f"of {counted(int(is_open.sum()), 'rule')}{with_today}, the {quality} depends on votes that were never "
-            "cast: they were compared by the worst that these could be, so that others may be better; .settle(n) plans "
-            "the votes that tell most"
+            "cast: they were compared by the worst that these could be, so some may be better; .settle(n) lists the "
+            "votes to ask for next"
         )
     unknown = int(table[measure].isna().sum())
     if unknown:

@@ -95,7 +95,7 @@ class Recommendation:
         within = "" if self.max_cost is None else f" of at most {cost_words(self.max_cost, self.measure)}"
         yield f"recommended of {counted(self.n_rules, 'rule')}{within}{made}: {self._changes()}"
         if self.rules.stop != "round" and self.rules.order:
-            yield f"within a round it {order_words(self.rules.order)}, until one side leads; another order can differ"
+            yield f"within a round it {order_words(self.rules.order)}, until one side leads; another order may differ"
         yield f"cost: {self._cost()}"
         yield f"{self.quality}: {share_words(*self.figure('recommended'))}{self._bounds()}; chosen on these findings"
         best = f"the best rule of at most {self._per_finding(self.cost)}"
@@ -134,13 +134,15 @@ class Recommendation:
         if not self.n_censored:
             return ""
         ends = f"[{100 * self.lowest:.1f}, {100 * self.highest:.1f}]"
-        return f"; {ends} by what the votes would be that were never cast on {counted(self.n_censored, 'finding')}"
+        return (
+            f"; {ends} if the votes never cast had been the worst or the best, on {counted(self.n_censored, 'finding')}"
+        )
 
     def _against_best(self) -> Iterator[str]:
         """Yield what is lost against the best of all rules, which is chosen and measured in the same way."""
-        loss, against = self.figure("loss"), "against the best of all compared rules, chosen likewise"
+        loss, against = self.figure("loss"), "against the best of all compared rules, chosen in the same way"
         if math.isnan(loss.value):
-            yield f"{against}: not known, as a half does not define the quality"
+            yield f"{against}: not known, as the quality is not defined on one half"
             return
         gain = -loss.value, -loss.high, -loss.low
         shown = "shown to be below it" if loss.low > 0 else "not shown to be below it"
@@ -156,8 +158,8 @@ class Recommendation:
         if not math.isnan(p_value):
             yield (
                 f"is any of the {counted(self.n_rules, 'rule')} better than today's at all? p = {p_value:.3f}: if none "
-                f"were better or worse, choosing the best would gain as much in {100 * p_value:.1f} % of cases; it is "
-                "of choosing, not of the recommended rules"
+                f"were better or worse, choosing the best would gain as much in {100 * p_value:.1f} % of cases; this "
+                "tests the choice among rules, not the recommended rules"
             )
 
 

@@ -68,8 +68,8 @@ def check_quality(quality: str, truth: Ints) -> None:
         message = f"{short_repr(quality)} is unknown{did_you_mean(str(quality), QUALITIES)}"
         problems.append(Problem("quality", message, f"use {one_of(QUALITIES)}"))
     if not (truth != UNKNOWN).any():
-        message = "no finding's truth is known, so that no rule is better than another"
-        fix = "add truths by runs.with_truth(...); without any, compare(runs, rules=...) says which findings differ"
+        message = "no finding has a known truth, so rules cannot be compared"
+        fix = "add truths by runs.with_truth(...); without truth, compare(runs, rules=...) shows which findings differ"
         problems.append(Problem("truth", message, fix))
     if problems:
         raise SettingsError(problems)

@@ -197,8 +197,8 @@ def _note_on_order(runs: RunSet, rules: tuple[VotingRules, ...]) -> Iterator[str
     order = asking_order(runs)
     if order is None:
         yield (
-            "rules that stop within a round and name no order ask in the order of each run's roster; of a table of "
-            "votes, in which workers first appear: another order of rows can give other figures"
+            "rules that stop within a round and name no order ask in the order of each run's roster; in a table "
+            "of votes, the order in which workers first appear: another order of rows can give other figures"
         )
         return
     source = "the order of the roster" if runs.runs["roster"].notna().any() else "the order of the recorded calls"
@@ -214,7 +214,7 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
     if any(each.mode is None for each in rules) and (unnamed := note_unnamed_mode(runs.runs)):
         yield unnamed
     if n_rules > len(table):
-        yield f"{counted(n_rules - len(table), 'rule')} judged every finding like another, at the same cost: merged"
+        yield f"{counted(n_rules - len(table), 'rule')} merged: same classes and cost as another rule"
     censored = int(table["censored"].gt(0).sum())
     if censored:
         yield (
@@ -240,7 +240,7 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
         yield f"no rule has both the quality and the cost in {cost}: there is no frontier"
     if len(table) > 1:
         best = f"the best of {counted(len(table), 'rule')}"
-        yield f"{best} looks better than it is, since it was chosen on these findings"
+        yield f"{best} looks better than it is, as it was chosen on these findings"
 
 
 def _notes_on_frontier(rules: tuple[VotingRules, ...], table: pd.DataFrame, mode: Mode | None) -> Iterator[str]:

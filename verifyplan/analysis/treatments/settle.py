@@ -50,10 +50,10 @@ def settle(outcomes: RuleOutcomes, frontier: Sequence[int], cells: QualityCells,
     Raises SettingsError unless `n` is an integer of at least 1. Source: rule R5.
     """
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        message = f"must be a number of votes, an integer of at least 1, got {short_repr(n)}"
+        message = f"must be a whole number of votes, at least 1, got {short_repr(n)}"
         raise SettingsError(Problem("n", message, "give how many votes you would ask for"))
     if not frontier or not outcomes.parts:
-        return _no_plan("votes that were never cast leave no bound of the frontier open")
+        return _no_plan("no bound of the frontier depends on votes that were never cast")
     moves = [_moves(outcomes, position, cells) / len(frontier) for position in frontier]
     rules = [outcomes.rules[position] for position in frontier]
     planned = [_planned_votes(part, rules, [each[part.rows] for each in moves]) for part in outcomes.parts]
@@ -62,7 +62,7 @@ def settle(outcomes: RuleOutcomes, frontier: Sequence[int], cells: QualityCells,
     )
     votes = votes.head(n)
     if votes.empty:
-        return _no_plan("the rules of the frontier lack no vote that could change their metric: every bound is closed")
+        return _no_plan("no missing vote could change the metric of a rule on the frontier")
     names = outcomes.findings[["run_id", "finding_id"]].iloc[votes["row"]].reset_index(drop=True)
     return VotePlan(pd.concat([names, votes], axis=1)[COLUMNS])
 

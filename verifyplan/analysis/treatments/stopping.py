@@ -62,7 +62,7 @@ class Stopping:
         votes, calls = (int(self.table[column].iloc[0]) for column in ("votes", "calls"))
         size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
         in_calls = f" in {counted(calls, 'call')}" if self.has_calls else ""
-        head = f"{size}, {counted(votes, 'vote')}{in_calls}; saved, and lost against these:"
+        head = f"{size}, {counted(votes, 'vote')}{in_calls}; saved and changed against these:"
         return "\n".join([head, *self._lines(), *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__  # a console shows the words, not every table
@@ -84,7 +84,7 @@ class Stopping:
             yield (
                 f"{row.names}: {share_words(row.saved, row.saved_low, row.saved_high)} of votes saved; "
                 f"{row.n_class_changed:,} of {counted(self.n_findings, 'finding')} in another class, "
-                f"{row.n_held_changed:,} held or not instead; {'F1' if name == 'f1' else 'share held'} "
+                f"{row.n_held_changed:,} held that were not, or the reverse; {'F1' if name == 'f1' else 'share held'} "
                 f"{100 * of['difference']:+.1f} points {ends}"
             )
         if idle := stops.loc[~stops["saved"].gt(0), "stop"].tolist():
@@ -255,15 +255,15 @@ def _notes(runs: RunSet, table: pd.DataFrame, base: VotingRules) -> Iterator[str
     if base.mode is None and (unnamed := note_unnamed_mode(runs.runs)):
         yield unnamed
     if table["lead_for"].notna().any():
-        yield "A stop within a round asks one worker after the other: fewer votes, but no two workers at once."
+        yield "A stop within a round asks one worker after the other: it needs fewer votes, but more time."
     for n, stops in table[table["n_censored"].gt(0)].groupby("n_censored")["stop"]:
         findings = counted(int(str(n)), "finding")
         yield f"Votes that were never cast leave the class of {findings} open under {listed(stops, 3)}."
     own = recorded_rules(runs).ne("")
     if own.any() and not base.changed:
         yield (
-            f"{counted(int(own.sum()), 'run')} recorded voting rules of their own: the row '{ALL_VOTES}' is judged by "
-            "these, the stops by the neutral rules."
+            f"{counted(int(own.sum()), 'run')} recorded voting rules: the row '{ALL_VOTES}' is judged by these, the "
+            "stops by the neutral rules."
         )
     if base.stop != "round":
-        yield f"The rules stop within rounds themselves: '{ALL_VOTES}' are those that they ask for."
+        yield f"The rules themselves stop within rounds: '{ALL_VOTES}' means the votes that they ask for."

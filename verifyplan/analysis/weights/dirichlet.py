@@ -104,7 +104,9 @@ def draw(
         *whole("seed", seed, 0, 2**63 - 1),
     ]
     if threshold is not None and within("", threshold, -MAX_FLOAT):
-        problems.append(Problem("threshold", f"{short_repr(threshold)} is no score", "give a number, or None"))
+        problems.append(
+            Problem("threshold", f"must be a number or None, got {short_repr(threshold)}", "give a score such as 6.5")
+        )
     table, exact = checked_inputs(scores, weights, problems)
     base = Plans.of(table).under(exact)
     used = [name for name, weight in exact.items() if weight]

@@ -81,7 +81,7 @@ def _inputs(
     varying = table.columns[varies].tolist()
     need = max(len(varying) + 2, 3)
     if len(judged) < need:
-        lost = f"; left out for want of a score: {left_out}" if left_out else ""
+        lost = f"; {left_out} left out, as a score is missing" if left_out else ""
         message = f"{counted(len(judged), 'plan')} are too few for {counted(len(varying), 'dimension')}{lost}"
         raise InputError(Problem("scores", message, f"give {need} plans at least, and many more to learn from"))
     if not varying:
@@ -153,7 +153,7 @@ def _groups(groups: object, scores: object, table: pd.DataFrame) -> pd.Series[An
 
 
 def _checked_ranges(ranges: object, table: pd.DataFrame) -> dict[str, tuple[float, float]]:
-    """Return the ranges by dimension; raises SettingsError where one is no range, or scores lie outside."""
+    """Return the ranges by dimension; raises SettingsError where one is not a range, or scores lie outside."""
     if ranges is None:
         return {}
     if not isinstance(ranges, Mapping):
@@ -164,10 +164,10 @@ def _checked_ranges(ranges: object, table: pd.DataFrame) -> dict[str, tuple[floa
     for name, ends in parsed.items():
         place = f"ranges.{name}"
         if name not in table:
-            message = f"is no dimension of these scores{did_you_mean(name, table.columns)}"
+            message = f"is not a dimension of these scores{did_you_mean(name, table.columns)}"
             problems.append(Problem(place, message, f"use {one_of(table.columns[:8])}"))
         elif ends is None:
-            message = f"{short_repr(ranges[name])} is no range"
+            message = f"must be a pair (low, high), got {short_repr(ranges[name])}"
             problems.append(Problem(place, message, "give (low, high), low first"))
         elif (table[name] < ends[0]).any() or (table[name] > ends[1]).any():
             low, high = table[name].min(), table[name].max()
@@ -195,7 +195,7 @@ def per_plan(value: object, name: str, scores: object, table: pd.DataFrame) -> p
     if isinstance(value, str):
         columns = [str(column) for column in scores.columns] if isinstance(scores, pd.DataFrame) else []
         if not isinstance(scores, pd.DataFrame) or columns.count(value) != 1 or len(scores) != len(table):
-            message = f"{value!r} is no column of the scores{did_you_mean(value, columns)}"
+            message = f"{value!r} is not a column of the scores{did_you_mean(value, columns)}"
             fix = "name a column of a table with one row a plan, or give a Series by plan"
             raise InputError(Problem(name, message, fix))
         return scores.iloc[:, columns.index(value)].set_axis(table.index)
@@ -218,5 +218,5 @@ def _by_name(value: pd.Series[Any], name: str, table: pd.DataFrame) -> pd.Series
     if len(table) and not plans.isin(table.index).any():
         have = one_of(table.index[:3])
         fix = f"index it by plan, such as {have}, or give a list in the order of the plans"
-        raise InputError(Problem(name, "names none of the plans that have scores", fix))
+        raise InputError(Problem(name, "has none of the plans that have scores", fix))
     return value.set_axis(plans).reindex(table.index)

@@ -69,9 +69,9 @@ class WeightFit:
     n_groups: int | None
     """The number of their groups; None where plans are not grouped."""
     folds: int
-    """How many folds the plans were dealt into, in each repeat."""
+    """The number of folds in each repeat."""
     repeats: int
-    """How often they were dealt anew."""
+    """How often the plans were split into folds anew."""
     resamples: int
     """How many bootstrap samples were drawn."""
     synthetic: bool = False
@@ -82,7 +82,7 @@ class WeightFit:
 
     @property
     def explains(self) -> bool:
-        """Whether it predicts scores that it has not seen better than their mean does, however folds are dealt."""
+        """Whether it predicts scores that it has not seen better than their mean does, however folds are split."""
         return min(self.r2_cv, *self.r2_cv_spread) > 0
 
     def exact(self) -> dict[str, Decimal]:
@@ -160,7 +160,7 @@ def fit(
         overall: by plan name (a Series, or a mapping), in the order of the plans, or the name of a column of
             `scores`, which then is no dimension.
         folds: of the cross-validation; fewer where there are fewer plans or groups.
-        repeats: how often the folds are dealt anew.
+        repeats: how often the plans are split into folds anew.
         resamples: of the bootstrap behind the 95 % intervals of scale and intercept; those of weights are Fieller's.
         seed: of folds and bootstrap.
         groups: which plans belong together, given like `overall`: versions of one plan, answers in one dialogue,
@@ -194,7 +194,7 @@ def fit(
     constrained, free = cross_validated(sample, used_folds, repeats, for_folds)
     scale = float(best.slopes[0].sum()) * inputs.spread
     n_groups = units if inputs.grouped else None
-    fewer = [f"The folds are {units}, not {folds}: there are no more to leave out."] if units < folds else []
+    fewer = [f"There are {units} folds, not {folds}: one for each plan or group."] if units < folds else []
     return WeightFit(
         weights=weights,
         intercept=float(best.intercept[0]) * inputs.spread + inputs.centre,
@@ -244,8 +244,8 @@ def _weight_table(inputs: FitInputs, slopes: Floats) -> pd.DataFrame:
 def _notes_on_outcome(judged: Floats) -> Iterator[str]:
     if len(np.unique(judged)) == 2:
         yield (
-            "The overall score has two values: a straight line is fitted to them (0 and 1 of booleans), whose values "
-            "are no probabilities."
+            "The overall score has two values: a straight line is fitted to them (booleans as 0 and 1), whose values "
+            "are not probabilities."
         )
 
 
@@ -269,7 +269,7 @@ def _notes_on_sample(n: int, left_out: int, dimensions: int, groups: int | None)
 def _notes_on_dimensions(x: Floats, names: Sequence[str], constant: Sequence[str]) -> Iterator[str]:
     """Yield notes on dimensions that the sample says nothing of, or cannot tell from the others."""
     for name in constant:
-        yield f"{name} is constant: its weight is 0 as nothing can be learnt of it, not as if it did not matter."
+        yield f"{name} is constant: its weight is 0 as nothing can be learnt about it, which says nothing of how it matters."
     for first, other in combinations(range(len(names)), 2):
         if np.allclose(x[:, first], x[:, other]):
             yield (
@@ -279,8 +279,8 @@ def _notes_on_dimensions(x: Floats, names: Sequence[str], constant: Sequence[str
     inflated = [name for name, factor in zip(names, inflation(x), strict=True) if factor >= COLLINEAR_FROM]
     if inflated:
         yield (
-            f"Collinear (variance inflation of {COLLINEAR_FROM:g} or more): {', '.join(inflated)}. What they weigh "
-            "together is told better than how they share it."
+            f"Collinear (variance inflation of {COLLINEAR_FROM:g} or more): {', '.join(inflated)}. Their weight "
+            "together is better known than how they share it."
         )
 
 
@@ -306,14 +306,14 @@ def _notes_on_prediction(constrained: Floats, free: Floats) -> Iterator[str]:
         )
     elif least <= 0:
         yield (
-            "By some ways to deal the folds, the fit explains nothing of scores that it has not seen: do not use these "
+            "With some splits into folds, the fit explains nothing of scores that it has not seen: do not use these "
             f"weights. Cross-validated R² is {least:.3f} to {most:.3f}."
         )
     costs = float(free.mean() - mean)
     if costs > MAX_SIMPLEX_COST and free.mean() > 0:
         yield (
             f"An unconstrained linear fit explains {costs:.3f} more: the overall score falls with some dimension while "
-            "it rises with others, and no weights can say that."
+            "it rises with others, which weights cannot express."
         )
 
 
@@ -323,7 +323,7 @@ def _notes_on_weights(weights: pd.DataFrame) -> Iterator[str]:
     at_zero = known.loc[known["weight"] <= _ZERO, "dimension"]
     unsure = known.loc[(known["low"] <= _ZERO) & (known["weight"] > _ZERO), "dimension"]
     if len(at_zero):
-        yield f"At 0, the edge of what is allowed: {', '.join(at_zero)}; the interval says how much it may weigh."
+        yield f"At 0, the least that is allowed: {', '.join(at_zero)}; the interval says how large the weight may be."
     if len(unsure):
         yield f"The interval includes 0, so it may not matter at all: {', '.join(unsure)}."
 
@@ -331,13 +331,13 @@ def _notes_on_weights(weights: pd.DataFrame) -> Iterator[str]:
 def _notes_on_scale(scale: float, sign_differs: float, sound: bool) -> Iterator[str]:
     """Yield notes on the direction of the overall score; `sound` where the fit explains scores it has not seen."""
     if scale == 0:
-        yield "No dimension explains anything of the overall score: the weights are equal for want of better ones."
+        yield "No dimension explains anything of the overall score, so all weights are equal."
         return
     if scale < 0:
-        meant = ": if 1 is its best grade, that is as it should be; else look at the direction of the scores"
+        meant = ": this is right if 1 is its best grade; otherwise check the direction of the scores"
         yield f"The overall score falls as the dimensions rise{meant if sound else ''}."
     if sign_differs >= UNSURE_SIGN_FROM:
         yield (
-            f"The sign of the scale is not sure: {100 * sign_differs:.1f} % of resamples do not have it. Weights of "
-            "either sign mean opposite things; where the scale may be 0, their intervals reach from 0 to 1."
+            f"The sign of the scale is not certain: {100 * sign_differs:.1f} % of resamples have another. Weights of "
+            "either sign mean opposite things; where the scale may be 0, their intervals are 0 to 1."
         )

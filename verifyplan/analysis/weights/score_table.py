@@ -78,7 +78,7 @@ def value_problems(values: Floats, place: str) -> list[Problem]:
     if not outside.any():
         return []
     worst = values[outside][0]
-    return [Problem(place, f"{worst:g} is no score", f"give finite numbers up to {MAX_SCORE:g}")]
+    return [Problem(place, f"must be finite and at most {MAX_SCORE:g}, got {worst:g}", "give other numbers")]
 
 
 def _from_wide(scores: pd.DataFrame) -> pd.DataFrame:
@@ -86,7 +86,7 @@ def _from_wide(scores: pd.DataFrame) -> pd.DataFrame:
     plans = pd.Series([str(name) for name in scores.index.astype("object")], dtype="object")
     problems = [] if names else [Problem("scores", "have no column", "give one column of numbers a dimension")]
     problems += _twice(pd.Series(names, dtype="object"), "column", "give every dimension one column")
-    problems += _twice(plans, "plan", "give every plan a name of its own in the index")
+    problems += _twice(plans, "plan", "give every plan its own name in the index")
     columns: list[Floats] = []
     for place, name in enumerate(names):
         values = numbers(scores.iloc[:, place])

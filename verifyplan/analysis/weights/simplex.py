@@ -109,8 +109,8 @@ def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[
 
     `to` is cut to what is possible: from 0 to 1 less the `locked` weights, which stay as they are. Where all that
     could give way are 0, they share evenly; where none is left to give way, the weight takes what the locked ones
-    leave. Fractions are exact, so that moving there and back loses nothing. Raises SettingsError for weights that
-    are none, and for a dimension that is not there or is locked itself.
+    leave. Fractions are exact, so that moving there and back loses nothing. Raises SettingsError for invalid weights,
+    and for a dimension that does not exist or is locked itself.
 
     >>> rebalance({"wit": "0.5", "depth": "0.3", "length": "0.2"}, "wit", "0.75")
     {'wit': Fraction(3, 4), 'depth': Fraction(3, 20), 'length': Fraction(1, 10)}
@@ -182,7 +182,7 @@ def _name_problems(raw: Mapping[str, object], names: Sequence[str]) -> list[Prob
         return [Problem("weights", "must not be empty", "give a weight for every dimension")]
     fix = f"use {one_of(names[:8])}"
     return [
-        Problem(f"weights.{name}", f"is no dimension of these scores{did_you_mean(name, names)}", fix)
+        Problem(f"weights.{name}", f"is not a dimension of these scores{did_you_mean(name, names)}", fix)
         for name in raw
         if name not in names
     ] + [
@@ -201,7 +201,7 @@ def _value_problems(raw: Mapping[str, object], exact: Mapping[str, Fraction | No
 
 
 def _parsed(weight: object) -> Fraction | None:
-    """Return a weight as a fraction, a binary one as the shortest decimal that means it; None if it is none."""
+    """Return a weight as a fraction, a binary one as the shortest decimal that means it; None if it is not a number."""
     if isinstance(weight, Fraction) or (isinstance(weight, Integral) and not isinstance(weight, bool)):
         return Fraction(weight) if abs(weight) < 10**MAX_DIGITS else None
     text = repr(float(weight)) if isinstance(weight, float) else weight
