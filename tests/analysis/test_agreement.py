@@ -191,7 +191,7 @@ def test_what_has_no_interval_says_why():
     assert alike["low"].isna().all()
     assert alike["note"].str.contains("no two votes on an item differ").all()
     constant = vp.agreement(long(np.array([[0, 0], [0, 1], [0, 0]]))).set_index("measure").loc["cohen-kappa"]
-    assert constant["note"].startswith("nothing varies between the items")
+    assert constant["note"].startswith("nothing varies between items")
 
 
 def test_few_items_are_said_beside_alpha():
@@ -255,7 +255,7 @@ def test_more_pairs_than_200_workers_have_are_left_out_and_said():
     votes = pd.DataFrame({"item": item, "worker": worker, "label": np.random.default_rng(0).integers(0, 2, 606)})
     found = vp.agreement(votes)
     assert found["measure"].tolist() == ["krippendorff-alpha", "fleiss-kappa", "gwet-ac1"]
-    left_out = "Cohen's kappa of the 20,301 pairs is left out, as there are over 20,000: choose fewer workers"
+    left_out = "Cohen's kappa is left out: the 20,301 pairs are over 20,000; choose fewer workers"
     assert found["note"].str.endswith(left_out).tolist() == [True, False, False]
     few = votes[votes["worker"] < 4]
     assert (vp.agreement(few)["measure"] == "cohen-kappa").sum() == 6

@@ -125,9 +125,12 @@ def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
     rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters)]
     shared = _shared(matrix)
     n_pairs = int(np.count_nonzero(shared))
+    too_many = (
+        f"Cohen's kappa of the {n_pairs:,} pairs is left out, as there are over {MAX_PAIRS:,}: choose fewer workers"
+    )
     if n_pairs <= MAX_PAIRS:
         rows += _of_pairs(matrix, votes, clusters, shared)
-    of_table = (left_out, *dependent, "" if n_pairs <= MAX_PAIRS else _too_many(n_pairs))
+    of_table = (left_out, *dependent, "" if n_pairs <= MAX_PAIRS else too_many)
     rows[0] = (*rows[0][:-1], "; ".join(filter(None, (rows[0][-1], *of_table))))
     columns_of_text = dict.fromkeys(("worker_a", "worker_b", "note"), "str")
     table = AgreementTable(pd.DataFrame(rows, columns=AGREEMENT_COLUMNS).astype(columns_of_text))
@@ -208,12 +211,7 @@ def _n_claims(chosen: npt.NDArray[np.bool_], clusters: AnyClusters) -> int:
 def _shared(matrix: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which pairs of workers have a unit in common, of shape (workers, workers), each pair once."""
     voted = (matrix >= 0).astype(np.float64)
-    shared: npt.NDArray[np.bool_] = np.triu(voted.T @ voted, k=1) > 0
-    return shared
-
-
-def _too_many(n_pairs: int) -> str:
-    return f"Cohen's kappa of the {n_pairs:,} pairs is left out, as there are over {MAX_PAIRS:,}: choose fewer workers"
+    return np.asarray(np.triu(voted.T @ voted, k=1) > 0)
 
 
 def _of_pairs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from verifyplan.analysis.result_columns_comparison import COMPARISON_TABLES, RATE_TABLES
+from verifyplan.analysis.result_columns_comparison import COMPARISON_TABLES, RATE_TABLES, interval_ends
 from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES
 from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
 from verifyplan.columns import Column, Columns
@@ -14,8 +14,7 @@ def with_interval(name: str, meaning: str, of: str) -> Columns:
     """Return the columns of a figure with its 95 % interval and its n, which counts what `of` says."""
     return (
         Column(name, "number", meaning),
-        Column(f"{name}_low", "number", f"low end of the 95 % interval of `{name}`"),
-        Column(f"{name}_high", "number", f"high end of the 95 % interval of `{name}`"),
+        *interval_ends(name),
         Column(f"{name}_n", "whole", f"n of `{name}`: {of}"),
     )
 
@@ -32,8 +31,7 @@ def _counted_share(kind: Literal["whole", "number"], count: str, n: str) -> Colu
         Column("count", kind, count),
         Column("n", kind, n),
         Column("share", "number", "`count` / `n`; missing where n is 0"),
-        Column("low", "number", "low end of the 95 % interval of `share`, clustered by run and claim (rule F1)"),
-        Column("high", "number", "high end of it"),
+        *interval_ends(),
     )
 
 
@@ -89,8 +87,7 @@ _FLIPS: dict[str, Columns] = {
             "the share; or how many independent votes the panel is worth on the items that `panel` takes (F3a), of how "
             "many `votes`",
         ),
-        Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
-        Column("high", "number", "high end of it"),
+        *interval_ends(),
         Column("n", "whole", "votes, items or pairs of votes"),
     ),
     "flips.differences": (
@@ -98,8 +95,7 @@ _FLIPS: dict[str, Columns] = {
             "measure", "text", "`conformity`, `capitulation`, `persuasion` (rule F3b), or one of `rounds`", key=True
         ),
         Column("value", "number", "one share minus another; of the measures of rounds, last minus first"),
-        Column("low", "number", "low end of its 95 % interval by linearised variance of clusters (rule F1)"),
-        Column("high", "number", "high end of it"),
+        *interval_ends(),
         Column("n", "whole", "the items that count in either share"),
         Column("first", "number", "the first share; of the measures of rounds in the items' first round, same items"),
         Column("second", "number", "the second share, from which the first is taken"),
@@ -192,8 +188,7 @@ _INFLUENCE: Columns = (
     Column("with_all", "number", "its value with the votes of all workers; of `changed` 0"),
     Column("without", "number", "its value without the worker"),
     Column("difference", "number", "without minus with all"),
-    Column("difference_low", "number", "low end of its 95 % interval: clustered t, of `changed` Wilson (rule F1)"),
-    Column("difference_high", "number", "high end of that interval"),
+    *interval_ends("difference", "clustered t, of `changed` Wilson (rule F1)"),
     Column(
         "n", "whole", "decisions of both shares, of majorities with votes in both; of `changed` those on which it votes"
     ),
@@ -220,16 +215,14 @@ _JUDGE_ORDER: Columns = (
     Column("accuracy", "number", "how right that majority is on the items on which the judges were ordered"),
     *with_interval("held_out", "how right the majority of so many judges is that were ordered on other items", "items"),
     Column("gain", "number", "held_out minus held_out of the row before"),
-    Column("gain_low", "number", "low end of the 95 % interval of `gain`"),
-    Column("gain_high", "number", "high end of the 95 % interval of `gain`"),
+    *interval_ends("gain"),
     Column("cost_share", "number", "the cost of these judges as a share of that of all"),
 )
 _SIZE_CURVE: Columns = (
     Column("size", "whole", "the number of judges drawn from the panel", key=True),
     *with_interval("accuracy", "how right their majority is, over all ways to draw them; ties shared", "items"),
     Column("change", "number", "accuracy minus that of the majority of all, on the items with so many votes"),
-    Column("change_low", "number", "low end of the 95 % interval of `change`"),
-    Column("change_high", "number", "high end of the 95 % interval of `change`"),
+    *interval_ends("change"),
 )
 _PANEL: Columns = (
     Column(
@@ -248,8 +241,7 @@ _PANEL: Columns = (
         key=True,
     ),
     Column("value", "number", "the figure"),
-    Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
-    Column("high", "number", "high end of its 95 % interval"),
+    *interval_ends(),
     Column("n", "whole", "items, votes or pairs of votes that it is taken of"),
     Column("cost", "number", "mean cost of an item, for accuracies; each vote counts 1 where costs are not known"),
 )
@@ -365,13 +357,11 @@ _AGREEMENT: Columns = (
     Column("worker_a", "text", "the first worker of a pair; missing where the measure is of all workers"),
     Column("worker_b", "text", "the second worker of a pair"),
     Column("value", "number", "1: all agree; 0: as by chance; missing where all votes are one label"),
-    Column(
-        "low",
-        "number",
-        "low end of the 95 % interval: linearised, summed by cluster (runs; items that repeat over runs; both), with "
+    *interval_ends(
+        "",
+        "linearised, summed by cluster (runs; items that repeat over runs; both), with "
         "a t quantile on the logarithm of 1 - value; missing where no votes on an item differ",
     ),
-    Column("high", "number", "high end of the 95 % interval"),
     Column("n", "whole", "the items, run by run, with two votes or more; of a pair those that both voted on"),
     Column(
         "note",

@@ -24,10 +24,12 @@ _METRICS = (
 _RIGHT = "right (held and true, or not held and false; the accuracy)"
 
 
-def _ends(of: str, method: str) -> Columns:
+def interval_ends(of: str = "", method: str = "clustered by run and claim (rule F1)") -> Columns:
+    """Return the columns of the ends of a figure's 95 % interval; `method` says how it is computed."""
+    low, high = (f"{of}_low", f"{of}_high") if of else ("low", "high")
     return (
-        Column(f"{of}_low" if of else "low", "number", f"low end of the 95 % interval: {method}"),
-        Column(f"{of}_high" if of else "high", "number", "high end of it"),
+        Column(low, "number", f"low end of the 95 % interval: {method}"),
+        Column(high, "number", "high end of it"),
     )
 
 
@@ -37,7 +39,7 @@ COMPARISON_TABLES: dict[str, Columns] = {
             "metric", "text", f"each class (its share), held, {_METRICS}; {_RIGHT}; changed (class differs)", key=True
         ),
         Column("CONDITION", "number", "the metric under the condition of that name; missing where its n is 0"),
-        *_ends("CONDITION", _SHARE),
+        *interval_ends("CONDITION", _SHARE),
         Column("CONDITION_n", "whole", "what the share is taken of; of f1 the findings whose truth is known"),
         Column(
             "difference",
@@ -45,13 +47,13 @@ COMPARISON_TABLES: dict[str, Columns] = {
             "that of the other condition minus that of the first (with three or more: `difference_NAME` for each); of "
             "`changed` the share of findings whose class differs, with the interval of a share",
         ),
-        *_ends("difference", _DIFFERENCE),
+        *interval_ends("difference", _DIFFERENCE),
     ),
     "bounds": (
         Column("condition", "text", "the name of the condition", key=True),
         Column("metric", "text", f"each class (its share), held, {_METRICS}", key=True),
         Column("value", "number", "the metric by the votes that were cast"),
-        *_ends("", "from the low end at `low_bound` to the high end at `high_bound`, each as in `summary`"),
+        *interval_ends("", "from the low end at `low_bound` to the high end at `high_bound`, each as in `summary`"),
         Column("low_bound", "number", "the lowest value that the votes never cast allow (Manski 1990; rule R4)"),
         Column("high_bound", "number", "the highest value that they allow"),
         Column("n", "whole", "what the share is taken of by the votes that were cast"),
@@ -69,13 +71,13 @@ COMPARISON_TABLES: dict[str, Columns] = {
         Column("classification", CLASSIFICATIONS, "the class", key=True),
         Column("n", "whole", "the findings of the class under the condition"),
         Column("share", "number", "their share of all findings"),
-        *_ends("", _SHARE),
+        *interval_ends("", _SHARE),
     ),
     "truth": (
         Column("condition", "text", "the name of the condition", key=True),
         Column("metric", "text", _METRICS, key=True),
         Column("value", "number", "the metric; missing where n is 0"),
-        *_ends("", _SHARE),
+        *interval_ends("", _SHARE),
         Column("n", "whole", "what the share is taken of; of f1 the findings whose truth is known"),
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verifyplan.analysis.result_columns_comparison import interval_ends
 from verifyplan.columns import Column, Columns
 from verifyplan.protocol.records import CONVERGENCE_STATUSES, SEVERITIES, STATUSES
 from verifyplan.protocol.vote import CLASSIFICATIONS
@@ -27,8 +28,7 @@ SHARE: Columns = (
     Column("n", "whole", "what is counted"),
     Column("found", "whole", "those of `n` of which the measure is true"),
     Column("rate", "number", "`found` / `n`; missing where n is 0"),
-    Column("low", "number", "low end of the 95 % interval of `rate`, clustered by plan (rule F1)"),
-    Column("high", "number", "high end of it"),
+    *interval_ends("", "clustered by plan (rule F1)"),
 )
 """The columns of a share over plan runs."""
 

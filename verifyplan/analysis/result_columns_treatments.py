@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verifyplan.analysis.result_columns_comparison import interval_ends
 from verifyplan.columns import Column, Columns
 from verifyplan.protocol.vote import CLASSIFICATIONS
 from verifyplan.protocol.voting_rules import VotingRules
@@ -27,8 +28,7 @@ _CHANGE: Columns = (
 def _share(name: str, meaning: str) -> Columns:
     return (
         Column(f"{name}_share", "number", f"share of all findings {meaning}"),
-        Column(f"{name}_low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
-        Column(f"{name}_high", "number", "high end of it"),
+        *interval_ends(name),
     )
 
 
@@ -50,8 +50,7 @@ _SEARCHED: Columns = (
     Column("preset", "text", "the preset that has these rules, if there is one"),
     Column("digest", "text", "the digest of the rules, as in the logs of live runs under them"),
     Column("value", "number", "the quality of the search, by the votes that were cast; missing where its n is 0"),
-    Column("low", "number", "low end of the 95 % interval of `value`, clustered by run and claim (rule F1)"),
-    Column("high", "number", "high end of it"),
+    *interval_ends(),
     Column("low_bound", "number", "the lowest value that votes allow which the rules ask for and were never cast"),
     Column("high_bound", "number", "the highest value that they allow"),
     Column("lowest", "number", "low end of an interval that contains the 95 % intervals of value and bounds"),
@@ -93,8 +92,7 @@ _RECOMMENDED: Columns = (
         "number",
         "the quality, or a difference, positive where it is better; as `low` and `high` the median of five halvings",
     ),
-    Column("low", "number", "low end of the 95 % interval, clustered by run and claim (rule F1)"),
-    Column("high", "number", "high end of it"),
+    *interval_ends(),
     Column("n", "whole", "the denominator; of f1 the findings whose truth is known; of differences those that count"),
     Column(
         "p_value",
@@ -182,8 +180,7 @@ TREATMENT_TABLES: dict[str, Columns] = {
         Column("votes", "whole", "votes that the rules ask for, lost ones too"),
         Column("calls", "whole", "calls that ask for them: of a worker in a round, about at least one finding"),
         Column("saved", "number", "share of the votes of `all votes` that are not asked for"),
-        Column("saved_low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
-        Column("saved_high", "number", "high end of it"),
+        *interval_ends("saved"),
         Column("calls_saved", "number", "share of the calls of `all votes` that are not made"),
         Column("n_class_changed", "whole", "findings whose class differs from that of all votes"),
         Column("n_held_changed", "whole", "those of them that are held and were not, or the other way"),
@@ -195,11 +192,9 @@ TREATMENT_TABLES: dict[str, Columns] = {
         Column("stop", "text", "what stops", key=True),
         Column("metric", "text", "the metric; those of truth where some findings' truth is known", key=True),
         Column("value", "number", "the metric under this stop"),
-        Column("low", "number", "low end of its 95 % interval, clustered by run and claim (rule F1)"),
-        Column("high", "number", "high end of it"),
+        *interval_ends(),
         Column("difference", "number", "`value` minus that of all votes"),
-        Column("difference_low", "number", "low end of its 95 % interval"),
-        Column("difference_high", "number", "high end of it"),
+        *interval_ends("difference"),
         Column("n", "whole", "the denominator of `value`"),
     ),
 }

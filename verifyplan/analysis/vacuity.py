@@ -49,7 +49,8 @@ class Vacuity:
             name = len(self.table) > 1
             lines = [f"{row.run_id}: {row.in_words}" if name else row.in_words for row in self.table.itertuples()]
         else:
-            lines = [f"{_MEASURES[str(row.measure)]}: {_share(row)}" for row in self.shares.itertuples() if row.n]
+            shares = ((row["measure"], Share(*row[list(Share._fields)])) for _, row in self.shares.iterrows())
+            lines = [f"{_MEASURES[measure]}: {share}" for measure, share in shares if share.n]
             if silent := self.table.loc[self.table["rests_on"].isin(("silence", "sizing")), "run_id"].tolist():
                 lines.append(f"rest on silence: {listed(silent)}")
         return "\n".join([*map(str, lines), *self.notes])
@@ -71,10 +72,6 @@ _MEASURES = {
     "turned-by-withdrawn": "verdicts that would be others if withdrawn challenges were open",
 }
 """The shares over runs, in words."""
-
-
-def _share(row: Any) -> Share:
-    return Share(*(getattr(row, name) for name in Share._fields))
 
 
 def in_words(row: dict[Any, Any]) -> str:

@@ -230,7 +230,7 @@ def test_repeated_votes_follow_the_policy():
     assert vp.aggregate(table, duplicates="last").posteriors["y"].tolist() == [1]
     every = vp.aggregate(table, duplicates="all")
     assert every.posteriors["y"].tolist() == [2 / 3]
-    assert every.notes[0] == "1 vote of workers that had labelled the item before in the same round, all counted"
+    assert every.notes[0] == "1 vote by workers who had labelled the item before in the same round, all counted"
     with pytest.raises(vp.errors.TableError, match="'a' labels item 'p' a second time"):
         vp.aggregate(table)
 

@@ -278,7 +278,7 @@ def test_answers_by_chance_conform_and_the_notes_say_so():
     found = vp.flips(items(*(table(*("".join(rng.choice(list("aaab"), 5)) for _ in range(2))) for _ in range(200))))
     row = difference(found, "conformity")
     assert row["low"] < 0.5 < row["high"]  # .75 of the minority's answers become a, .25 of the majority's b
-    assert any(note.startswith("Answers that vary by chance move toward the majority, too") for note in found.notes)
+    assert any(note.startswith("Answers that vary by chance also move toward the majority") for note in found.notes)
 
 
 def test_nothing_changes():

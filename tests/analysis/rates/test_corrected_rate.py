@@ -68,7 +68,7 @@ def test_an_interval_beyond_its_range_is_no_rate(upheld, side):
     assert np.isnan([found.value, found.low, found.high, found.standard_error]).all()
     assert found.rates.set_index("estimate").loc["corrected", ["value", "low", "high"]].isna().all()
     assert "corrected: not known" in str(found)
-    assert f"{side}, where no rate lies: the panel seems to err otherwise on these items" in str(found)
+    assert f"{side}, which no rate can be: the panel seems to err differently on these items" in str(found)
 
 
 def test_labels_that_may_be_chosen_by_truth_are_not_compared_in_width():

@@ -312,7 +312,7 @@ def test_unknown_qualities_and_costs_are_refused(settings, message):
 def test_without_truth_the_error_says_what_to_do():
     votes = pd.DataFrame({"item": "F", "who": ["a", "b"], "says": ["agree", "disagree"]})
     runs = vp.from_votes(votes, item="item", worker="who", verdict="says")
-    with pytest.raises(SettingsError, match=r"no finding's truth is known.*with_truth"):
+    with pytest.raises(SettingsError, match=r"no finding has a known truth.*with_truth"):
         vp.search_rules(runs)
 
 

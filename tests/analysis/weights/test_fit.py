@@ -286,7 +286,7 @@ def test_a_constant_dimension_weighs_nothing_and_nothing_is_known_of_it():
     found = weights.fit(judged().assign(depth=2.0), "overall")
     assert told(found).loc["depth", "weight"] == 0
     assert told(found).loc["depth", ["low", "high"]].isna().all()
-    assert "depth is constant: its weight is 0 as nothing can be learnt about it" in notes(found)
+    assert "depth is constant: nothing can be learnt about it, so its weight is 0" in notes(found)
     assert "At 0, the least that is allowed: depth" not in notes(found)
     assert "depth: 0.000 [not known]" in str(found)
     assert found.exact()["depth"] == 0
@@ -309,7 +309,7 @@ def test_doubts_of_the_sample_and_the_weights_are_told():
     assert "The sample is small: 40 plans for 4 weights" in told_of
     assert "Green (1991) asks for 104 and one for each, here 108" in told_of
     assert "There are 20 groups: with fewer than 20 to 50 (Cameron and Miller 2015)" in told_of
-    assert "The folds are 20, not 50" in told_of
+    assert "There are 20 folds, not 50" in told_of
     assert small.folds == 20
     large = weights.fit(judged(108, noise=0.1), "overall")
     assert "small" not in notes(large)

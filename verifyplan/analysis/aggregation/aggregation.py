@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from verifyplan.analysis.aggregation.vote_counts import Floats, Ints, VoteCounts
 from verifyplan.analysis.aggregation.weighted_votes import Ties, highest
 from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
 from verifyplan.analysis.clusters import clusters_of_units
-from verifyplan.analysis.result_words import share_words
+from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.coded_columns import Coded, coded
@@ -98,9 +97,8 @@ class Aggregation:
 
     def _repr_html_(self) -> str:
         """Return the words, the first labels and the workers for a notebook; every text is shown as text."""
-        words = escape(str(self)).replace("\n", "<br>")
-        tables = "".join(table.head(10).to_html(index=False, na_rep="-") for table in (self.labels, self.workers))
-        return f"<p>{words}</p><p>The first rows of .labels and .workers:</p>{tables}"
+        words = f"{self}\nThe first rows of .labels and .workers:"
+        return words_and_tables(words, self.labels.head(10), self.workers.head(10))
 
 
 def right_shares(posteriors: Floats, truth: Ints, ties: Ties) -> tuple[Floats, Floats]:

@@ -95,14 +95,15 @@ def _poisson_binomial(answers: PanelAnswers, classes: Ints) -> Independent:
     n_units, n_judges = correct.shape
     expected = np.zeros(n_units)
     residuals = np.zeros(n_units)
-    for members in _members(classes):
+    for number in range(int(classes.max()) + 1):
+        members = np.flatnonzero(classes == number)
         cast = voted[members].sum(axis=0)
         accuracy = correct[members].sum(axis=0) / np.maximum(cast, 1)
         patterns, pattern = np.unique(voted[members], axis=0, return_inverse=True)
         pattern = pattern.ravel()
         slopes = np.zeros(n_judges)
-        for number, voters in enumerate(patterns):
-            alike = members[pattern == number]
+        for place, voters in enumerate(patterns):
+            alike = members[pattern == place]
             expected[alike], slope = _right_by_chance(accuracy[voters])
             slopes[voters] += len(alike) * slope
         per_vote = slopes / np.maximum(cast, 1)
@@ -152,7 +153,3 @@ def _drawn(answers: PanelAnswers, classes: Ints, seed: int) -> Independent:
     residuals = np.bincount(unit, weights=credit - mean_of_group[group], minlength=n_units)
     mean = float(expected.mean())
     return Independent(mean, (residuals + expected - mean) / n_units)
-
-
-def _members(classes: Ints) -> list[Ints]:
-    return [np.flatnonzero(classes == number) for number in range(int(classes.max()) + 1)]

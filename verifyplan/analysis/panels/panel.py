@@ -102,7 +102,9 @@ def panel(
         order = judge_order(answers, parts) if answers.can_be_ordered else None
         figures = dict(_figures(answers, found, correlation, best, order, seed))
     kept = _kept(answers, order, figures)
-    summary = _summary(figures, {} if best is None else _costs(answers, best, order))
+    costs = {} if best is None else _costs(answers, best, order)
+    rows = [(name, *figure, costs.get(name, np.nan)) for name, figure in figures.items()]
+    summary = pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "cost"])
     judges = judges_table(answers, found)
     return PanelWorth(
         judges=judges,
@@ -201,11 +203,6 @@ def _costs(answers: PanelAnswers, best: BestJudge, order: JudgeOrder | None) -> 
             ("smaller-panel", "smaller-panel-in-sample"), float(by_judge[order.order[: order.kept]].sum())
         )
     return {name: float(value) for name, value in costs.items()}
-
-
-def _summary(figures: dict[str, Interval], costs: dict[str, float]) -> pd.DataFrame:
-    rows = [(name, *found, costs.get(name, np.nan)) for name, found in figures.items()]
-    return pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "cost"])
 
 
 def _kept(answers: PanelAnswers, order: JudgeOrder | None, figures: dict[str, Interval]) -> tuple[str, ...]:

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from verifyplan.analysis.cluster_intervals import (
-    LEVEL,
     Interval,
-    clustered_variance,
     difference_interval,
     share_interval,
 )
 from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.panels.error_correlation import linear_interval
 from verifyplan.analysis.rates.judged_items import Floats, JudgedItems
 from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.errors import InputError, Problem
@@ -117,9 +115,7 @@ def mean_interval(values: Floats, clusters: Clusters, *, share: bool) -> Interva
     if share:
         return share_interval(values, np.ones(n), clusters)
     value = float(values.mean())
-    variance, degrees = clustered_variance((values - value) / n, clusters)
-    half = float(stdtrit(degrees, (1 + LEVEL) / 2)) * float(np.sqrt(variance))
-    return Interval(value, value - half, value + half, n)
+    return linear_interval(value, (values - value) / n, clusters)
 
 
 def check_samples(items: JudgedItems, name: str) -> None:

@@ -22,6 +22,8 @@ from verifyplan.text import counted, is_or_are, short_repr
 
 Floats = npt.NDArray[np.float64]
 
+_LISTS = (Sequence, pd.Series, pd.Index, np.ndarray)
+
 
 @with_field_docs
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ def judged_items(data: Any, truth: Any, clusters: Any, positive: str | None, at:
     if isinstance(data, PanelVotes):
         _refuse("votes bring their own", truth=truth, clusters=clusters)
         items = _of_votes(data.at(at), positive)
-    elif truth is None and _is_list(data):
+    elif truth is None and isinstance(data, _LISTS) and not isinstance(data, str | bytes):
         fix = "give predictions and truth, one value an item each, None where the truth is not known"
         raise InputError(Problem("truth", "is missing, and a list of predictions does not include it", fix))
     elif truth is None:
@@ -92,10 +94,6 @@ def _refuse(reason: str, **arguments: object) -> None:
     ]
     if problems:
         raise InputError(problems)
-
-
-def _is_list(data: Any) -> bool:
-    return isinstance(data, Sequence | pd.Series | pd.Index | np.ndarray) and not isinstance(data, str | bytes)
 
 
 def _of_runs(runs: Runs) -> JudgedItems:
@@ -124,18 +122,15 @@ def _of_votes(votes: PanelVotes, positive: str | None) -> JudgedItems:
     truth: Floats = np.full(len(total), np.nan)
     truth[votes.truth >= 0] = votes.truth[votes.truth >= 0] == label
     ties = int(np.sum((total > 0) & (2 * for_label == total)))
+    several = votes.units["item"].duplicated().any() or votes.units["run"].nunique() > 1
     tied = f"{counted(ties, 'item')} {is_or_are(ties)} tied, and count as one half." if ties else ""
     return JudgedItems(
         prediction=majority,
         truth=truth,
-        clusters=clusters_of_units(votes) if votes.units["item"].duplicated().any() or _runs(votes) > 1 else None,
+        clusters=clusters_of_units(votes) if several else None,
         synthetic=votes.synthetic,
         notes=(f"The rate is that of {votes.labels[label]!r}, by the majority of votes.", *([tied] if tied else [])),
     )
-
-
-def _runs(votes: PanelVotes) -> int:
-    return int(votes.units["run"].nunique())
 
 
 def _of_arrays(predictions: Any, truth: Any, clusters: Any) -> JudgedItems:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.special import stdtrit
 
 from verifyplan.analysis.cluster_intervals import LEVEL, Interval
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.result_words import words_and_tables
 from verifyplan.analysis.study_design.run_differences import Floats, run_differences
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
@@ -71,8 +71,7 @@ class Monitor:
 
     def _repr_html_(self) -> str:
         """Return the last ten looks for a notebook; every text is shown as text."""
-        table = self.looks.tail(10).to_html(index=False, float_format="{:.3f}".format)
-        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{table}"
+        return words_and_tables(str(self), self.looks.tail(10))
 
 
 def monitor(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.special import fdtri, stdtr, stdtrit
 
 from verifyplan.analysis.cluster_intervals import LEVEL, Interval, share_interval
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.result_words import words_and_tables
 from verifyplan.analysis.study_design.run_differences import RunDifferences, run_differences
 from verifyplan.analysis.study_design.sample_size import (
     ASSUMED_ICC,
@@ -96,10 +96,7 @@ class Power:
 
     def _repr_html_(self) -> str:
         """Return power and needed runs for a notebook; every text is shown as text."""
-        tables = "".join(
-            table.to_html(index=False, float_format="{:.2f}".format) for table in (self.needed, self.by_runs)
-        )
-        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>{tables}"
+        return words_and_tables(str(self), self.needed, self.by_runs)
 
 
 def power(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
 from verifyplan.analysis.cluster_intervals import LEVEL
+from verifyplan.analysis.result_words import words_and_tables
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
 
@@ -66,8 +66,7 @@ class SampleSize:
     def _repr_html_(self) -> str:
         """Return the needed runs for a notebook."""
         first, *_ = str(self).splitlines()
-        words = "<br>".join(map(escape, (first, *self.notes)))
-        return f"<p>{words}</p>{self.needed.drop(columns=['low', 'high']).to_html(index=False)}"
+        return words_and_tables("\n".join([first, *self.notes]), self.needed.drop(columns=["low", "high"]))
 
 
 def sample_size(

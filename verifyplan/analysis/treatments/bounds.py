@@ -131,8 +131,7 @@ BOUNDS_COLUMNS = ["metric", "value", "low", "high", "low_bound", "high_bound", "
 
 def held_states(bounds: ClassBounds) -> Array:
     """Return NOT_HELD, EITHER or HELD_SURELY for each finding, from the bounds of its class."""
-    states: Array = IS_HELD[bounds.low].astype(np.int64) + IS_HELD[bounds.high]
-    return states
+    return np.asarray(IS_HELD[bounds.low].astype(np.int64) + IS_HELD[bounds.high])
 
 
 def metric_bounds(classes: Array, bounds: ClassBounds, truth: Array, clusters: Clusters) -> pd.DataFrame:

@@ -89,8 +89,7 @@ class PartVotes:
     @property
     def could_go_on(self) -> Bools:
         """Whether the rules allow a finding more rounds than were held."""
-        more: Bools = self.part.executed < self.part.allowed
-        return more
+        return np.asarray(self.part.executed < self.part.allowed)
 
     @property
     def _rules(self) -> VotingRules:

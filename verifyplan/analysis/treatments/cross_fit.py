@@ -64,8 +64,7 @@ class WorstOutcomes:
 
     def classes(self, k: int) -> npt.NDArray[np.uint8]:
         """Return the class of each finding under the k-th rules."""
-        classes: npt.NDArray[np.uint8] = _WORST[self.truth, self.recorded.packed(k)]
-        return classes
+        return np.asarray(_WORST[self.truth, self.recorded.packed(k)])
 
     def counts(self, groups: Ints, n_groups: int) -> Ints:
         """Return findings counted by rules, group, truth and class, as `RuleOutcomes.counts` does."""
@@ -183,8 +182,7 @@ class CrossFit:
 
         A metric that a half does not define loses against any other.
         """
-        chosen: Ints = self._best_so_far[n_cheapest - 1]
-        return chosen
+        return np.asarray(self._best_so_far[n_cheapest - 1])
 
     def always(self, rule: int) -> Choice:
         """Return the same rule for every half."""
@@ -250,8 +248,7 @@ class CrossFit:
         first, second = (self._classes_under(int(rule)) for rule in both)
         classes = np.where(self.units.second_half[split][self.units.unit], second, first)
         known = classes != NO_CLASS
-        added: Floats = cells[self.outcomes.truth, np.where(known, classes, 0)] * known
-        return added
+        return np.asarray(cells[self.outcomes.truth, np.where(known, classes, 0)] * known)
 
     def _classes_under(self, rule: int) -> npt.NDArray[np.uint8]:
         if rule not in self._classes:

@@ -108,19 +108,14 @@ def finding_table(changes: list[Change], classes: Ints, findings: pd.DataFrame) 
                 kind=kind,
                 taken_as=taken_as,
                 n_deciding=effect.n_deciding[rows],
-                **{
-                    name: _names(of)
-                    for name, of in (("classification", classes[rows]), ("worst", worst), ("best", best))
-                },
+                classification=pd.Categorical.from_codes(classes[rows], dtype=CLASS_TYPE),
+                worst=pd.Categorical.from_codes(worst, dtype=CLASS_TYPE),
+                best=pd.Categorical.from_codes(best, dtype=CLASS_TYPE),
                 held_changes=held[rows],
                 goes_on=effect.goes_on[rows],
             )
         )
     return pd.concat(tables, ignore_index=True)
-
-
-def _names(classes: Ints) -> pd.Categorical[Any]:
-    return pd.Categorical.from_codes(classes, dtype=CLASS_TYPE)
 
 
 def worker_table(

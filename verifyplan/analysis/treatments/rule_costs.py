@@ -193,8 +193,7 @@ class _PartCosts:
         called = here.groupby(_GROUP, observed=True).size().reindex(at).notna()
         mean = here[measure].sum(skipna=False) / here["items"].sum()
         elsewhere = of_run if np.isnan(mean) else np.where(np.isnan(of_run), np.nan, mean)
-        price: Floats = np.where(called, _per_item(here, _GROUP, measure).reindex(at), elsewhere)
-        return price
+        return np.asarray(np.where(called, _per_item(here, _GROUP, measure).reindex(at), elsewhere))
 
 
 def _per_item(usage: pd.DataFrame, by: list[str], measure: str) -> pd.Series[float]:

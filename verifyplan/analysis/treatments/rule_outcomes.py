@@ -60,8 +60,7 @@ N_PACKED = N_CLASSES << N_CLASSES
 
 def either_held(packed: Ints) -> Ints:
     """Return NOT_HELD, EITHER or HELD_SURELY by packed outcomes."""
-    states: Ints = _EITHER_HELD[packed // N_CLASSES]
-    return states
+    return np.asarray(_EITHER_HELD[packed // N_CLASSES])
 
 
 class Walk(NamedTuple):
@@ -179,8 +178,7 @@ class RuleOutcomes:
 
     def censored(self, k: int) -> Bools:
         """Return whether unseen votes could give a finding another class."""
-        different: Bools = self.low(k) != self.high(k)
-        return different
+        return np.asarray(self.low(k) != self.high(k))
 
     def packed(self, k: int, walks: Sequence[Walk] | None = None) -> npt.NDArray[np.uint8]:
         """Return class + N_CLASSES x set of classes within reach of each finding; N_PACKED where there is no class.

@@ -145,8 +145,7 @@ class QualityMeasure:
 
 def _held_if_unseen(truth: int) -> Bools:
     """Return which kinds are held if unseen votes hold the findings of one truth, and no others."""
-    held: Bools = (_KIND_STATE == HELD_SURELY) | ((_KIND_STATE == EITHER) & (truth == _TRUTH))
-    return held
+    return np.asarray((_KIND_STATE == HELD_SURELY) | ((_KIND_STATE == EITHER) & (truth == _TRUTH)))
 
 
 def _adds(part: Floats, whole: Floats, held: Bools) -> tuple[Floats, Floats]:

@@ -152,7 +152,8 @@ def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     17
     """
     workers = _roster(runs)
-    n_rounds = min(_last_round(runs), MAX_ROUNDS)
+    last = max(int(part["round"].max()) if len(part) else 1 for part in runs.votes_by_part(["round"]))
+    n_rounds = min(last, MAX_ROUNDS)
     rounds: list[Fields] = [{"max_rounds": number} for number in range(1, n_rounds + 1)]
     modes = _modes(runs)
     core = [*modes, {"aggregate": "majority"}]
@@ -161,10 +162,6 @@ def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     stops: list[Fields] = [{}, {"stop": {"margin": 1}}, *([{"stop": {"margin": 2}}] if len(workers) > 2 else [])]
     judges = [*core, *_other_judges(runs, modes, n_rounds)]
     return _each_once([todays_rules(runs), *_all(rounds, core, subsets), *_all(rounds, judges, quorums, stops)])
-
-
-def _last_round(runs: RunSet) -> int:
-    return max(int(part["round"].max()) if len(part) else 1 for part in runs.votes_by_part(["round"]))
 
 
 def _any(runs: RunSet, column: str, value: bool | str | None = None) -> bool:

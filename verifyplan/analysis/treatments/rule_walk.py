@@ -46,14 +46,12 @@ def joint(point: Ints, reach: Ints) -> Ints:
     """Return outcomes from those by the votes cast, a bit each, and the sets of those within reach."""
     kind = np.zeros(N_SETS, dtype=np.int64)
     kind[1 << np.arange(N_KINDS)] = np.arange(N_KINDS)
-    states: Ints = kind[point] * N_SETS + reach
-    return states
+    return np.asarray(kind[point] * N_SETS + reach)
 
 
 def first_states(outcomes: Ints, order: Order) -> Ints:
     """Return the states after the first round, shifted, of each outcome that it can have."""
-    states: Ints = _steps(order)[(_BEFORE << STATE_BITS) + outcomes]
-    return states
+    return np.asarray(_steps(order)[(_BEFORE << STATE_BITS) + outcomes])
 
 
 def next_states(states: Ints, outcomes: Ints, order: Order) -> Ints:
@@ -87,15 +85,13 @@ def states_after(before: Ints, outcome: Ints, order: Order) -> Ints:
 def classes_of(states: Ints) -> Ints:
     """Return the set of classes of findings after their last round, by the set of their states."""
     carried, unvoted = states & CARRIES > 0, states & HAS_NO_VOTES > 0
-    classes: Ints = (states & ANY_CLASS) | np.where(carried, 1 << _CONTESTED, 0) | np.where(unvoted, 1 << _UNIQUE, 0)
-    return classes
+    return np.asarray((states & ANY_CLASS) | np.where(carried, 1 << _CONTESTED, 0) | np.where(unvoted, 1 << _UNIQUE, 0))
 
 
 def _packed() -> npt.NDArray[np.uint8]:
     kind, sets = np.divmod(np.arange(N_STATES), N_SETS)
     final = np.array([*range(N_CLASSES), _CONTESTED, _UNIQUE])[kind]
-    packed: npt.NDArray[np.uint8] = (final + N_CLASSES * classes_of(sets)).astype(np.uint8)
-    return packed
+    return np.asarray((final + N_CLASSES * classes_of(sets)).astype(np.uint8))
 
 
 PACKED = _packed()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from html import escape
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import interval
+from verifyplan.analysis.result_words import words_and_tables
 from verifyplan.analysis.weights.fit_inputs import FitInputs, PerPlan, prepare_inputs
 from verifyplan.analysis.weights.least_squares import (
     cross_validated,
@@ -114,7 +114,7 @@ class WeightFit:
 
     def _repr_html_(self) -> str:
         """Return the fit for a notebook; every text is shown as text."""
-        return f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"
+        return words_and_tables(str(self))
 
 
 GREEN = 104
@@ -269,7 +269,7 @@ def _notes_on_sample(n: int, left_out: int, dimensions: int, groups: int | None)
 def _notes_on_dimensions(x: Floats, names: Sequence[str], constant: Sequence[str]) -> Iterator[str]:
     """Yield notes on dimensions that the sample says nothing of, or cannot tell from the others."""
     for name in constant:
-        yield f"{name} is constant: its weight is 0 as nothing can be learnt about it, which says nothing of how it matters."
+        yield f"{name} is constant: nothing can be learnt about it, so its weight is 0, even if it matters."
     for first, other in combinations(range(len(names)), 2):
         if np.allclose(x[:, first], x[:, other]):
             yield (

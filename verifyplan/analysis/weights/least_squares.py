@@ -40,8 +40,7 @@ class Fitted(NamedTuple):
 
     def predict(self, x: Floats, sample: npt.NDArray[np.int64]) -> Floats:
         """Return the prediction for each row by the fit of its sample."""
-        predicted: Floats = self.intercept[sample] + (x * self.slopes[sample]).sum(axis=1)
-        return predicted
+        return np.asarray(self.intercept[sample] + (x * self.slopes[sample]).sum(axis=1))
 
 
 class Resampled(NamedTuple):
@@ -95,8 +94,7 @@ def simplex(sums: Floats) -> Fitted:
 def _one_sign(design: Floats, target: Floats) -> Floats:
     rising, missed = nnls(design, target, maxiter=_MAX_STEPS)
     falling, missed_falling = nnls(design, -target, maxiter=_MAX_STEPS)
-    slopes: Floats = -falling if missed_falling < missed else rising
-    return slopes
+    return np.asarray(-falling if missed_falling < missed else rising)
 
 
 def _inverse(values: Floats) -> Floats:
@@ -119,8 +117,7 @@ def _fitted(means: Floats, slopes: Floats) -> Fitted:
 def shares(slopes: Floats) -> Floats:
     """Return slopes of one sign as weights; NaN where all are 0."""
     total = slopes.sum(axis=-1, keepdims=True)
-    weights: Floats = np.divide(slopes, total, out=np.full(slopes.shape, np.nan), where=total != 0)
-    return weights
+    return np.asarray(np.divide(slopes, total, out=np.full(slopes.shape, np.nan), where=total != 0))
 
 
 def explained(y: Floats, predicted: Floats) -> float:

@@ -132,8 +132,7 @@ def ranks(totals: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return ranks from 1, the largest first; equal totals share the smallest rank."""
     _, place, count = np.unique(totals, return_inverse=True, return_counts=True)
     better = count.sum() - count.cumsum()
-    rank: npt.NDArray[np.int64] = 1 + better[place].astype(np.int64)
-    return rank
+    return np.asarray(1 + better[place].astype(np.int64))
 
 
 def whole_or_missing(values: npt.NDArray[np.int64], known: npt.NDArray[np.bool_]) -> Any:
