@@ -125,9 +125,7 @@ def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
     rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters)]
     shared = _shared(matrix)
     n_pairs = int(np.count_nonzero(shared))
-    too_many = (
-        f"Cohen's kappa of the {n_pairs:,} pairs is left out, as there are over {MAX_PAIRS:,}: choose fewer workers"
-    )
+    too_many = f"Cohen's kappa is left out: the {n_pairs:,} pairs are over {MAX_PAIRS:,}; choose fewer workers"
     if n_pairs <= MAX_PAIRS:
         rows += _of_pairs(matrix, votes, clusters, shared)
     of_table = (left_out, *dependent, "" if n_pairs <= MAX_PAIRS else too_many)

@@ -113,7 +113,7 @@ def test_the_most_that_is_planned_for_can_be_counted():
 def test_power_and_level_near_1_are_not_rounded_to_it():
     words = str(vp.sample_size(**PLANNED, power=0.9999999, level=0.999))
     assert "with 99.99999 % power" in words
-    assert "intervals of 99.9 %" in words
+    assert "99.9 % intervals" in words
 
 
 def test_the_correlation_is_that_of_an_analysis_of_variance():
@@ -274,7 +274,7 @@ def test_power_is_said_by_findings_a_run_and_then_by_runs():
 def test_percentages_have_a_space_and_all_their_digits():
     words = str(vp.sample_size(**PLANNED, power=0.875, level=0.995))
     assert "with 87.5 % power" in words
-    assert "intervals of 99.5 %" in words
+    assert "99.5 % intervals" in words
 
 
 def test_a_single_set_is_said_to_be_judged_by_both_rules():
