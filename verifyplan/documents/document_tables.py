@@ -34,6 +34,7 @@ _PHASE = Column("phase", "text", "the folder that the document lies in, as a rul
 _MILESTONE = Column("milestone", "text", "the milestone that the phase was archived with; missing for current phases")
 _PLAN = Column("plan_id", "text", "the id of the plan that it is or reports on, as the plan writes it")
 _LINE = Column("line", "whole", "its line in the document")
+_PLACE = (_POSITION, _PHASE, _MILESTONE)
 
 DOCUMENT_TABLES: dict[str, Columns] = {
     "documents": (
@@ -59,9 +60,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
     ),
     "must_haves": (
         Column("path", "text", "the plan", key=True),
-        _POSITION,
-        _PHASE,
-        _MILESTONE,
+        *_PLACE,
         _PLAN,
         Column("kind", tuple(MUST_HAVES.values()), "an observable truth, an artifact, or a connection"),
         Column("text", "text", "what must hold, as the plan says it"),
@@ -75,9 +74,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
     ),
     "tasks": (
         Column("path", "text", "the plan", key=True),
-        _POSITION,
-        _PHASE,
-        _MILESTONE,
+        *_PLACE,
         _PLAN,
         Column("task_id", "text", "the task's id; missing where it has none"),
         Column("name", "text", "what is to be done"),
@@ -92,9 +89,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
     ),
     "findings": (
         Column("path", "text", "the research note", key=True),
-        _POSITION,
-        _PHASE,
-        _MILESTONE,
+        *_PLACE,
         Column("text", "text", "what was found"),
         Column("source_level", KNOWN_LEVELS, "where it is from, S0 the surest; missing where it does not say"),
         Column("confidence", CONFIDENCE_ORDER, "how sure it is; missing where it does not say"),
@@ -103,9 +98,7 @@ DOCUMENT_TABLES: dict[str, Columns] = {
     ),
     "gaps": (
         Column("path", "text", "the verification or research note", key=True),
-        _POSITION,
-        _PHASE,
-        _MILESTONE,
+        *_PLACE,
         Column("kind", ("verification", "research-note"), "what found the gap"),
         Column("text", "text", "what is missing"),
         Column("evidence", "text", "of a verification: what shows it"),

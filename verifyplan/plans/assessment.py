@@ -26,7 +26,7 @@ _LETTERS = re.compile(r"[A-Z]+(?![a-z])|[^\W\d_A-Z][^\W\d_A-Z]*|[A-Z][^\W\d_A-Z]
 _CODE = re.compile(r"`[^`]{0,500}`")
 _ADDRESS = re.compile(r"\S{1,40}://\S+|(?<!\S)\S?@?[^\s/]{0,80}/\S*[/.]\w\S*")
 _INVISIBLE = re.compile("[*\u00ad\u200b-\u200d\u2060\ufeff]")
-"""Marks of emphasis and characters without width: they part no word that a reader sees."""
+"""Marks of emphasis and characters without width: a reader does not see that they divide a word."""
 _NO_QUESTIONS = re.compile(r"\W*(?:\w+ ){0,2}open (?:question|issue)s?\W*(?:none\b.*)?", re.IGNORECASE)
 
 
@@ -43,7 +43,7 @@ class Assessment:
     """The signs and traits by which a plan is sized, and the words they rest on.
 
     `domains` are those that count. `found` holds the words under "domain:api", "integration:Stripe", "compliance",
-    "unknown" and "destruction"; words of a domain that does not count are there, too, so that one sees why.
+    "unknown" and "destruction"; words of a domain that does not count are there, too, to show why it does not.
     """
 
     signs: Signs

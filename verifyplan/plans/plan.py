@@ -1,4 +1,4 @@
-"""Read plans from Markdown, whatever the text; `values` has the classes that a plan consists of."""
+"""Read any text in Markdown as a plan; `values` has the classes that a plan consists of."""
 
 from __future__ import annotations
 

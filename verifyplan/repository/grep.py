@@ -1,4 +1,4 @@
-"""Find the lines that match a regular expression, whatever the expression is, in a helper process (rules G4, H3)."""
+"""Find the lines that match any regular expression, in a helper process (rules G4, H3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RUN = re.compile(r"([A-Za-z0-9_]+)")
 def grep(helper: HelperProcess, pattern: str, texts: Iterable[tuple[str, str]], limit: int) -> list[Match]:
     """Return the first `limit` lines in which `pattern` is found, in the order of the texts.
 
-    Only the first 1,000 characters of a line are looked at. InputError for a pattern that is none, or is longer
+    Only the first 1,000 characters of a line are looked at. InputError for an invalid pattern, one longer
     than 1,000 characters, and for a search that takes longer than 20 seconds. Source: rules G4, H3.
     """
     if len(pattern) > MAX_PATTERN_CHARACTERS:

@@ -1,7 +1,7 @@
 """The tasks of the helper process: outlines of code in six languages, and trying a pattern on lines (rule H3).
 
-They run in a process of their own because on texts made for it a parser takes gigabytes or ends its process, and a
-pattern never ends.
+They run in a separate process, because on hostile texts a parser takes gigabytes or crashes, and a pattern may never
+end.
 """
 
 from __future__ import annotations

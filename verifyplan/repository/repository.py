@@ -36,8 +36,8 @@ _OUTLINES: dict[tuple[str, bytes], Outline] = {}
 class Repository:
     """A read-only view of one folder; nothing outside it is read, and nothing in it is run or changed.
 
-    Opening lists the files; texts are read when a question needs them. Answers are those of the moment in which they
-    are first given. Safe to use from several threads. Source: rules G2, G4, H3.
+    Opening lists the files; texts are read when a question needs them. An answer shows the folder as it was when
+    it was first given. Safe to use from several threads. Source: rules G2, G4, H3.
     """
 
     def __init__(self, root: Path, listing: Listing, allowed_files: Sequence[str] = ()) -> None:
@@ -140,7 +140,7 @@ class Repository:
     def grep(self, pattern: str, limit: int = 50) -> list[Match]:
         """Return up to `limit` lines in which a regular expression (Python's) is found, in order of path and line.
 
-        Only the first 1,000 characters of a line are looked at. InputError for a pattern that is none, and for a
+        Only the first 1,000 characters of a line are looked at. InputError for an invalid pattern, and for a
         search that takes longer than 20 seconds.
         """
         with self._lock:

@@ -1,9 +1,9 @@
 """The four checkers of a claim about code: syntax tree, window, search and quotation (rule G2).
 
-Each looks at the same evidence in its own way, and has limits of its own:
+Each looks at the same evidence in its own way, and has its own limits:
 
 - syntax tree: of several definitions of a name it takes the first; it looks at a body without the functions within it;
-  it knows no inheritance, and nothing of files that are not Python.
+  it ignores inheritance, and files that are not Python.
 - window: it does not see what is beyond the lines around the cited one, and takes what a neighbour in them does for
   the definition's own.
 - search: a line convinces it whichever function it belongs to, and whether it is code or a comment; it does not find

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -172,23 +174,20 @@ def execution_order(needs: Sequence[Sequence[int]]) -> ExecutionOrder:
     for position, others in enumerate(known):
         for other in others:
             needed_by[other].append(position)
-    return ExecutionOrder(_waves(known, needed_by), tuple(_cycles(known, needed_by)))
+    return ExecutionOrder(_waves(known), tuple(_cycles(known, needed_by)))
 
 
-def _waves(needs: Sequence[Sequence[int]], needed_by: Sequence[Sequence[int]]) -> tuple[int | None, ...]:
-    """Wave by wave: a position that needs nothing more is ready."""
-    missing = [len(others) for others in needs]
+def _waves(needs: Sequence[Sequence[int]]) -> tuple[int | None, ...]:
+    sorter = TopologicalSorter(dict(enumerate(needs)))
+    with suppress(CycleError):  # the positions before a cycle are still given out
+        sorter.prepare()
     waves: list[int | None] = [None] * len(needs)
-    ready, wave = [position for position, count in enumerate(missing) if not count], 1
-    while ready:
-        following = []
+    wave = 1
+    while ready := sorter.get_ready():
         for position in ready:
             waves[position] = wave
-            for later in needed_by[position]:
-                missing[later] -= 1
-                if not missing[later]:
-                    following.append(later)
-        ready, wave = following, wave + 1
+        sorter.done(*ready)
+        wave += 1
     return tuple(waves)
 
 

@@ -128,8 +128,8 @@ def plain(name: str) -> bool:
 def open_repository(root: Path, plan: str) -> Repository:
     """Open the repository in a folder; texts that share most of their lines with the plan are left out, too.
 
-    A revised plan is there in its earlier form, too, which must not vouch for the plan. InputError if there is no
-    such folder.
+    The repository may hold an earlier form of a revised plan, which must not vouch for the plan. InputError if there
+    is no such folder.
     """
     opened = Repository.open(root, plan)
     lines = {line.strip() for line in plan.split("\n")} - {""}
