@@ -42,8 +42,7 @@ def check_files(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
         return
     for change in context.text.file_instructions():
         listed = not change.by_sentence and context.text.listed(change.name)  # "In `a.py`, ..." may then be a new file
-        changes = change.verb in ("edit", "delete", "rename") and not listed
-        if changes and plain(change.name) and not _OUTPUT.search(change.name):
+        if change.changes and not listed and plain(change.name) and not _OUTPUT.search(change.name):
             yield CitedLine("", change.line)
             if not may_exist(context, change.name, change.line):
                 yield _file_issue(context, change)

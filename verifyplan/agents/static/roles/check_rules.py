@@ -127,7 +127,7 @@ def _edits(context: RoleContext, rule: ProjectRule) -> Iterator[tuple[int, str]]
     path = normalised(rule.name)
     for edit in context.text.file_instructions():
         inside = edit.name == path or edit.name.startswith(f"{path}/")
-        if edit.verb in ("edit", "delete", "rename") and inside and context.index.exists(edit.name):
+        if edit.changes and inside and context.index.exists(edit.name):
             yield edit.line, edit.text
 
 

@@ -62,20 +62,24 @@ def check_symbols(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
 def _in_instructions(context: RoleContext) -> Iterator[SymbolUse]:
     """Yield the uses of "change `name` in `path`"."""
     for change in context.text.instructions:
-        name, files = _SYMBOL.fullmatch(change.name), context.index.files(change.home) if change.home else []
-        parsed = len(files) == 1 and context.repository.files[files[0]].language in PARSED
+        name, path = _SYMBOL.fullmatch(change.name), _module(context, change.home)
         behind = change.text.partition(f"`{change.name}`")[2]
-        if name and parsed and change.verb in ("edit", "delete", "rename") and not PART_OF.match(behind):
-            yield change.line, name["name"], files[0]
+        if name and path and change.changes and not PART_OF.match(behind):
+            yield change.line, name["name"], path
 
 
 def _in_sentences(context: RoleContext) -> Iterator[SymbolUse]:
     """Yield the uses of "call `name` of `path`" and `path::name`."""
     for sentence in context.text.sentences:
         for match in (*_NAME_IN_FILE.finditer(sentence.text), *_TWO_PARTS.finditer(sentence.text)):
-            files = context.index.files(match["path"])
-            if len(files) == 1 and context.repository.files[files[0]].language in PARSED:
-                yield sentence.line, match["name"], files[0]
+            if path := _module(context, match["path"]):
+                yield sentence.line, match["name"], path
+
+
+def _module(context: RoleContext, name: str) -> str:
+    """Return the one file of code that a name can mean; empty if there is none, or several."""
+    files = context.index.files(name)
+    return files[0] if len(files) == 1 and context.repository.files[files[0]].language in PARSED else ""
 
 
 def _python_imports(context: RoleContext) -> Iterator[tuple[ParsedBlock, Import]]:
@@ -88,11 +92,11 @@ def _attributes(context: RoleContext) -> Iterator[SymbolUse]:
     """Yield the uses of `module.name` in the plan's Python, where the module is the repository's."""
     for block, imported in _python_imports(context):
         for module in imported.names if not imported.module.startswith(".") else ():
-            files = context.index.files(f"{imported.module.replace('.', '/')}/{module}.py")
-            if len(files) == 1 and not re.search(_BOUND_ANEW.format(module), block.text):
+            path = _module(context, f"{imported.module.replace('.', '/')}/{module}.py")
+            if path and not re.search(_BOUND_ANEW.format(module), block.text):
                 used = re.compile(rf"(?<![\w.\"'/{{}}]){module}\.([A-Za-z_]\w*)(?![\w\"'])")
                 for at, line in enumerate(block.text.split("\n"), block.above + 1):
-                    yield from ((at, name, files[0]) for name in used.findall(line.partition("#")[0]))
+                    yield from ((at, name, path) for name in used.findall(line.partition("#")[0]))
 
 
 def _imported(context: RoleContext) -> Iterator[SymbolUse]:

@@ -112,6 +112,11 @@ class Instruction(NamedTuple):
     home: str = ""
     """The file that, by the sentence, holds the name; empty if it names none."""
 
+    @property
+    def changes(self) -> bool:
+        """Whether it changes something that is there before."""
+        return self.verb in ("edit", "delete", "rename")
+
 
 def sentences(lines: Sequence[str], prepared: PreparedText | None = None) -> Iterator[Sentence]:
     """Yield the sentences of the prose in some lines of Markdown, in order; code blocks and comments are left out.
@@ -160,7 +165,7 @@ class PlanText:
             behind = instruction.text.partition(instruction.name)[2].lstrip("`")
             if is_path(name) and not name.endswith("/") and not PART_OF.match(behind):
                 yield instruction._replace(name=normalised(name))
-            elif instruction.verb in ("edit", "delete", "rename") and is_path(instruction.home):
+            elif instruction.changes and is_path(instruction.home):
                 yield instruction._replace(verb="edit", name=normalised(instruction.home), by_sentence=False)
 
     @cached_property

@@ -162,7 +162,7 @@ def _touched(context: RoleContext) -> dict[str, int]:
     lines: dict[str, int] = {}
     for instruction in context.text.file_instructions():
         paths = context.index.files(instruction.name)
-        if instruction.verb in ("edit", "delete", "rename") and len(paths) == 1:
+        if instruction.changes and len(paths) == 1:
             lines.setdefault(paths[0], instruction.line)
     return lines
 
