@@ -219,7 +219,7 @@ def test_labels_stand_in_the_place_of_names(chart, result_of, drawn_of):
     picture = json.dumps(spec(figure.chart))
     assert "Ours" in picture
     assert "Ours" not in drawn_of(chart)
-    with pytest.raises(SettingsError, match=re.escape(f"{name + 'x'!r} is no name in the data (did you mean")):
+    with pytest.raises(SettingsError, match=re.escape(f"{name + 'x'!r} is not a name in the data (did you mean")):
         draw(chart, data, labels={name + "x": "Ours"})
 
 
@@ -247,7 +247,7 @@ BAD = (
     ({"font": "x; y"}, "font: must be a font's name, or several with commas between them, got 'x; y'"),
     ({"scale": 11}, "scale: must be a number from 0.25 to 10, got 11"),
     ({"scale": True}, "scale: must be a number from 0.25 to 10, got True"),
-    ({"titel": "x"}, "titel: is no option of this chart (did you mean 'title'?)"),
+    ({"titel": "x"}, "titel: is not an option of this chart (did you mean 'title'?)"),
 )
 
 

@@ -66,7 +66,7 @@ def test_an_unchanged_diff_is_hollow_dashed_and_named(picture):
     drawn = picture(debate(table(*GROWS, *STANDS)))
     assert "7 (same diff)" in drawn.texts
     assert len(tall(drawn, {"fill": "#ffffff", "stroke-dasharray": "4,3"})) == 1
-    assert "(same diff): the one of the turn before" in debate(table(*STANDS)).caption
+    assert "(same diff): equal to that of the turn before" in debate(table(*STANDS)).caption
     without = debate(table(*GROWS))
     assert not tall(picture(without), {"stroke-dasharray": "4,3"})
     assert "(same diff)" not in without.caption
@@ -100,7 +100,7 @@ def test_the_caption_counts_debates_turns_and_ends(runs):
     assert "in each turn of 5 debates (n = 10 turns), on one scale from 0." in figure.caption
     ends = "1 CONVERGED VERIFIED, 1 FAILED NO_IMPROVEMENT, 1 FAILED MAX_TURNS, 2 no outcome AGENT_FAILED"
     assert f"Ends: {ends}." in figure.caption
-    assert "How many lines were exchanged is not told" in figure.caption
+    assert "The number of exchanged lines is unknown" in figure.caption
     assert "Synthetic" not in figure.caption
     assert figure.data.equals(debate(debates(runs)).data)
     assert figure.description.endswith("greet: turn 1: no diff; no outcome AGENT_FAILED.")

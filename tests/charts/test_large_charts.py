@@ -218,8 +218,8 @@ def test_a_cycle_of_plans_that_are_left_out_is_counted_and_said():
     graph = PlanGraph(tuple(rows_of_plans(30)), edges, ((0, 1), (28, 29)), (), (Unmet(29, 0, "9-99"),))
     caption = vp.charts.plan_graph(graph).caption
     assert "30 plans (n) of 1 phase, 4 arrows." in caption
-    assert "2 cycles; 0 files that several plans of one wave modify; 1 plan waited for and not here." in caption
-    assert "13 are left out, of later waves, phases or rows. Of what is wrong, left out with them: 1 cycle" in caption
+    assert "2 cycles; 0 files that several plans of one wave modify; 1 missing plan that others wait for." in caption
+    assert "13 are left out, of later waves, phases or rows. Violations left out with them: 1 cycle" in caption
     assert "1 cycle, 1 missing plan." in caption
 
 

@@ -55,8 +55,8 @@ def test_the_caption_of_the_pool_says_n_and_what_is_left(pool, runs):
     assert "No challenge is MINOR." in without.caption
     two = concat([runs, tables_of(records(whole()[:70]), "half")])
     figure = challenge_pool(challenges.challenge_pool(two))
-    assert "Challenges of 2 runs, added up, by their state" in figure.caption
-    assert "Runs that ended earlier go on as they ended." in figure.caption
+    assert "Challenges of 2 runs together, by their state" in figure.caption
+    assert "Runs that ended earlier keep their last counts." in figure.caption
 
 
 def test_a_run_that_ended_earlier_stays_in_the_bars(runs):

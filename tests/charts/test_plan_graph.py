@@ -64,7 +64,9 @@ def test_what_is_wrong_is_said_in_words_and_dashed(graph, picture):
 def test_caption_rows_and_description(graph):
     figure = plan_graph(graph)
     assert "6 plans (n) of 2 phases, 5 arrows, 1 of them across phases, which count for no wave." in figure.caption
-    assert "1 cycle; 1 file that several plans of one wave modify; 1 plan waited for and not here." in figure.caption
+    assert (
+        "1 cycle; 1 file that several plans of one wave modify; 1 missing plan that others wait for." in figure.caption
+    )
     assert list(figure.data["plan"]) == [one.plan_id for one in graph.nodes]
     assert figure.data.loc[4, "waits_for"] == "02-04"
     assert "02-04 in wave 3 waits for 02-03, 02-05 (in a cycle)" in figure.description
@@ -72,7 +74,7 @@ def test_caption_rows_and_description(graph):
 
 def test_a_wave_that_does_not_follow_is_told():
     figure = plan_graph(PlanGraph((node("1"), node("2", 3, derived=2)), (Edge(0, 1),), (), (), ()))
-    assert "1 state another wave than follows." in figure.caption
+    assert "1 state another wave than the derived one." in figure.caption
     assert figure.data.loc[1, "wave_text"] == "3 (from dependencies: 2)"
 
 

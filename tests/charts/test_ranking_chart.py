@@ -82,7 +82,7 @@ def test_the_axis_can_be_held(now, picture):
 
 def test_the_caption_says_who_is_left_out_who_ties_and_who_has_no_rank(now):
     caption = ranking(now).caption
-    for words in ("the scores of 3 plans (n)", "Without a rank, for a score is missing: 1 plan.", INFORMS):
+    for words in ("the scores of 3 plans (n)", "Without a rank, since a score is missing: 1 plan.", INFORMS):
         assert words in caption
     many = applied([(f"plan-{i}", 7.0, 7, 1, "") for i in range(50)])
     assert "The first 30 of 50 plans are drawn; 20 are left out." in ranking(many).caption

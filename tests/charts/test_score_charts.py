@@ -144,7 +144,7 @@ def test_the_audit_draws_both_scores_and_lines_where_they_differ(scores, picture
 def test_a_plan_without_an_audit_is_said_and_never_drawn_as_agreement(scores, picture):
     figure = audit(scores)
     assert not [label for label in picture(figure).labels if "Plan: b" in label]
-    assert "Not drawn, for none of their scores was audited: 1 plan." in figure.caption
+    assert "Not drawn, since none of their scores was audited: 1 plan." in figure.caption
     assert "n = 5 pairs of scores: 2 the same, 1 apart by 1, 2 by 2 or more (disputed)" in figure.caption
     assert "Without one of the two scores: 1 cell." in figure.caption
     (missing,) = picture(figure).saying("Dimension: assumption validity", "Difference: no score", "Challenger: 5")

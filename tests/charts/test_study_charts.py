@@ -18,7 +18,7 @@ def test_lines_are_the_runs_that_sample_size_says():
         wanted = vp.sample_size(delta=delta, discordance=0.3, icc=0.05, n_findings=list(line["findings"]))
         assert line["runs"].tolist() == wanted.needed["runs"].tolist()
     assert "A difference of 10 points: 57 runs of 5 findings, 25 runs of 20 findings, 16 runs" in figure.description
-    assert "Supposed: 30 % of findings differ, and those of a run correlate by 0.05" in figure.caption
+    assert "Assumed: 30 % of findings differ, and those of a run correlate by 0.05" in figure.caption
 
 
 def test_lines_stay_apart_by_name_where_they_meet(picture):

@@ -68,7 +68,7 @@ def test_the_caption_says_how_weights_were_drawn_and_who_has_no_rank(sweep):
         "Ranks of 3 plans (n).",
         "2,000 draws from a Dirichlet distribution, concentration 50.",
         "a score of 6.5 or more",
-        "Without a rank, for a score is missing: 1 plan.",
+        "Without a rank, since a score is missing: 1 plan.",
         INFORMS,
     ):
         assert words in caption
@@ -144,7 +144,7 @@ def test_the_tornado_of_all_plans_shows_mean_changes_and_ranks(picture):
 def test_plans_without_a_score_are_left_out_and_said(seen):
     table = moves({"p": 1.5, "q": 0.5, "r": 1.0})
     table.loc[table["plan"] == "q", ["score", "rank"]] = None
-    assert "Left out, for a score is missing: 1 plan." in sensitivity(table).caption
+    assert "Left out, since a score is missing: 1 plan." in sensitivity(table).caption
     figure = sensitivity(table, plan="q")
     assert figure.caption == "There is no score to draw."
     assert figure.caption in seen(figure).texts

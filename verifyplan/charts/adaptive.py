@@ -40,7 +40,7 @@ DARK_PAGES = (
     ".vscode-dark",
     ".vscode-high-contrast:not(.vscode-high-contrast-light)",
 )
-"""What a page with a dark theme of its own has: JupyterLab, documentation and marimo, Colab, VS Code."""
+"""Attributes and classes of pages with their own dark theme: JupyterLab, documentation and marimo, Colab, VS Code."""
 LIGHT_PAGES = (
     '[data-jp-theme-light="true"]',
     '[data-theme="light"]',
@@ -48,7 +48,7 @@ LIGHT_PAGES = (
     ".vscode-light",
     ".vscode-high-contrast-light",
 )
-"""What a page with a light theme of its own has; other pages follow the reader's system."""
+"""The same of pages with their own light theme; other pages follow the reader's system."""
 
 CLASS = "vp-chart"
 """The class of a picture that follows the page."""

@@ -151,9 +151,9 @@ def _caption(whole: pd.DataFrame, totals: pd.Series[float], limit: int, without:
         " (disputed). Below each dimension: how many plans are disputed there. At the right: how many points the two"
         " are apart in all, which orders the plans.",
         first_drawn(min(limit, n_plans), n_plans, "plan", left_out),
-        f"Not drawn, for none of their scores was audited: {count(without, 'plan')}." if without else "",
+        f"Not drawn, since none of their scores was audited: {count(without, 'plan')}." if without else "",
         f"Without one of the two scores: {count(absent, 'cell')}." if absent else "",
-        "Both scores stand, and neither wins. Single judgements, so without intervals.",
+        "Both scores are kept; neither wins. Single judgements, so without intervals.",
     )
 
 

@@ -120,12 +120,12 @@ def _caption(rows: pd.DataFrame, whole: pd.DataFrame) -> str:
     absent = [severity for severity in SEVERITIES if severity not in set(rows["severity"])]
     ends = whole.groupby("run_id")["iteration"].max()
     runs = whole["run_id"].nunique()
-    of = f" of {count(runs, 'run')}, added up," if runs > 1 else ""
+    of = f" of {count(runs, 'run')} together," if runs > 1 else ""
     return sentences(
         f"Challenges{of} by their state at the end of each iteration, worst severity first; "
         f"n at the end: {count(int(last['n'].sum()), 'challenge')}, {unsettled:,} of them open or unresolved.",
         "Overflow did not fit under the caps and counts for nothing." if "overflow" in set(rows["state"]) else "",
-        "Runs that ended earlier go on as they ended." if ends.nunique() > 1 else "",
+        "Runs that ended earlier keep their last counts." if ends.nunique() > 1 else "",
         f"No challenge is {' or '.join(absent)}." if absent else "",
     )
 

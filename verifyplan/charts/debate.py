@@ -170,11 +170,9 @@ def _caption(whole: pd.DataFrame, rows: pd.DataFrame) -> str:
     return sentences(
         f"Lines of the diff that the builder gave in each turn of {count(n, 'debate')}"
         f" (n = {count(len(whole), 'turn')}), on one scale from 0. Ends: {ends or 'none'}.",
-        "(same diff): the one of the turn before, character by character, which ends a debate."
-        if rows["same"].any()
-        else "",
-        "(changed): as many lines, and not the same." if changed else "",
-        "How many lines were exchanged is not told: the tables hold a diff's length and digest.",
+        "(same diff): equal to that of the turn before, which ends a debate." if rows["same"].any() else "",
+        "(changed): as many lines, but not the same ones." if changed else "",
+        "The number of exchanged lines is unknown: the tables hold only a diff's length and digest.",
         first_drawn(drawn, n, "debate"),
         f"{count(late, 'turn')} after turn {MAX_TURNS} left out." if late else "",
         "Counts, so without intervals.",

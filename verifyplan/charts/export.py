@@ -219,7 +219,7 @@ def _with_suffix(target: Path, name: str) -> Path:
 
 
 def _csv(data: pd.DataFrame, *, raw: bool) -> str:
-    """Return the rows as CSV; an index that is not just row numbers is a column of its own."""
+    """Return the rows as CSV; an index that is not just row numbers becomes a column."""
     rows = data if isinstance(data.index, pd.RangeIndex) else data.reset_index()
     columns = [rows.iloc[:, number] for number in range(rows.shape[1])]
     cells = [column.map(_cell).astype("object") if column.dtype == "object" else column for column in columns]

@@ -63,7 +63,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ChartOptions:
-    """The options that all charts share; None stands for the chart's own choice."""
+    """The options that all charts share; None leaves the choice to the chart."""
 
     title: str | None = None
     """Replaces the title."""
@@ -90,7 +90,7 @@ class ChartOptions:
         """
         known = [field.name for field in fields(cls)]
         problems = [
-            Problem(name, f"is no option of this chart{did_you_mean(name, known)}", f"use {one_of(known)}")
+            Problem(name, f"is not an option of this chart{did_you_mean(name, known)}", f"use {one_of(known)}")
             for name in options
             if name not in known
         ]
@@ -139,14 +139,14 @@ class ChartOptions:
         chosen = self.labels or {}
         problems = [
             Problem(
-                "labels", f"{name!r} is no name in the data{did_you_mean(name, names)}", f"use {one_of(names[:10])}"
+                "labels", f"{name!r} is not a name in the data{did_you_mean(name, names)}", f"use {one_of(names[:10])}"
             )
             for name in chosen
             if names and name not in names
         ]
         drawn = [chosen.get(name, name) for name in names]
         twice = sorted({name for name in drawn if drawn.count(name) > 1})
-        fix = "give each name a label of its own"
+        fix = "give each name its own label"
         problems += [Problem("labels", f"two names would be drawn as {name!r}", fix) for name in twice]
         if problems:
             raise SettingsError(problems)
@@ -158,7 +158,7 @@ class ChartOptions:
         return names.astype("object").map(lambda name: name if pd.isna(name) else self.labels.get(str(name), name))
 
     def labelled(self, table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
-        """Return the table with the labels in the place of the names that stand in these columns."""
+        """Return the table with the labels in place of the names in these columns."""
         if not self.labels:
             return table
         columns = list(columns)

@@ -155,5 +155,5 @@ def _caption(worth: PanelWorth) -> str:
         f"{answer}.",
         f"Judges who erred independently with the same accuracies would reach {percent(alone, 1)}: {words}"
         f" {abs(100 * gap):.1f} points (mean correlation of errors {errors:.2f}).",
-        f"{count(worth.n_items, 'item')}; lines: 95 % intervals. Held-out items are others than those chosen on.",
+        f"{count(worth.n_items, 'item')}; lines: 95 % intervals. Held-out items are not those used for the choice.",
     )

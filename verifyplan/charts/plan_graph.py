@@ -342,10 +342,10 @@ def _caption(graph: PlanGraph, rows: pd.DataFrame) -> str:
     return sentences(
         f"{count(len(rows), 'plan')} (n) of {count(rows['phase'].nunique(), 'phase')},"
         f" {', '.join(waits if across else waits[:1])}.",
-        f"Columns are waves: stated by {count(stated, 'plan')}, for the others what follows from the arrows;"
-        f" {differ:,} state another wave than follows.",
+        f"Columns are waves: stated by {count(stated, 'plan')}, for the others derived from the arrows;"
+        f" {differ:,} state another wave than the derived one.",
         f"{count(len(graph.cycles), 'cycle')}; {count(len(graph.conflicts), 'file')} that several plans of one wave"
-        f" modify; {count(len(graph.unmet), 'plan')} waited for and not here.",
+        f" modify; {count(len(graph.unmet), 'missing plan')} that others wait for.",
     )
 
 
@@ -357,7 +357,7 @@ def _not_drawn(every: PlanGraph, drawn: PlanGraph) -> str:
         (every.unmet, drawn.unmet, "missing plan"),
     )
     words = [count(len(whole) - len(part), noun) for whole, part, noun in pairs if len(part) < len(whole)]
-    return f"Of what is wrong, left out with them: {', '.join(words)}." if words else ""
+    return f"Violations left out with them: {', '.join(words)}." if words else ""
 
 
 def _description(rows: pd.DataFrame) -> str:

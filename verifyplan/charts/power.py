@@ -65,7 +65,7 @@ def power(data: Power | SampleSize | Comparison | Runs, *, delta: float = 0.1, *
         lambda: _draw(rows, data, width, height),
         chosen,
         title=TITLE,
-        subtitle=f"In {100 * data.power:.0f} % of attempts 0 is out of the {100 * data.level:.0f} % interval",
+        subtitle=f"In {100 * data.power:.0f} % of studies, the {100 * data.level:.0f} % interval excludes 0",
         caption=sentences(
             _basis(data),
             "Lines: as estimated; band: runs needed at both ends of the pilot's intervals."
@@ -106,7 +106,7 @@ def _words(line: pd.DataFrame) -> str:
 def _basis(data: Power | SampleSize) -> str:
     if isinstance(data, SampleSize):
         differ = f"{100 * data.discordance:.0f} % of findings differ"
-        return f"Supposed: {differ}, and those of a run correlate by {data.icc:.2g}."
+        return f"Assumed: {differ}, and those of a run correlate by {data.icc:.2g}."
     first, second = map(plain, data.conditions)
     pilot = f"{count(data.icc.n, 'run')}, n = {count(data.discordance.n, 'finding')}"
     return (

@@ -127,7 +127,7 @@ def _caption(drawn: int, ranked: int, whole: pd.DataFrame) -> str:
         " 95 % of its ranks where weights are drawn around them. Keeps rank, first: the share of draws in which the"
         " plan has that rank, or is first (blank: in none).",
         first_drawn(drawn, ranked, "plan"),
-        f"Without a rank, for a score is missing: {count(without, 'plan')}." if without else "",
+        f"Without a rank, since a score is missing: {count(without, 'plan')}." if without else "",
         f"{draws:,} draws from a Dirichlet distribution, concentration {concentration:g}."
         if draws is not None and concentration is not None
         else "",

@@ -227,7 +227,7 @@ def _caption(ranked: pd.DataFrame, drawn: int, n: int, started: bool) -> str:
         if changed
         else "",
         f"{ties:,} of them share a rank with another." if ties else "",
-        f"Without a rank, for a score is missing: {count(without, 'plan')}." if without else "",
+        f"Without a rank, since a score is missing: {count(without, 'plan')}." if without else "",
     )
 
 

@@ -99,7 +99,7 @@ class _DistributionPlaces(NamedTuple):
     row: float
 
     def base(self, number: float) -> float:
-        """Return where the bars of a dimension stand: a row ends below them with the median."""
+        """Return the foot of a dimension's bars; a row ends below it with the median."""
         return (number + 1) * self.row - (OTHER_PX - 16)
 
 

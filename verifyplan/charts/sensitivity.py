@@ -98,7 +98,7 @@ def sensitivity(data: pd.DataFrame | Runs, *, plan: str | None = None, **options
             if step is not None
             else "",
             first_drawn(drawn, len(widest), "dimension"),
-            f"Left out, for a score is missing: {count(without, 'plan')}." if without else "",
+            f"Left out, since a score is missing: {count(without, 'plan')}." if without else "",
             INFORMS,
         ),
         data=part,

@@ -36,7 +36,7 @@ COLUMNS = ("role", "turn", "n_turns", *PARTS, "cost")
 TITLE = "What the models used"
 KEY = "Tokens of each role, by its turns: 1 is the first of a call"
 MAX_TURNS = 6
-"""Turns that have a row of their own; later ones of a role are added up in the last."""
+"""Turns that have their own row; the last row adds up the later ones of a role."""
 MAX_BARS = 36
 """Bars drawn at most."""
 MAX_ROLE_CHARACTERS = 24
