@@ -64,6 +64,7 @@ html_theme_options = {
 
 
 _ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+_ANNOTATED = re.compile(r"~?(?:\w+\.)*Annotated\[")
 
 
 def sections_of_docstring(_app: Any, what: str, name: str, value: object, _options: Any, lines: list[str]) -> None:
@@ -87,10 +88,27 @@ def without_parameters(_app: Any, what: str, name: str, *_rest: Any) -> tuple[st
 def plain_aliases(
     _app: Any, _what: str, _name: str, _value: object, _options: Any, signature: str | None, returned: str | None
 ) -> tuple[str, str] | None:
-    """Name aliases of types as the code does, in place of the object that stands for them."""
+    """Name aliases of types as the code does, and leave out how pydantic checks and writes a value."""
     texts = (signature or "", returned or "")
-    plain = [_ALIAS.sub(r"\1", text) for text in texts]
+    plain = [without_metadata(_ALIAS.sub(r"\1", text)) for text in texts]
     return (plain[0], plain[1]) if tuple(plain) != texts else None
+
+
+def without_metadata(text: str) -> str:
+    """Return a signature with the type alone in place of each `Annotated[type, ...]`.
+
+    >>> without_metadata("(n: ~typing.Annotated[int | ~typing.Annotated[str, Tag(x=[1])], Ge(ge=1)] = 0)")
+    '(n: int | str = 0)'
+    """
+    while found := _ANNOTATED.search(text):
+        depth, comma, end = 0, 0, found.end()
+        while depth >= 0:
+            sign = text[end]
+            depth += (sign in "[({") - (sign in "])}")
+            comma = comma or end * (sign == "," and depth == 0)
+            end += 1
+        text = text[: found.start()] + text[found.end() : comma or end - 1] + text[end:]
+    return text
 
 
 def link_notebooks(app: Any, doctree: nodes.document, page: str) -> None:
