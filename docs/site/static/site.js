@@ -18,10 +18,23 @@ function describeCells(table) {
   }
 }
 
+// Let long names of tests and long code in a cell break, else they push the last column out of sight.
+function letBreak(cell) {
+  for (const code of cell.querySelectorAll("code")) code.classList.toggle("vp-breaks", code.textContent.length > 40);
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const long = [];
+  while (texts.nextNode()) if (/\S{40}/.test(texts.currentNode.data)) long.push(texts.currentNode);
+  for (const text of long) {
+    const parts = text.data.split(/(?<=[/:_])(?=[^/:_])/);
+    text.replaceWith(...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
+  }
+}
+
 addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("table.dataframe").forEach(describeCells);
   for (const cell of document.querySelectorAll(".bd-article table:not(.dataframe) td")) {
     cell.classList.toggle("vp-long", cell.textContent.trim().length > 60);
+    letBreak(cell);
   }
   for (const part of document.querySelectorAll("dt.sig > dl, dt.sig > dl > dd")) part.setAttribute("role", "none");
   reachable();
