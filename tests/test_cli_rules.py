@@ -31,7 +31,7 @@ def test_rules_are_read_from_json_text(cli):
     done = cli("replay", "stdlib-claims/adversarial", "--rules", '{"workers": ["search"], "max_rounds": 1}')
     assert (done.code, done.err) == (0, "")
     done = cli("replay", "stdlib-claims/adversarial", "--rules", '{"workers"')
-    assert (done.code, "rules: is no JSON" in done.err) == (2, True)
+    assert (done.code, "rules: is not JSON" in done.err) == (2, True)
     assert vp.VotingRules(quorum=2) == read_rules(vp.VotingRules, '{"quorum": 2}')
 
 

@@ -67,7 +67,7 @@ def typed(answers: list[tuple[str, str]], *words: object, folder: Path) -> tuple
 
 ANSWERS = [
     ("Which column is the item", "nothing"),
-    ("That is no column", "q"),
+    ("There is no such column", "q"),
     ("Which column is the worker", "2"),
     ("Which column is the verdict", "SAYS"),
     ("Others, as", "truth=label"),
@@ -133,7 +133,7 @@ def test_a_column_of_verdicts_with_many_words_is_asked_for_again(table):
         ("Which column is the item", "q"),
         ("Which column is the worker", "who"),
         ("Which column is the verdict", "words"),
-        ("column 'words' has 20 words that are no verdicts", "says"),
+        ("column 'words' has 20 words that are not verdicts", "says"),
         ("Others, as", ""),
     ]
     code, shown = typed(answers, "replay", table.name, folder=table.parent)

@@ -1,4 +1,4 @@
-"""Every error verifyplan raises on purpose, and the one shape of the problems that it lists.
+"""Every error that verifyplan raises on purpose, and the problems that it lists.
 
     VerifyplanError
     ├── InputError (also a ValueError)     an input cannot be used; exit code 2
@@ -18,7 +18,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from verifyplan.field_docs import with_field_docs
 from verifyplan.redaction import redact, redacted
@@ -46,8 +47,8 @@ MESSAGE_ERROR_PREFIX = "MESSAGE_SCHEMA_VALIDATION_FAILED::"
 class Problem:
     """One thing that is wrong: its place, what is wrong with it, and what to do.
 
-    >>> print(Problem("votes.csv: column verdict", "'maybe' is no verdict", "write agree or disagree"))
-    votes.csv: column verdict: 'maybe' is no verdict. Fix: write agree or disagree.
+    >>> print(Problem("votes.csv: column verdict", "'maybe' is not a verdict", "write agree or disagree"))
+    votes.csv: column verdict: 'maybe' is not a verdict. Fix: write agree or disagree.
     """
 
     place: str
@@ -203,3 +204,51 @@ def one_of(values: Iterable[object]) -> str:
     "'agree', 'disagree'"
     """
     return ", ".join(repr(str(value)) for value in values)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MAX_DEPTH, MAX_VALUES = 4, 1_000
+"""Levels and entries of an argument that are looked at; larger ones are tables of findings, not settings."""
+
+
+def without_keys_in_tracebacks(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function raise its input errors without the frames that hold its arguments, where one of these is a key.
+
+    Notebooks show the locals of every frame (`%xmode Verbose`), and so do rich and error trackers. The frame of the
+    caller stays, and what it holds is the caller's. Source: rule G3.
+
+    >>> @without_keys_in_tracebacks
+    ... def ask(model):
+    ...     raise InputError(f"{model} is not a model")
+    >>> try:
+    ...     ask("ghp_" + "a1B2" * 9)
+    ... except InputError as error:
+    ...     print(error, "model" in error.__traceback__.tb_next.tb_frame.f_locals)
+    [redacted] is not a model False
+    """
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
+        try:
+            return function(*arguments, **named)
+        except InputError as error:
+            if not any(_holds_key(value) for value in (*arguments, *named.values())):
+                raise
+            shown = error.with_traceback(None)
+        del arguments, named
+        shown.__context__ = shown.__cause__ = None
+        raise shown
+
+    return call
+
+
+def _holds_key(value: object, depth: int = 0) -> bool:
+    """Return whether a text, or one within lists and mappings, holds what looks like a key or is one that is known."""
+    if isinstance(value, str):
+        return redact(value) != value
+    if depth == MAX_DEPTH or not isinstance(value, Mapping | list | tuple | set) or len(value) > MAX_VALUES:
+        return False
+    held = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
+    return any(_holds_key(each, depth + 1) for each in held)

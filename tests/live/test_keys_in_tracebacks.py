@@ -63,7 +63,7 @@ def test_a_misplaced_key_is_in_no_local(place):
     assert KEY not in shown
     assert KEY not in str(value)
     assert kind.__name__ in shown
-    assert "traceback_locals.py" in shown
+    assert "verifyplan/errors.py" in shown
 
 
 def _verbose(kind, value, trace):

@@ -14,14 +14,14 @@ from tests.live.live_runs import facts, times, turns
 from tests.live.scripted_replies import hangs, raw, resets, says_json, status, truncates
 from tests.live.test_live_budgets import DEAR
 from tests.runs.crossing import AGREE
-from verifyplan.agents.anthropic import http_attempts
+from verifyplan.agents.anthropic import transport
 
 NOTHING = says_json({"challenges": [], "unknowns": []})
 
 
 @pytest.fixture(autouse=True)
 def _short_backoff(monkeypatch):
-    monkeypatch.setattr(http_attempts, "FIRST_BACKOFF_S", 0.01)
+    monkeypatch.setattr(transport, "FIRST_BACKOFF_S", 0.01)
 
 
 def attempts(run, turn=FIRST):

@@ -14,8 +14,8 @@ from tests.live.live_runs import MODEL, speaking_to
 from tests.live.scripted_http import Reply
 from tests.live.scripted_replies import Answer, bomb, drips, endless, raw
 from tests.live.scripted_server import ScriptedServer
-from verifyplan.agents.anthropic import bounded_transport
-from verifyplan.agents.anthropic.bounded_transport import (
+from verifyplan.agents.anthropic import transport
+from verifyplan.agents.anthropic.transport import (
     MAX_REPLY_BYTES,
     ReplyEncodedTwiceError,
     ReplyTooLargeError,
@@ -64,7 +64,7 @@ def test_a_reply_of_too_many_bytes_is_given_up_once_and_in_little_memory(answer)
 
 
 def test_a_call_whose_reply_is_too_long_has_failed_and_the_run_goes_on(monkeypatch):
-    monkeypatch.setattr(bounded_transport, "MAX_REPLY_BYTES", 2**20)
+    monkeypatch.setattr(transport, "MAX_REPLY_BYTES", 2**20)
     run, server = challenged({FIRST: raw(" " * (2**20 + 1))}, backend={"max_retries": 2})
     assert failed(run).status == "error"
     assert "reply has more than 1 MB (MAX_REPLY_BYTES), and is not read further" in failed(run).reason

@@ -10,7 +10,7 @@ from tests.live.scripted_replies import calls
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, finding
 from tests.runs.plan.planning import PLAN, answered
-from verifyplan.agents.anthropic.metadata import request_metadata
+from verifyplan.agents.anthropic.model_config import request_metadata
 from verifyplan.runs.debate.pair import backend_of_roles
 
 ROSTER = ("ann", "bob", "cy")

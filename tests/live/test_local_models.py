@@ -237,5 +237,5 @@ def test_fitted_calls_are_sent_and_keep_to_the_context_and_a_number_that_is_name
 
 
 def test_a_context_that_holds_no_answer_is_refused():
-    with pytest.raises(SettingsError, match=r"context: 4,000 tokens hold no answer of max_tokens=16,000"):
+    with pytest.raises(SettingsError, match=r"context: 4,000 tokens have no room for an answer of max_tokens=16,000"):
         Anthropic.keyless(model=MODEL, context=4000)

@@ -185,7 +185,7 @@ def test_a_report_about_another_model_is_refused():
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [({"model": "m"}, "is no conformance report: address: Field required"), (REPORT | {"tools": 3}, "tools: Input")],
+    [({"model": "m"}, "is not a conformance report: address: Field required"), (REPORT | {"tools": 3}, "tools: Input")],
 )
 def test_what_is_no_report_is_refused(value, words, tmp_path):
     with pytest.raises(SettingsError, match=words):

@@ -79,5 +79,5 @@ def test_everything_that_is_wrong_is_said_at_once():
         "displacement: must be true or false, got 'yes'",
         "consensus_forbids: must be a list, got 'all'",
         "revise_from: must be an integer of at least 1, got 0",
-        "polcy: is no field of these rules (did you mean 'policy'?)",
+        "polcy: is not a field of these rules (did you mean 'policy'?)",
     ]

@@ -81,7 +81,7 @@ def test_presets_are_rules_and_one_of_them_is_neutral():
     assert vp.VotingRules.preset("as-recorded") == vp.VotingRules()
     assert vp.VotingRules.preset("sticky-refutes").changed == {"mode": "adversarial", "refutes": "sticky"}
     with pytest.raises(
-        SettingsError, match=r"preset: 'stiky-refutes' is no preset \(did you mean 'sticky-refutes'\?\)"
+        SettingsError, match=r"preset: 'stiky-refutes' is not a preset \(did you mean 'sticky-refutes'\?\)"
     ):
         vp.VotingRules.preset("stiky-refutes")
 
@@ -117,7 +117,7 @@ def test_differences_and_rules_read_well():
         ({"stop": "x"}, "stop: must be 'round', {'margin': 2} or {'accuracy': 0.8}, got 'x'"),
         ({"stop": {"x": 1}}, "stop: must be 'round', {'margin': 2} or {'accuracy': 0.8}, got {'x': 1}"),
         ({"stop": {"margin": 0}}, "stop.margin: must be an integer of at least 1, got 0"),
-        ({"stop": {"margin": 2, "foo": 1}}, "stop.foo: is no field of stop. Fix: leave it out"),
+        ({"stop": {"margin": 2, "foo": 1}}, "stop.foo: is not a field of stop. Fix: leave it out"),
         ({"stop": {"accuracy": 0.4}}, "stop.accuracy: must be above 1/2, got 0.4"),
         ({"stop": {"accuracy": 0.9, "false_accept": 0.5}}, "stop.false_accept: must be below 1/2, got 0.5"),
         ({"workers": []}, "workers: must name at least one worker, each once; None counts all, got []"),
@@ -140,7 +140,7 @@ def test_differences_and_rules_read_well():
         ({"aggregate": "mean"}, "aggregate: must be 'rules', 'majority', 'unanimous', 'any-refute', 'first-round' or"),
         (
             {"majorty": 1},
-            "majorty: is no field of these rules (did you mean 'majority'?). Fix: use 'mode', 'max_rounds'",
+            "majorty: is not a field of these rules (did you mean 'majority'?). Fix: use 'mode', 'max_rounds'",
         ),
     ],
     ids=str,
@@ -197,5 +197,5 @@ def test_a_file_that_holds_no_rules_is_named(tmp_path: Path):
         vp.VotingRules.load(tmp_path / "none.json")
     with pytest.raises(InputError, match="cannot be written"):
         vp.VotingRules().save(tmp_path)
-    with pytest.raises(SettingsError, match="rules: is no JSON"):
+    with pytest.raises(SettingsError, match="rules: is not JSON"):
         vp.VotingRules.from_json("{")

@@ -201,5 +201,5 @@ def test_what_may_be_asked_of_the_web(mode, serves, unknown, temporal, allowed):
 
 @pytest.mark.parametrize("text", ["1e10000000", "1E-10000000", "0." + "1" * 500, Decimal("1e999999")])
 def test_a_weight_that_would_take_ages_to_expand_is_refused(text):
-    with pytest.raises(SettingsError, match="is no exact decimal"):
+    with pytest.raises(SettingsError, match="is not an exact decimal"):
         check_weights(dict(WEIGHTS) | {"risk_coverage": text})

@@ -49,11 +49,11 @@ def test_a_whole_block_is_an_override_of_itself():
         ({"effectiveMaxRounds": 3}, "effectiveMaxRounds: 3 is not maxRounds, which is 2"),
         ({"adversarial": True, "verificationMode": "lightweight"}, "verificationMode: 'lightweight' cannot serve"),
         ({"verificationMode": "thorough"}, "'thorough' is unknown. Fix: use 'lightweight', 'full-reanalysis'"),
-        ({"enabled": "yes"}, "enabled: 'yes' is no yes or no"),
-        ({"rounds": 2}, "rounds: is no setting (did you mean 'maxRounds'?). Fix: use some of 'enabled'"),
-        ({"planBodyVerification": {"gate": True}}, "planBodyVerification.gate: is no setting"),
+        ({"enabled": "yes"}, "enabled: 'yes' is neither true nor false"),
+        ({"rounds": 2}, "rounds: is not a setting (did you mean 'maxRounds'?). Fix: use some of 'enabled'"),
+        ({"planBodyVerification": {"gate": True}}, "planBodyVerification.gate: is not a setting"),
         ({"planBodyVerification": {"maxRounds": 9}}, "planBodyVerification.maxRounds: 9 is out of range"),
-        ({"planBodyVerification": True}, "planBodyVerification: True is no mapping"),
+        ({"planBodyVerification": True}, "planBodyVerification: True is not a mapping"),
     ],
 )
 def test_what_is_refused_says_where_what_and_how_to_mend_it(overrides, message):
@@ -112,7 +112,7 @@ def test_bad_parameters_are_all_listed_with_what_was_meant():
     with pytest.raises(SettingsError, match="what the task type implies") as raised:
         cross_settings("", {"max_rounds": 2}, mode="advesarial", max_rounds=0, verification="full", gating="yes")
     assert [f"{problem.place} {problem.message}" for problem in raised.value.problems] == [
-        "max_rounds is no setting (did you mean 'maxRounds'?)",
+        "max_rounds is not a setting (did you mean 'maxRounds'?)",
         "mode must be one of 'collaborative', 'adversarial', got 'advesarial' (did you mean 'adversarial'?)",
         "verification must be one of 'lightweight', 'full-reanalysis', got 'full'",
         "max_rounds must be an integer from 1 to 3, got 0",

@@ -86,7 +86,8 @@ def stated_plan(request: pytest.FixtureRequest) -> tuple[str, Callable[[Any], An
 def test_every_bad_field_of_voting_rules_is_named_with_its_argument(stated):
     place, call = stated
     words = refused(call, FIELDS)
-    assert f"{place}.quorm: is no field of these rules (did you mean 'quorum'?). Fix: use 'mode', 'max_rounds'" in words
+    near = "is not a field of these rules (did you mean 'quorum'?). Fix: use 'mode', 'max_rounds'"
+    assert f"{place}.quorm: {near}" in words
     assert f"{place}.majority: must be below 1, got 2. Fix: change it, or leave it out for the neutral value." in words
     assert f"{place}.refutes: must be 'round' or 'sticky', got 'sticy'." in words
 
@@ -107,14 +108,14 @@ def test_a_bad_file_is_named_with_every_field(stated, tmp_path):
     assert f"{path}: cannot be read (No such file or directory). Fix: name a JSON file" in refused(call, path)
     path.write_text('{"quorm": 2, "majority": 2}')
     words = refused(call, str(path))
-    assert f"{path}: quorm: is no field of these rules" in words
+    assert f"{path}: quorm: is not a field of these rules" in words
     assert f"{path}: majority: must be below 1, got 2." in words
 
 
 def test_every_bad_field_of_plan_rules_is_named_with_its_argument(stated_plan, tmp_path):
     place, call = stated_plan
     words = refused(call, PLAN_FIELDS)
-    assert f"{place}.polcy: is no field of these rules (did you mean 'policy'?). Fix: use 'policy'" in words
+    assert f"{place}.polcy: is not a field of these rules (did you mean 'policy'?). Fix: use 'policy'" in words
     assert f"{place}.max_active: must be an integer of at least 0, got -1. Fix: change it, or leave it out" in words
     assert f"{place}.trivial: must be 'skip' or 'never', got 3." in words
     assert f"{place}: 'lenent' is neither rules nor the name of a preset (did you mean 'lenient'?)" in refused(
@@ -155,7 +156,7 @@ def test_problems_of_several_arguments_are_said_at_once():
         ({"rules": {"weights": {"cy": 2}}}, "rules.weights: 'cy' is not a worker of this panel. Fix: name workers of "),
         ({"rules": {"missing_basis": "raise"}}, "rules.missing_basis: a run cannot refuse votes without a basis, got "),
         ({"max_rounds": 4}, "max_rounds: must be an integer of at most 3, got 4. Fix: change it, or leave it out."),
-        ({"round": 1}, "round: is no field of a panel's settings. Fix: use 'workers', 'mode', 'max_rounds'"),
+        ({"round": 1}, "round: is not a field of a panel's settings. Fix: use 'workers', 'mode', 'max_rounds'"),
         (
             {"mode": "adversarial", "rules": "collaborative"},
             "mode: is 'adversarial', but the rules have 'collaborative'. Fix: say it once.",
@@ -200,5 +201,5 @@ def test_the_shell_says_the_same(cli, monkeypatch, tmp_path, words):
     assert "rules: 'majorty-rule' is neither rules nor the name of a preset" in done.err
     done = cli(*words, "--rules", Path("rules.json"), cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert "rules.json: quorm: is no field of these rules" in done.err
-    assert "rules.json: polcy: is no field of these rules" in done.err
+    assert "rules.json: quorm: is not a field of these rules" in done.err
+    assert "rules.json: polcy: is not a field of these rules" in done.err

@@ -120,7 +120,7 @@ def test_settings_that_contradict_each_other():
         "verificationMode: 'lightweight' cannot serve",
         settings={"adversarial": True, "verificationMode": "lightweight"},
     )
-    refused("rounds: is no setting", settings={"rounds": 2})
+    refused("rounds: is not a setting", settings={"rounds": 2})
 
 
 def test_plain_parameters_give_the_run_that_settings_give():

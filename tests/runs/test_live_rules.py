@@ -233,7 +233,7 @@ def test_a_run_that_stops_within_rounds_resumes_to_the_same_events_wherever_it_w
         ),
         ({"rules": {"weights": {"bo": 2}}}, "rules.weights: 'bo' is not a worker of this run"),
         ({"rules": "stiky-refutes"}, "did you mean 'sticky-refutes'"),
-        ({"rules": {"quorun": 2}}, "rules.quorun: is no field of these rules"),
+        ({"rules": {"quorun": 2}}, "rules.quorun: is not a field of these rules"),
     ],
 )
 def test_rules_that_a_run_cannot_follow_are_refused_before_any_call(given, message):

@@ -13,12 +13,11 @@ from pydantic import Field, ValidationError
 
 from verifyplan.agents.anthropic.key import Key, address_of, check_address, check_model, find_key, missing_key
 from verifyplan.agents.prices import Price, PriceSource, cost, price_of
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import Problem, SettingsError, without_keys_in_tracebacks
 from verifyplan.files import read_json
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.call import Usage
 from verifyplan.text import counted
-from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 AT_ONCE = 4
 """Requests that are sent at once, to see whether they are answered at once."""
@@ -163,7 +162,7 @@ def read_conformance(source: ReportSource) -> ConformanceReport:
     except ValidationError as error:
         place = "conformance" if isinstance(source, Mapping) else str(source)
         first = error.errors(include_url=False, include_input=False)[0]
-        message = f"is no conformance report: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
+        message = f"is not a conformance report: {'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
         raise SettingsError(Problem(place, message, fix)) from None
 
 

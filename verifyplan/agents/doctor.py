@@ -25,11 +25,10 @@ from verifyplan.agents.anthropic.key import (
     is_forbidden,
 )
 from verifyplan.agents.prices import price_of, unknown_price
-from verifyplan.errors import SettingsError
+from verifyplan.errors import SettingsError, without_keys_in_tracebacks
 from verifyplan.files import try_to_write
 from verifyplan.protocol.base import Model
 from verifyplan.redaction import redact, redacted
-from verifyplan.traceback_locals import without_keys_in_tracebacks
 from verifyplan.version import VERSION
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from verifyplan.rules.answers import read_verdict
 from verifyplan.text import counted
 
 MAX_WORDS = 12
-"""A column with more different words that are no verdicts is no column of verdicts."""
+"""A column with more different words that are not verdicts is no column of verdicts."""
 SHOWN_CHARACTERS = 60
 
 _MEANINGS = {"item": "what is voted on", "worker": "who votes", "verdict": "the vote"}
@@ -44,7 +44,7 @@ def ask_names(
             answers[name] = _ask_column(f"Which column is the {name}, {_MEANINGS[name]}", columns)
     words = {} if words_named else _words_to_ask(table[answers["verdict"]])
     while len(words) > MAX_WORDS:
-        message = f"column {answers['verdict']!r} has {len(words):,} words that are no verdicts"
+        message = f"column {answers['verdict']!r} has {len(words):,} words that are not verdicts"
         fix = "name the column of the votes; scores and long texts are read in Python, by from_votes(score=...)"
         if "verdict" in named:
             raise InputError(Problem(str(path), message, fix))
@@ -91,7 +91,7 @@ def _ask_column(question: str, columns: Sequence[str]) -> str:
         column = _column(_prompt(question), columns)
         if column is not None:
             return column
-        _say("  That is no column: type its name or its number.")
+        _say("  There is no such column: type its name or its number.")
 
 
 def _ask_more(columns: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:

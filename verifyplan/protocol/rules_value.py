@@ -15,8 +15,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.files import read_json, write_text
-from verifyplan.protocol.base import Model
-from verifyplan.protocol.validation_problems import validation_problems
+from verifyplan.protocol.base import Model, validation_problems
 from verifyplan.text import did_you_mean, short_repr
 
 DIGEST_CHARACTERS = 12
@@ -88,9 +87,9 @@ class RulesValue(Model):
 
     @classmethod
     def preset(cls, name: str) -> Self:
-        """Return the rules of a preset; SettingsError for a name that is none."""
+        """Return the rules of a preset; SettingsError for an unknown name."""
         if name not in cls.PRESETS:
-            message = f"{name!r} is no preset{did_you_mean(name, cls.PRESETS)}"
+            message = f"{name!r} is not a preset{did_you_mean(name, cls.PRESETS)}"
             raise SettingsError(Problem("preset", message, f"use {one_of(cls.PRESETS)}"))
         return cls(**cls.PRESETS[name])
 
@@ -130,7 +129,7 @@ class RulesValue(Model):
         try:
             content = json.loads(text)
         except ValueError as error:
-            raise SettingsError(Problem("rules", f"is no JSON ({error})", 'write {"field": value}')) from None
+            raise SettingsError(Problem("rules", f"is not JSON ({error})", 'write {"field": value}')) from None
         return cls._of_content(content, "rules")
 
     def save(self, path: str | Path) -> Path:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypedDict, get_
 from pydantic import Field, ValidationError, model_validator
 
 from verifyplan.errors import Problem, SettingsError, one_of
-from verifyplan.protocol.base import Model
+from verifyplan.protocol.base import Model, validation_problems
 from verifyplan.protocol.plan_rules import PlanRules, Policy
 from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.rules_value import read_rules
-from verifyplan.protocol.validation_problems import validation_problems
 from verifyplan.protocol.vote import Mode, VerificationMode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import did_you_mean
@@ -91,7 +90,7 @@ class PanelSettings(Model):
             return values
         rules = values["rules"]  # a text is a preset, never a file: settings are read from logs, too
         if isinstance(rules, str) and rules not in VotingRules.PRESETS:
-            message = f"{rules!r} is no preset{did_you_mean(rules, VotingRules.PRESETS)}"
+            message = f"{rules!r} is not a preset{did_you_mean(rules, VotingRules.PRESETS)}"
             fix = f"use {one_of(VotingRules.PRESETS)}; read a file by VotingRules.load"
             raise SettingsError(Problem("rules", message, fix))
         rules = read_rules(VotingRules, rules)

@@ -114,7 +114,7 @@ def _read(path: str | Path) -> Any:
         raise InputError(Problem("path", f"is a {type(path).__name__}, not a path", fix))
     try:
         if not Path(path).is_file():  # a pipe or a device may never end
-            what = "is a folder" if Path(path).is_dir() else "is no file"
+            what = "is a folder" if Path(path).is_dir() else "is not a file"
             raise InputError(Problem(_place(path), what if Path(path).exists() else "does not exist", fix))
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
@@ -176,7 +176,11 @@ def _weight_problems(texts: Mapping[str, object], dimensions: Sequence[str], pla
             )
         elif len(text) > _DIGITS or not _DECIMAL.fullmatch(text):
             problems.append(
-                Problem(f"{place}weights.{name}", f"{short_repr(text)} is no decimal from 0", "write digits, as '0.25'")
+                Problem(
+                    f"{place}weights.{name}",
+                    f"{short_repr(text)} is not a decimal of at least 0",
+                    "write digits, as '0.25'",
+                )
             )
     if not problems:
         with localcontext(prec=_PRECISION_DIGITS):

@@ -54,7 +54,7 @@ def check_weights(weights: Mapping[str, Decimal | str]) -> dict[Dimension, Fract
             exact[name] = _exactly(weight)
         except (ValueError, InvalidOperation):
             fix = "give a decimal, or its text such as '0.25'"
-            problems.append(Problem(f"weights.{name}", f"{weight!r} is no exact decimal", fix))
+            problems.append(Problem(f"weights.{name}", f"{weight!r} is not an exact decimal", fix))
     problems += [Problem(f"weights.{k}", f"{w} is negative", "give 0 or more") for k, w in exact.items() if w < 0]
     if not problems and sum(exact.values()) != 1:
         problems.append(Problem("weights", f"sum to {float(sum(exact.values()))}", "make them sum to exactly 1"))

@@ -143,7 +143,7 @@ def _problems(settings: Mapping[str, Any]) -> list[Problem]:
     plan = settings.get("planBodyVerification", {})
     if not isinstance(plan, Mapping):
         fix = f"give some of {one_of(_PLAN_KEYS)}"
-        return [*problems, Problem("planBodyVerification", f"{plan!r} is no mapping", fix)]
+        return [*problems, Problem("planBodyVerification", f"{plan!r} is not a mapping", fix)]
     place = "planBodyVerification."
     problems += _unknown(plan, _PLAN_KEYS, place) + _not_bool(plan, ("enabled", "gating"), place)
     return problems + _bad_rounds(plan, place)
@@ -171,12 +171,14 @@ def _is_round_limit(value: object) -> bool:
 def _unknown(settings: Mapping[str, Any], allowed: tuple[str, ...], place: str) -> list[Problem]:
     extra = [key for key in settings if key not in allowed]
     fix = f"use some of {one_of(allowed)}"
-    return [Problem(f"{place}{key}", f"is no setting{did_you_mean(key, allowed)}", fix) for key in extra]
+    return [Problem(f"{place}{key}", f"is not a setting{did_you_mean(key, allowed)}", fix) for key in extra]
 
 
 def _not_bool(settings: Mapping[str, Any], keys: tuple[str, ...], place: str) -> list[Problem]:
     wrong = [key for key in keys if not isinstance(settings.get(key, True), bool)]
-    return [Problem(f"{place}{key}", f"{settings[key]!r} is no yes or no", "give true or false") for key in wrong]
+    return [
+        Problem(f"{place}{key}", f"{settings[key]!r} is neither true nor false", "give true or false") for key in wrong
+    ]
 
 
 def _bad_rounds(settings: Mapping[str, Any], place: str) -> list[Problem]:

@@ -15,7 +15,7 @@ from verifyplan.agents.static.backend import CHECKERS
 from verifyplan.datasets.plans import labelled_plans
 from verifyplan.datasets.sample import sample_repository
 from verifyplan.datasets.stdlib import stdlib_root
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import Problem, SettingsError, without_keys_in_tracebacks
 from verifyplan.frames.bundled import claims
 from verifyplan.plans.plan import Plan
 from verifyplan.progress import progress as progress_bar
@@ -26,7 +26,6 @@ from verifyplan.runs.estimated_use import Estimate, total
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource
-from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 Sources = str | Path | Plan | RowSource | Sequence[str | Path | Plan]
 """A plan, findings, or several files of either; or the name of a set."""

@@ -14,7 +14,7 @@ import pandas as pd
 from verifyplan.agents.base import ModelBackend, Request
 from verifyplan.agents.evidence import read_evidence
 from verifyplan.agents.tools.file_access import withheld
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import Problem, SettingsError, without_keys_in_tracebacks
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.call import WorkerRequest
 from verifyplan.redaction import MARK
@@ -27,7 +27,6 @@ from verifyplan.runs.debate.pair import Pair
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
 from verifyplan.runs.plan.verify import PreparedPlanRun
 from verifyplan.text import counted
-from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 MAX_NAMED_FILES = 50
 """Files that look secret and are named in the text of a preview; `withheld` has all."""

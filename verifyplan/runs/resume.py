@@ -10,7 +10,7 @@ from typing import Any
 
 from verifyplan import agents
 from verifyplan.agents.base import Backend
-from verifyplan.errors import InputError, LogError, Problem, SettingsError
+from verifyplan.errors import InputError, LogError, Problem, SettingsError, without_keys_in_tracebacks
 from verifyplan.progress import say
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunReopened, RunStarted
@@ -35,7 +35,6 @@ from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.reopen import Retryable, Terms, check_unused, resumption, retry_words, retryable
 from verifyplan.runs.run import Run
 from verifyplan.runs.start import at_present, limits_of, resume_hint
-from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 IN_BATCHES = (
     "this run went in message batches: its failed calls are asked one by one here, at the full price; the "

@@ -13,6 +13,7 @@ from shlex import quote
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from verifyplan.agents.base import Backend
+from verifyplan.errors import without_keys_in_tracebacks
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import CrossInputs, DebateInputs, PlanInputs, RunStarted
 from verifyplan.protocol.settings import Limits
@@ -22,7 +23,6 @@ from verifyplan.rules.going_on import LogPlace, how_to_go_on, is_made_by_name
 from verifyplan.runlog.current import CountedRecords
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
-from verifyplan.traceback_locals import without_keys_in_tracebacks
 from verifyplan.version import VERSION
 
 P = ParamSpec("P")

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from verifyplan.secret_rules.randomness import entropy, looks_random
+from verifyplan.secret_rules.tokens import entropy, looks_random
 
 Kind = Literal["password", "secret", "key"]
 """What a name says of its value: that it is chosen by a person, made up by a program, or perhaps neither."""

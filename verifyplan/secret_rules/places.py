@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from verifyplan.secret_rules.randomness import looks_random
+from verifyplan.secret_rules.tokens import looks_random
 
 Test = Callable[[str], bool]
 

@@ -278,7 +278,7 @@ def test_of_many_workers_the_space_has_some_subsets():
             {"max_rounds": list(range(1, 202)), "quorum": list(range(50))},
             r"has 10,050 combinations \(201 of max_rounds",
         ),
-        ({"majorty": [1]}, "is no field of these rules"),
+        ({"majorty": [1]}, "is not a field of these rules"),
         (["stikcy-refutes"], r"space\[0\]: 'stikcy-refutes' is neither rules nor the name of a preset"),
         (3, "space: 3 is neither rules nor the name of a preset"),
     ],

@@ -97,17 +97,33 @@ def test_a_byte_order_mark_is_no_harm(tmp_path):
         ({"version": 1, "weights": TEXTS, "Weights": {}}, "'Weights'", "is unknown (did you mean 'weights'?)"),
         ({"version": 1, "weights": TEXTS | {"risk_coverage": 0.2}}, "weights.risk_coverage", "0.2 must be text"),
         ({"version": 1, "weights": TEXTS | {"risk_coverage": None}}, "weights.risk_coverage", "None must be text"),
-        ({"version": 1, "weights": TEXTS | {"risk_coverage": "-0.2"}}, "weights.risk_coverage", "'-0.2' is no decimal"),
-        ({"version": 1, "weights": TEXTS | {"risk_coverage": "NaN"}}, "weights.risk_coverage", "'NaN' is no decimal"),
-        ({"version": 1, "weights": TEXTS | {"risk_coverage": "2e-1"}}, "weights.risk_coverage", "'2e-1' is no decimal"),
-        ({"version": 1, "weights": TEXTS | {"risk_coverage": "1/5"}}, "weights.risk_coverage", "'1/5' is no decimal"),
+        (
+            {"version": 1, "weights": TEXTS | {"risk_coverage": "-0.2"}},
+            "weights.risk_coverage",
+            "'-0.2' is not a decimal",
+        ),
+        (
+            {"version": 1, "weights": TEXTS | {"risk_coverage": "NaN"}},
+            "weights.risk_coverage",
+            "'NaN' is not a decimal",
+        ),
+        (
+            {"version": 1, "weights": TEXTS | {"risk_coverage": "2e-1"}},
+            "weights.risk_coverage",
+            "'2e-1' is not a decimal",
+        ),
+        (
+            {"version": 1, "weights": TEXTS | {"risk_coverage": "1/5"}},
+            "weights.risk_coverage",
+            "'1/5' is not a decimal",
+        ),
         (
             {"version": 1, "weights": TEXTS | {"risk_coverage": "\u0660.\u0662"}},
             "weights.risk_coverage",
-            "is no decimal",
+            "is not a decimal",
         ),
-        ({"version": 1, "weights": TEXTS | {"risk_coverage": "0.2\n"}}, "weights.risk_coverage", "is no decimal"),
-        ({"version": 1, "weights": TEXTS | {"risk_coverage": "0" * 500}}, "weights.risk_coverage", "is no decimal"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "0.2\n"}}, "weights.risk_coverage", "is not a decimal"),
+        ({"version": 1, "weights": TEXTS | {"risk_coverage": "0" * 500}}, "weights.risk_coverage", "is not a decimal"),
         ({"version": 1, "weights": TEXTS | {"risk_coverage": "0.3"}}, "weights", "sum to 1.10"),
         ([1], "", "holds [1], not an object"),
         (b"", "line 1, column 1", "is not JSON"),
@@ -153,7 +169,7 @@ def test_links_in_a_circle_and_pipes_end(tmp_path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     os.mkfifo(tmp_path / "pipe")
     assert list(problems(tmp_path / "loop").values()) == ["does not exist"]
-    assert list(problems(tmp_path / "pipe").values()) == ["is no file"]
+    assert list(problems(tmp_path / "pipe").values()) == ["is not a file"]
 
 
 @pytest.mark.parametrize(

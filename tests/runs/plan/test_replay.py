@@ -163,7 +163,7 @@ def test_what_was_settled_otherwise_leads_to_requests_that_are_others():
             {"rules": {"majority": "2/3"}},
             r"got \{'majority': '2/3'\}, which are rules of votes\. Fix: votes are replayed by vp\.replay",
         ),
-        ({"rules": {"majority": "2/3", "policy": "deliberate"}}, "majority: is no field of these rules"),
+        ({"rules": {"majority": "2/3", "policy": "deliberate"}}, "majority: is not a field of these rules"),
         ({"rules": "majorty"}, "'majorty' is neither rules nor the name of a preset"),
         ({"mode": "loud"}, r"panel\.mode: must be 'collaborative' or 'adversarial', got 'loud'"),
     ],

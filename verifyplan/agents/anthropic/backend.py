@@ -18,11 +18,9 @@ from verifyplan.agents.anthropic.answer_schemas import Structured, answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation, EndpointCalls
 from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
 from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, address_of, check_model, hide_key, misplaced_keys
-from verifyplan.agents.anthropic.metadata import request_metadata
-from verifyplan.agents.anthropic.model_config import Effort, ModelConfig, ModelConfigs, ModelSettings
+from verifyplan.agents.anthropic.model_config import Effort, ModelConfig, ModelConfigs, ModelSettings, request_metadata
 from verifyplan.agents.anthropic.rendering import prompt_versions, render
 from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
-from verifyplan.agents.anthropic.turn_estimate import turn_estimate
 from verifyplan.agents.base import (
     Address,
     BatchClient,
@@ -36,11 +34,10 @@ from verifyplan.agents.base import (
 )
 from verifyplan.agents.conformance import ConformanceReport, ReportSource, read_conformance
 from verifyplan.agents.evidence import open_evidence
-from verifyplan.agents.prices import Price, PriceSource, logged_price, price_of, usage_of
+from verifyplan.agents.prices import Price, PriceSource, logged_price, price_of, turn_estimate, usage_of
 from verifyplan.agents.tools import tool_definitions
-from verifyplan.errors import Problem, SettingsError, expect_mappings
+from verifyplan.errors import Problem, SettingsError, expect_mappings, without_keys_in_tracebacks
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
-from verifyplan.traceback_locals import without_keys_in_tracebacks
 
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 _ARGUMENTS = (

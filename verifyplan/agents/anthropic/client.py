@@ -15,18 +15,6 @@ import anthropic
 import httpx2
 from pydantic_core import from_json
 
-from verifyplan.agents.anthropic.bounded_transport import BoundedClient
-from verifyplan.agents.anthropic.http_attempts import (
-    CURRENT,
-    MAX_WAIT_S,
-    RETRIED_ERRORS,
-    HttpAttempt,
-    asked_wait,
-    backoff,
-    may_be_sent_again,
-    watch_request,
-    watch_response,
-)
 from verifyplan.agents.anthropic.key import (
     KEY_HEADERS,
     OFFLINE_VARIABLE,
@@ -36,6 +24,18 @@ from verifyplan.agents.anthropic.key import (
     fix_of_refused_key,
     is_forbidden,
     key_header,
+)
+from verifyplan.agents.anthropic.transport import (
+    CURRENT,
+    MAX_WAIT_S,
+    RETRIED_ERRORS,
+    BoundedClient,
+    HttpAttempt,
+    asked_wait,
+    backoff,
+    may_be_sent_again,
+    watch_request,
+    watch_response,
 )
 from verifyplan.agents.base import Sending
 from verifyplan.errors import AgentError, Problem, SettingsError
@@ -302,4 +302,4 @@ async def list_models(address: str, key: Key, timeout: float) -> ModelList:
         pass
     finally:
         await endpoint.close()
-    return ModelList(failure="what it answers is no list of models", fix="name an endpoint of the Messages API")
+    return ModelList(failure="the answer is not a list of models", fix="name an endpoint of the Messages API")

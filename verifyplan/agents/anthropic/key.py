@@ -169,7 +169,7 @@ def misplaced_keys(**given: Mapping[str, object] | None) -> Iterator[Problem]:
                 if _KEY_NAME.search(str(setting)) and setting != "max_tokens":
                     fix = "give the key as api_key=, or that of another endpoint in api_keys={address: key}"
                     yield Problem(
-                        f"{argument}[{name!r}]: {setting}", "is no place for a key, as settings are logged", fix
+                        f"{argument}[{name!r}]: {setting}", "must not hold a key, because settings are logged", fix
                     )
 
 

@@ -1,7 +1,8 @@
-"""Configure the model of each role and each worker: limits, thinking, and the prompt's stance (rules G3, F3)."""
+"""Configure the model of each role and worker, and name worker and repetition in each request (rules G3, F3)."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -146,7 +147,7 @@ class ModelConfigs:
             self._problems.append(Problem(f"{place}: thinking", f"{config.thinking:,} tokens do not fit", fix))
         if config.context is not None and config.context <= config.max_tokens:
             fix = f"give max_tokens of less than {config.context:,}, which prompt and answer share"
-            message = f"{config.context:,} tokens hold no answer of max_tokens={config.max_tokens:,}"
+            message = f"{config.context:,} tokens have no room for an answer of max_tokens={config.max_tokens:,}"
             self._problems.append(Problem(f"{place}: context", message, fix))
         return config
 
@@ -158,3 +159,25 @@ def _as_mappings(settings: Mapping[str, ModelSettings]) -> dict[str, dict[str, A
 def _no_model(place: str) -> Problem:
     fix = "give model=, the id of a model as the endpoint knows it; `verifyplan doctor` lists those of an endpoint"
     return Problem(place, "no model is named", fix)
+
+
+DIGEST_CHARACTERS = 12
+"""Characters of the digest that stands for a worker's name."""
+
+
+def request_metadata(request: Request, repetition: int) -> dict[str, str]:
+    """Return the `metadata` of a request: its worker or role, and which repetition of the run it is for.
+
+    `user_id` is its only field. The API wants no names of people in it, and a roster may hold some: a worker is named
+    by the first 12 hexadecimal digits of its name's SHA-256. It is no part of what endpoints cache of prompts. Source:
+    rule G3; types/metadata_param.py of the SDK.
+
+    >>> vote = {"mode": "adversarial", "verification_mode": "lightweight", "items": ()}
+    >>> request_metadata(WorkerRequest(call_id="r1/ann", worker="ann", round=1, **vote), 2)
+    {'user_id': 'verifyplan worker=49915e0d7d4b repetition=2'}
+    """
+    if isinstance(request, WorkerRequest):
+        who = f"worker={hashlib.sha256(request.worker.encode()).hexdigest()[:DIGEST_CHARACTERS]}"
+    else:
+        who = f"role={request.role}"
+    return {"user_id": f"verifyplan {who} repetition={repetition}"}

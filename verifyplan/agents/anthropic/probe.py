@@ -22,8 +22,8 @@ from verifyplan.agents.anthropic.client import (
 )
 from verifyplan.agents.anthropic.context_errors import context_limit
 from verifyplan.agents.anthropic.conversation import message_text
-from verifyplan.agents.anthropic.http_attempts import RETRIED_STATUSES, asked_wait, may_be_sent_again
 from verifyplan.agents.anthropic.key import Key
+from verifyplan.agents.anthropic.transport import RETRIED_STATUSES, asked_wait, may_be_sent_again
 from verifyplan.agents.conformance import AT_ONCE, ConformanceReport, Held
 from verifyplan.agents.prices import usage_of
 from verifyplan.errors import AgentError, Problem, SettingsError

@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from verifyplan.errors import Problem, Problems, SettingsError, one_of
+from verifyplan.protocol.base import validation_problems
 from verifyplan.protocol.plan_rules import PlanRules, Policy, stated_rules
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.settings import BLOCKED_WORDS, PanelSettings, PlanSettings
-from verifyplan.protocol.validation_problems import validation_problems
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.protocol.weights_file import load, text_of
 from verifyplan.rules.scoring import check_weights
