@@ -1,4 +1,4 @@
-"""Ask at a terminal which column of a table of votes is what, and what its words for verdicts mean."""
+"""Ask at a terminal which column of a table of votes is which, and what its words mean."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from verifyplan.rules.answers import read_verdict
 from verifyplan.text import counted
 
 MAX_WORDS = 12
-"""A column with more different words that are not verdicts is no column of verdicts."""
+"""A column with more different words that are not verdicts is not a column of verdicts."""
 SHOWN_CHARACTERS = 60
 
 _MEANINGS = {"item": "what is voted on", "worker": "who votes", "verdict": "the vote"}
@@ -28,10 +28,10 @@ _OPTIONAL = tuple(name for name in VOTE_COLUMNS if name not in (*NEEDED_COLUMNS,
 def ask_names(
     path: Path, table: pd.DataFrame, named: Mapping[str, str], *, words_named: bool, truths_named: bool = False
 ) -> VoteNames:
-    """Return which column is what: those that are `named`, and those that somebody names now, with their words.
+    """Return which column is which: those that are `named`, and those that the user names now, with their words.
 
-    Words are asked for unless an option names them. InputError where the verdicts of a column that is `named` are no
-    few words; of another that somebody named it is asked again. Ctrl-C and the end of the input end the command.
+    Words are asked for unless an option names them. InputError if a `named` column of verdicts has too many words; for
+    any other column, the user is asked again. Ctrl-C and the end of the input end the command.
     """
     columns = [str(column) for column in table]
     _say(f"{one_line(path, SHOWN_CHARACTERS)}: {counted(len(table), 'row')}. Its columns:")
@@ -62,15 +62,15 @@ def ask_names(
 
 
 def _words_to_ask(verdicts: pd.Series[Any]) -> dict[str, int]:
-    """Return the words to ask for: none where all are verdicts or labels, else all but the names of verdicts."""
+    """Return the words to ask for: none if all are verdicts or labels, else all but the names of verdicts."""
     return words_beside_verdicts(verdicts) if unread_words(verdicts) else {}
 
 
 def _ask_truths(values: pd.Series[Any], column: str) -> dict[str, bool | None]:
-    """Return what the words of a column of truth say of a claim: none where they are the usual ones.
+    """Return what the words of a column of truth mean; nothing for the usual words.
 
-    Of two words the one that means true is asked for; of others what each means. More than a few are left to the
-    error of the reader, which names them.
+    For two words, asks which one means true; for more, what each means. Too many are left to the error of the reader,
+    which names them.
     """
     words = unread_truths(values)
     if len(words) > MAX_WORDS:
@@ -86,7 +86,7 @@ def _ask_truths(values: pd.Series[Any], column: str) -> dict[str, bool | None]:
 
 
 def _ask_column(question: str, columns: Sequence[str]) -> str:
-    """Return the column that somebody names, by its name or its number; other answers are asked for again."""
+    """Return the column that the user gives by its name or number; asks again for any other answer."""
     while True:
         column = _column(_prompt(question), columns)
         if column is not None:
@@ -95,7 +95,7 @@ def _ask_column(question: str, columns: Sequence[str]) -> str:
 
 
 def _ask_more(columns: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
-    """Return the further columns that somebody names, as `truth=label,round=n`; blank for none."""
+    """Return the further columns that the user names, as `truth=label,round=n`; a blank answer names none."""
     free = [name for name in _OPTIONAL if name not in named]
     example = ",".join(f"{name}=COLUMN" for name in free[:2])
     question = f"Others, as {example}, of {', '.join(free)} (Enter: none)"
@@ -113,7 +113,7 @@ def _ask_more(columns: Sequence[str], named: Mapping[str, str]) -> dict[str, str
 
 
 def _ask_of(question: str, choices: Collection[str], *, listed: bool = True) -> str:
-    """Return the choice that somebody names, of which the first letters suffice."""
+    """Return the choice that the user names; its first letters are enough."""
     while True:
         answer = _prompt(f"{question} {', '.join(choices)}" if listed else question).strip().strip("'").lower()
         exact = [choice for choice in choices if choice.lower() == answer]
@@ -124,7 +124,7 @@ def _ask_of(question: str, choices: Collection[str], *, listed: bool = True) -> 
 
 
 def _ask_verdict(word: str, n: int) -> str:
-    """Return the verdict of a word, of which the first letters suffice; Enter takes that of a label."""
+    """Return the verdict that the user gives for a word; its first letters are enough, Enter accepts a label."""
     label = read_verdict(word)
     question = f"{_shown(word)} ({counted(n, 'row')}) means {', '.join(VERDICTS)}"
     while True:

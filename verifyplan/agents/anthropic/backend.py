@@ -53,32 +53,32 @@ class Anthropic:
     """A backend of models, for all roles and workers: Anthropic's Messages API, or any endpoint that speaks it.
 
     Args:
-        model: the model of all roles and workers that have none of their own.
+        model: the model of all roles and workers without their own.
         models: by role (`challenger`, `synthesizer`, ..., `worker`; in debates `architect` and `builder`) another
             model, or a mapping of settings: model, max_tokens, effort, thinking, temperature, context, prompt,
             base_url, structured, max_concurrency (of its endpoint).
         workers: the same by worker, for panels of different models; `style` is a worker's stance, if not the run's.
-        base_url: the endpoint; ANTHROPIC_BASE_URL, or Anthropic's own, if left out.
-        api_key: its key; else ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is written nowhere. None is
-            needed where all roles and workers have endpoints of their own.
+        base_url: the endpoint; by default ANTHROPIC_BASE_URL, else Anthropic's own.
+        api_key: its key; by default ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is never written. None
+            is needed if all roles and workers have their own endpoints.
         api_keys: keys of other endpoints, by address.
-        max_concurrency: calls under way at once; 8 unless a conformance report has fewer.
+        max_concurrency: calls that run at the same time; 8 unless a conformance report has fewer.
         max_retries: how often one request is sent again after a lost connection, 408, 409, 429 or 5xx.
-        timeout: seconds that one request may take; the run's own timeout is that of a whole call.
+        timeout: seconds that one request may take; the timeout of a run is for a whole call.
         max_tokens: tokens of one answer.
         effort: low, medium, high, xhigh or max; None leaves it to the model.
         thinking: "adaptive", "disabled", or tokens to think for; None leaves it to the model.
         temperature: 0-1, for models that take one.
-        context: tokens of prompt and answer together, where they are few: `crossverify` then asks about as many
-            findings at once as fit, unless it is given `items_per_call`.
-        prompt: "short" for workers whose model has little room: about a quarter of the words of "full".
+        context: tokens of prompt and answer together, if they are few: `crossverify` then asks about as many findings
+            at once as fit, unless `items_per_call` is set.
+        prompt: "short" for workers whose model has a small context: about a quarter of the words of "full".
         structured: True: the endpoint is to hold answers to their schema, of votes with the ids of the call's findings.
             "counts": the schema also says how many votes (the SDK of Anthropic's API leaves such limits out). "shape":
             one schema for all calls of a kind, for endpoints that take long over each new one. False: the prompt shows
             the form. Where the endpoint refuses the schema, the prompt shows the form from then on; where an answer is
             no JSON, its repair does. `run.frames.turns` says which it was. Answers are checked here in all cases.
         conformance: what `agents.probe` or `verifyplan doctor --probe --out FILE` found about this model: its report or
-            the file. It stands in the log, and sets `structured`, `context` and `max_concurrency` where you do not.
+            the file. The log keeps it; it sets `structured`, `context` and `max_concurrency` unless you do.
         cache: whether what calls share (the plan, the record; of a debate task and documents) is marked for the
             endpoint's cache of prompts.
         web: whether the research roles may search and fetch, where rule A12 allows it; what they search for leaves
@@ -89,8 +89,8 @@ class Anthropic:
         prices: a price table of your own, a mapping or a TOML file.
         repo: the folder that tools read; `verify` and `crossverify` set it to theirs.
 
-    Raises SettingsError, listing everything that does not fit. Each exchange is recorded in the run log; a run that
-    died goes on within a call. Source: rules G1, G3, G4, A11, A12, B4.
+    Raises SettingsError, listing everything that does not fit. Each exchange is recorded in the run log; an interrupted
+    run continues within a call. Source: rules G1, G3, G4, A11, A12, B4.
 
     >>> Anthropic("claude-opus-4-5", api_key="the-key-of-this-example", workers={"ann": "claude-haiku-4-5"})
     Anthropic('claude-opus-4-5', key from api_key)
@@ -130,26 +130,20 @@ class Anthropic:
         _raise_problems(misplaced_keys(models=models, workers=workers))
         _raise_problems(_patterns_problem(allow_files))
         self.conformance = None if conformance is None else read_conformance(conformance)
-        if self.conformance is not None:
-            _raise_problems([_report_problem(self.conformance, model, address_of(base_url))])
-        fitting = {**DEFAULTS, **(self.conformance.settings if self.conformance else {})}
-        structured = fitting["structured"] if structured is None else structured
-        max_concurrency = fitting["max_concurrency"] if max_concurrency is None else max_concurrency
-        context = fitting["context"] if context is None else context
-        _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
+        own = {"structured": structured, "max_concurrency": max_concurrency, "context": context}
+        fitted = _fitted(self.conformance, model, address_of(base_url), own)
+        self.structured, self.max_concurrency, self.cache = fitted["structured"], fitted["max_concurrency"], cache
+        _check_numbers(max_concurrency=self.max_concurrency, max_retries=max_retries, timeout=timeout)
         default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
-        default |= {"temperature": temperature, "context": context, "prompt": prompt}
-        self.max_concurrency, self.structured, self.cache = max_concurrency, structured, cache
+        default |= {"temperature": temperature, "context": fitted["context"], "prompt": prompt}
         self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
         self._configs = ModelConfigs(default, self._models, self._workers, base_url)
         asked = {config.base_url for config in self._configs.all}
         self.endpoints = Endpoints(base_url, api_key, api_keys, timeout=timeout, max_retries=max_retries, asked=asked)
         _raise_problems(check_model(config.model) for config in self._configs.all)
         _raise_problems(self.endpoints.check(config.base_url) for config in self._configs.all)
-        models_used = [config.model for config in self._configs.all]
-        self.prices: Mapping[str, Price | None] = MappingProxyType(
-            {name: price_of(name, prices) for name in models_used}
-        )
+        priced = {config.model: price_of(config.model, prices) for config in self._configs.all}
+        self.prices: Mapping[str, Price | None] = MappingProxyType(priced)
         self.memory: Path | None = Path(memory).absolute() if memory is not None else None
         self._toolkits = ToolkitFactory(Path(repo), self.memory, web=web, allow_files=tuple(allow_files))
         self._send_request: SendRequest | None = None
@@ -364,12 +358,19 @@ def _raise_problems(problems: Iterable[Problem | None]) -> None:
         raise SettingsError(unique)
 
 
-def _report_problem(report: ConformanceReport, model: str | None, address: str) -> Problem | None:
-    """Return why a report is none about the model of a backend; None if it is."""
-    if (report.model, report.address) == (model, address):
-        return None
-    message = f"is about {report.model} at {report.address}, and the backend's own model is {model} at {address}"
-    return Problem("conformance", message, "probe that model, or set structured, context and max_concurrency by hand")
+def _fitted(
+    report: ConformanceReport | None, model: str | None, address: str, own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the settings of `DEFAULTS`: a caller's own, else those of a conformance report, else the defaults.
+
+    SettingsError if the report is about another model.
+    """
+    if report is not None and (report.model, report.address) != (model, address):
+        message = f"is about {report.model} at {report.address}, and the backend's own model is {model} at {address}"
+        fix = "probe that model, or set structured, context and max_concurrency by hand"
+        raise SettingsError(Problem("conformance", message, fix))
+    fitting = {**DEFAULTS, **(report.settings if report else {})}
+    return {name: fitting[name] if own[name] is None else own[name] for name in DEFAULTS}
 
 
 def _patterns_problem(patterns: object) -> Iterator[Problem]:
