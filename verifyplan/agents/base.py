@@ -1,4 +1,4 @@
-"""Define all that the engine and the runs may ask of a backend: answers, turns, batches (rule G1)."""
+"""The interface between runs and backends: answers, turns, batches (rule G1)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Address = str | None
 
 @runtime_checkable
 class Backend(Protocol):
-    """An interface of what answers requests: a class with these three methods can be the `backend` of any run.
+    """The interface of a backend: an object with these three methods can be the `backend` of any run.
 
-    Each call is fresh: all that an agent may know is in the request. The run checks the answer, not the backend. To
-    say that it gave up waiting, a backend raises TimeoutError; any other exception says that it failed, and the run
-    records a failed call in both cases (rules A11, B8). Only a SettingsError ends the process; the run can be resumed
-    when the settings are right. A backend that plays workers only may raise for a `RoleRequest`.
+    Each call is independent: the request has everything that the agent may know. The run checks the answers. A backend
+    raises TimeoutError if it gives up waiting, and any other exception if it fails; the run records a failed call in
+    both cases (rules A11, B8). Only a SettingsError ends the process; the run can be resumed when the settings are
+    corrected. A backend that plays only workers may raise for a `RoleRequest`.
 
     >>> import verifyplan as vp
     >>> class Agreeable:
@@ -55,7 +55,7 @@ class Backend(Protocol):
         """Return the name and the settings, as JSON values, for the log."""
 
     def check_worker(self, worker: str) -> str | None:
-        """Return None if the backend can play that worker, else what is wrong and what it can play."""
+        """Return None if the backend can play that worker, else the problem and the workers that it can play."""
 
     async def answer(self, request: Any) -> Reply:
         """Return the reply to a `WorkerRequest`, `RoleRequest` or `DebateRequest`; the run checks its `value`."""
@@ -77,7 +77,7 @@ SendRequest = Callable[[Address, str, dict[str, Any]], Awaitable[ModelReply]]
 
 
 class Sending:
-    """The sending of one turn, whose HTTP requests a backend notes one by one; this one is recorded nowhere."""
+    """The sending of one turn, whose HTTP requests a backend notes one by one; this class records nothing."""
 
     @property
     def seconds_left(self) -> float | None:
@@ -85,41 +85,41 @@ class Sending:
         return None
 
     async def begin(self) -> None:
-        """Prepare for the first request; LimitError where the run may not send any more."""
+        """Prepare for the first request; LimitError if the run may not send any more."""
 
     def note(self, attempt: Attempt) -> None:
-        """Record how a request ended; its number is counted on from those before."""
+        """Record how a request ended; requests are numbered in order."""
 
     async def pause(self, seconds: float) -> None:
-        """Return when so many seconds are over and the turn may be sent again; LimitError where it may not."""
+        """Wait some seconds until the turn may be sent again; LimitError if it may not."""
         await asyncio.sleep(seconds)
 
 
 class Turns(Protocol):
-    """The turns of one call as the run log has them: each is on disk before anything acts on it (rule E2)."""
+    """The turns of one call in the run log; each is on disk before anything acts on it (rule E2)."""
 
     def sent(self, turn: str) -> TurnSent | None:
-        """Return what a turn added, if it is on disk: it was prepared before the run was broken off."""
+        """Return what a turn sent, if it is on disk because it was prepared before the run was interrupted."""
 
     async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
-        """Return the reply of a turn: the recorded one, else what `send` brings, which is recorded first.
+        """Return the recorded reply of a turn, else the reply from `send`, after it is recorded.
 
-        What `send` raises comes out as it is; LimitError if the run may not send any more.
+        Errors of `send` are not changed; LimitError if the run may not send any more.
         """
 
     def sending(self, turn: TurnSent) -> Sending:
-        """Return what notes the HTTP requests of a turn, for what is then given to `exchange` as `send`."""
+        """Return the recorder of a turn's HTTP requests, for the `send` of `exchange`."""
 
 
 class UnrecordedTurns:
-    """Turns that nobody records, for a backend that is used outside of a run."""
+    """Turns that are not recorded, for a backend that is used outside of a run."""
 
     def sent(self, turn: str) -> TurnSent | None:  # noqa: ARG002  (nothing is on disk)
         """Return None: nothing was sent before."""
         return None
 
     async def exchange(self, sent: TurnSent, send: Send) -> TurnReplied:
-        """Return what `send` brings."""
+        """Return the reply from `send`."""
         began = time.monotonic()
         reply = await send()
         return TurnReplied(
@@ -131,21 +131,21 @@ class UnrecordedTurns:
         )
 
     def sending(self, turn: TurnSent) -> Sending:  # noqa: ARG002  (nothing is noted)
-        """Return what notes nothing."""
+        """Return a recorder that records nothing."""
         return Sending()
 
 
 class LimitError(Exception):
-    """A call was not sent, as the run has used what it may use; the text says what and how much."""
+    """A call was not sent because the run reached a limit; the text says which limit, and how much was used."""
 
 
 @runtime_checkable
 class ConversingBackend(Backend, Protocol):
     """A backend whose calls take several turns, each recorded, so that a resumed run goes on within a call.
 
-    It alone can repair the form of an answer in one more turn, such as a refutation without its basis (rule B4): its
-    conversation holds that answer. Any other backend has a fresh context on every call and would vote anew, so a basis
-    that it left out is filled by the run's `missing_basis`.
+    Only such a backend can repair the form of an answer in one more turn, such as a refutation without its basis (rule
+    B4), because its conversation contains that answer. Any other backend has a new context on every call and would
+    vote again, so a missing basis is filled in by the run's `missing_basis`.
     """
 
     max_concurrency: int
@@ -166,7 +166,7 @@ class ConversingBackend(Backend, Protocol):
 
 @runtime_checkable
 class LimitedBackend(Protocol):
-    """A backend some of whose endpoints take fewer calls at once than it makes in all, such as a model on one GPU."""
+    """A backend with endpoints that take only a few calls at the same time, such as a model on one GPU."""
 
     @property
     def call_limits(self) -> Mapping[str, int]:
@@ -178,7 +178,7 @@ class LimitedBackend(Protocol):
 
 @runtime_checkable
 class RepeatableBackend(Protocol):
-    """A backend whose requests name the repetition, so that a cache of replies does not answer two runs with one."""
+    """A backend whose requests name the repetition, so that a cache of replies does not give two runs one reply."""
 
     def in_repetition(self, repetition: int) -> Self:
         """Return the same backend for one of several runs of the same inputs."""
@@ -217,11 +217,11 @@ class BoundedBackend(Protocol):
         """Return the body of the first request of a call without sending it."""
 
     def room(self, request: Any) -> Room | None:
-        """Return the tokens that a request may have; None where nobody named the context of its model."""
+        """Return the tokens that a request may have; None if the context of its model is not known."""
 
 
 def session_of(backend: object) -> AbstractAsyncContextManager[object]:
-    """Return the session of a backend that has one; nothing for others."""
+    """Return the session of a backend, or a context that does nothing if it has none."""
     return backend.session() if isinstance(backend, ConversingBackend) else nullcontext()
 
 
@@ -256,7 +256,7 @@ class BatchResult(NamedTuple):
 
 
 class NoAnswerError(Exception):
-    """The endpoint gave no answer, or none that says anything; asked again later, it may."""
+    """The endpoint gave no usable answer; it may give one later."""
 
 
 class RefusedError(AgentError):
@@ -270,7 +270,7 @@ class RefusedError(AgentError):
 class BatchClient(Protocol):
     """The message batches of one endpoint.
 
-    Each method raises NoAnswerError where it may be called again, and RefusedError where that would not help.
+    Each method raises NoAnswerError if calling it again may help, and RefusedError if not.
     """
 
     async def submit(self, requests: Sequence[Mapping[str, Any]]) -> str:

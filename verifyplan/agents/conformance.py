@@ -1,4 +1,4 @@
-"""Ask what an endpoint holds to, in a few small requests, and keep the answers as its conformance report (rule G3)."""
+"""Test in a few small requests which features an endpoint supports, and report the results (rule G3)."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ ReportSource = ConformanceReport | Mapping[str, Any] | str | Path
 
 
 def read_conformance(source: ReportSource) -> ConformanceReport:
-    """Return a report from its JSON value or its file; SettingsError if it is none."""
+    """Return a report from its JSON value or its file; SettingsError if it is not one."""
     if isinstance(source, ConformanceReport):
         return source
     fix = "give what `verifyplan doctor --probe --out FILE` wrote, or what agents.probe returned"
@@ -176,18 +176,18 @@ def probe(
     timeout: float = PROBE_TIMEOUT_S,
     say: Callable[[str], object] | None = None,
 ) -> ConformanceReport:
-    """Ask an endpoint in about a dozen small requests what it holds to, and return its conformance report.
+    """Test in about a dozen small requests which features an endpoint supports, and return its conformance report.
 
     Args:
-        model: the model that is asked.
-        base_url: the endpoint; ANTHROPIC_BASE_URL, or Anthropic's own, if left out.
-        api_key: its key, looked for as `agents.Anthropic` does.
-        prices: a price table of your own, for what is said before each request.
+        model: the model to test.
+        base_url: the endpoint; by default ANTHROPIC_BASE_URL, else Anthropic's own.
+        api_key: its key, found as by `agents.Anthropic`.
+        prices: a price table of your own, for the lines before each request.
         timeout: seconds that one request may take.
-        say: called with a line before each step: what is asked, with how many tokens and, where the price is known,
-            dollars; all steps together are `conformance.STEPS`.
+        say: called with a line before each step: the question, how many tokens it takes and, if the price is known,
+            dollars; the steps are `conformance.STEPS`.
 
-    SettingsError where the endpoint cannot be asked, or refuses the key or the model; AgentError where it is down,
+    SettingsError if the endpoint cannot be reached, or refuses the key or the model; AgentError if it is down,
     overloaded or too slow. Source: rule G3.
 
     >>> ConformanceReport.model_fields["at_once"].description

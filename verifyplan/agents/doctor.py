@@ -1,4 +1,4 @@
-"""Check what is installed, the key and the endpoint, and say what to do; the SDK is loaded only to ask the endpoint."""
+"""Check the installation, the key and the endpoint, and say what to do; the SDK is loaded only for the endpoint."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PACKAGES = {
     "keyring": ("'verifyplan[keyring]'", "keys that are kept in the keyring of this machine"),
     "crowd-kit": ("'verifyplan[crowd]'", "GLAD, MACE and M-MSR in aggregate"),
 }
-"""Packages that are loaded when they are first needed: what pip installs to bring each, and its use."""
+"""Packages that are loaded when they are first needed: what to install by pip, and what it is for."""
 
 PROGRAMS = {
     "git": (("git",), "the history of a repository", "install git (Debian: apt-get install git)"),
@@ -64,14 +64,14 @@ TRIAL = (
     "to try runs without one, start the scripted server of a checkout and name its address by --base-url: "
     "python -m tests.live.serve tests/live/anybody.py (docs/live-agents.md)"
 )
-"""What helps whoever has no key."""
+"""What to do without a key."""
 
 _OBVIOUS_PLACES = ("api_key", "base_url")
-"""Places of problems that the name of their check shows already."""
+"""Places of problems that the name of the check already shows."""
 
 
 class Check(Model):
-    """The state of one thing. What is missing is not needed by everything; what is wrong has to be repaired."""
+    """The state of one thing. Something missing may not be needed; something wrong has to be corrected."""
 
     name: str
     state: State
@@ -79,7 +79,7 @@ class Check(Model):
     fix: str = Field(default="", description="What to do, as a sentence without its full stop; blank if nothing.")
 
     def __str__(self) -> str:
-        """Return the check as one line; lines of a fix that are to be written into a file follow, indented.
+        """Return the check as one line; further lines of a fix follow, indented.
 
         >>> print(Check(name="git", state="missing", message="not found", fix="install git"))
         missing  git: not found. Fix: install git.
@@ -97,10 +97,10 @@ def diagnose(
     network: bool = True,
     timeout: float = TIMEOUT_S,
 ) -> tuple[Check, ...]:
-    """Check all that this package can use, and return the state of each thing and what to do.
+    """Check everything that this package can use, and return the state of each thing and what to do.
 
-    One request is sent over the network, for the list of the endpoint's models; not where `network` is False, where
-    VERIFYPLAN_OFFLINE forbids it, and without a key. Nothing is raised and nothing changed; no check holds the key.
+    One request is sent over the network, for the list of the endpoint's models, unless `network` is False,
+    VERIFYPLAN_OFFLINE forbids it, or there is no key. Nothing is raised or changed; no check contains the key.
 
     >>> diagnose()[0].name
     'verifyplan'
@@ -207,10 +207,10 @@ def _of_error(error: SettingsError, name: str, state: State) -> Check:
 
 
 def _endpoint(address: str, key: Key, model: str | None, timeout: float) -> Check:
-    """Check the list of models of an endpoint, asked for once; whatever the endpoint does, this ends in time.
+    """Check the list of models of an endpoint, with one request; this ends in time whatever the endpoint does.
 
-    The model is wrong where it is not in the list, of which the first are then named. Nothing else of the answer is
-    shown but its status, and the key is not.
+    A model that is not in the list is wrong, and the first models of the list are named. Of any other answer only the
+    status is shown, and never the key.
     """
     client = importlib.import_module("verifyplan.agents.anthropic.client")  # the SDK takes over a second
     answers: list[ModelList] = []

@@ -1,4 +1,4 @@
-"""Read evidence as a discoverer wrote it: the places it cites, the lines it quotes, and the lines at those places."""
+"""Read evidence: the places it cites, the lines it quotes, and the lines at those places."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def open_evidence(
 ) -> tuple[dict[str, str], tuple[ToolUse, ...]]:
     r"""Return the lines around the places that the items cite, by the places, and each opening as a use of Read.
 
-    Places may be cited in documents by their names, or in files of the repository that tools may read, too. In place
-    of lines that cannot be read, the reason is shown; secrets are redacted in the whole text, as those of many lines
-    show only there. Places of one file whose lines meet are shown at once. Source: rules B4, G4.
+    Places may be in documents, by their names, or in files of the repository that tools may read. For lines that cannot
+    be read, the reason is shown. Secrets are redacted in the whole text, because secrets of several lines can be
+    recognised only there. Adjacent or overlapping places of one file are shown together. Source: rules B4, G4.
 
     >>> item = Item(finding_id="F-1", summary="the sum is wrong", evidence="plan.md:2, and plan.md:1")
     >>> open_evidence([item], Repository.open("."), {"plan.md": "one\ntwo"})[0]

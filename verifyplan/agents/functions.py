@@ -1,4 +1,4 @@
-"""Workers and agents made of plain or async functions: ten lines take part in a run (rule G1)."""
+"""Make workers and agents from plain or async functions (rule G1)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class FunctionBackend:
         raise self._wrong(function, f"returned {result!r:.80} for {request.call_id}", _ROLE_FIX)
 
     async def _votes(self, function: Function, request: WorkerRequest) -> Reply:
-        """Ask about each finding; a call that fails is left out, and the failure is recorded."""
+        """Ask about each finding; failed calls are left out, and the failures recorded."""
         limit = asyncio.Semaphore(self._max_concurrency if inspect.iscoroutinefunction(function) else 1)
         failures: list[str] = []
 
@@ -134,14 +134,14 @@ class FunctionBackend:
         return Reply(value={"votes": votes}, partial_failures=tuple(failures))
 
     def _wrong(self, function: Function, message: str, fix: str) -> Exception:
-        """Return the error for a wrong result: one that ends the run if the function never gave a right one."""
+        """Return the error for a wrong result; it ends the run if the function never gave a right one."""
         if _name(function) in self._answered:
             return AgentError(message)
         return SettingsError(Problem(_name(function), message, fix))
 
 
 async def _called(function: Function, *arguments: object) -> object:
-    """Call a function with as many of the arguments as it takes; a plain one in a thread, so that others go on."""
+    """Call a function with as many of the arguments as it takes; a plain one in a thread, so that others can run."""
     taken = arguments[: _arity(function, len(arguments))]
     if inspect.iscoroutinefunction(function):
         return await function(*taken)

@@ -82,12 +82,12 @@ PriceSource = Mapping[str, Price | Mapping[str, Any]] | str | Path
 
 
 def price_of(model: str, given: PriceSource | None = None) -> Price | None:
-    """Return the price of a model; None if no table has it.
+    """Return the price of a model; None if it is in no table.
 
-    Tables are read in this order: `given`, the file named by the environment variable VERIFYPLAN_PRICES, the one of
-    this package. In each, a dated id such as claude-haiku-4-5-20251001 is found under its own name, else under the
-    one without its date; never under another model's. SettingsError names all that is wrong with a table of the user,
-    even if another table has the model. Reads files anew at each call.
+    Tables are read in this order: `given`, the file named by the environment variable VERIFYPLAN_PRICES, the table of
+    this package. In each, a dated id such as claude-haiku-4-5-20251001 is looked up by its name, else by its name
+    without the date. SettingsError lists everything that is wrong with a user's table, even if another table has the
+    model. Files are read again at each call.
 
     >>> price_of("claude-haiku-4-5-20251001").output
     Decimal('5')
@@ -128,7 +128,7 @@ def cost(usage: Usage, price: Price, *, batch: bool = False) -> Decimal:
 
 
 def logged_price(price: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a price as it was before a log, which holds numbers of so many digits as texts."""
+    """Return a logged price with numbers, which the log keeps as texts."""
     values = {name: logged_price(value) if isinstance(value, Mapping) else value for name, value in price.items()}
     with suppress(ArithmeticError):
         return {n: Decimal(v) if isinstance(v, str) and n not in _WORDS else v for n, v in values.items()}
@@ -136,7 +136,7 @@ def logged_price(price: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unknown_price(model: str) -> SettingsError:
-    """Return the error for a limited cost of a model without a price; it holds the lines that add one."""
+    """Return the error for a limit of cost on a model without a price; its fix has the lines that add one."""
     lines = "\n".join((f"[{json.dumps(model)}]", *(f"{name} = ..." for name in _REQUIRED)))
     known = did_you_mean(model, bundled_prices())
     fix = (
@@ -158,7 +158,7 @@ _REQUIRED = tuple(name for name, field in Price.model_fields.items() if field.is
 
 
 def _table(given: PriceSource) -> Mapping[str, Price]:
-    """Return the prices of a mapping or a TOML file; SettingsError if it cannot be read or is no TOML."""
+    """Return the prices of a mapping or a TOML file; SettingsError if it cannot be read or is not TOML."""
     if isinstance(given, Mapping):
         return _prices(given, "prices")
     path = Path(given)
@@ -216,7 +216,7 @@ MAX_TOKEN_COUNT = 2**40
 def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = False) -> Usage:
     """Return the tokens and searches of a message by the endpoint's own count, with their price if it is known.
 
-    A missing count is 0; one that is no usable number (a text, below 0, too large) is, too.
+    A count that is missing or not usable (a text, below 0, too large) is 0.
 
     >>> usage_of({"usage": {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": None}}, None).total
     9

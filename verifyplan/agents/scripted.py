@@ -1,4 +1,4 @@
-"""Answer from a script that is written beforehand, for tests, examples and recorded runs."""
+"""Answer from a script, for tests, examples and recorded runs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ScriptedBackend:
             mapping of finding ids to votes, each `{"verdict": ..., "disagree_basis": ..., "explanation": ...}`; votes
             on other findings than those in the request do not count. "timeout" or "error" in place of an answer makes
             the call fail; `{"raw": x}` answers x as it is.
-        silent: whether a call without an answer in the script is answered that there is nothing to say; else it fails.
+        silent: whether a call without an answer in the script gets an empty answer; else it fails.
 
-    Raises InputError for a file that holds no such mapping.
+    Raises InputError for a file that does not contain such a mapping.
 
     >>> import verifyplan as vp
     >>> script = {"r1/bob": {"F-1": {"verdict": "disagree", "disagree_basis": "burden-not-met"}}}
@@ -43,7 +43,7 @@ class ScriptedBackend:
         self.silent = silent
 
     def describe(self) -> dict[str, Any]:
-        """Return the name of the backend; the script is no setting, but its answers."""
+        """Return the name of the backend; the script is not a setting, because it consists of answers."""
         return {"name": "scripted"}
 
     def check_worker(self, worker: str) -> str | None:  # noqa: ARG002  (any name can be scripted)
@@ -72,7 +72,7 @@ class ScriptedBackend:
 
 
 def _nothing(request: Request) -> dict[str, Any]:
-    """Return an answer that says nothing; a challenger must say that it has no challenge (rule A3)."""
+    """Return an empty answer; for a challenger, an explicit list without challenges (rule A3)."""
     if isinstance(request, WorkerRequest):
         return {"votes": {}}
     return {"challenges": []} if request.role == "challenger" else {}
