@@ -49,9 +49,10 @@ def check(
         Path | None, typer.Option(help="An earlier version of the one PATH; changes since then are checked, too.")
     ] = None,
 ) -> None:
-    """Check documents that agents hand over against their contracts.
+    """Check documents against their contracts.
 
-    Every violation is listed with its line, its rule and what to do. Exit code 1: there are errors; warnings and infos
+    Documents are the files that agents hand over to each other. Every violation is listed with its line, its rule and
+    what to do. Exit code 1: there are errors; warnings and infos
     are not errors.
 
     \b

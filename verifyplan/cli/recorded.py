@@ -174,7 +174,9 @@ def convert(
     table: options.VoteTableOptions = options.NO_TABLE_OPTIONS,
     lenient: Lenient = False,
 ) -> None:
-    """Write runs as tables: runs, findings, votes, rounds, dispatches.
+    """Write runs as tables.
+
+    The tables are runs, findings, votes, rounds and dispatches, and those of plan runs.
 
     \b
     Examples:

@@ -14,7 +14,7 @@ from verifyplan.agents.anthropic.json_text import is_object
 from verifyplan.agents.anthropic.rendering import form_prompt, repair_prompt
 from verifyplan.agents.base import LimitError, ModelReply, Request, Sending, Turns, request_digest
 from verifyplan.agents.tools import ModelToolkit, WebCall
-from verifyplan.agents.tools.web import WebTool
+from verifyplan.agents.tools.definitions import WebTool
 from verifyplan.errors import AgentError
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
 from verifyplan.protocol.event_run import AnswerForm, TurnReplied, TurnSent

@@ -10,17 +10,21 @@ from typing import Any, NamedTuple
 
 from verifyplan.agents.tools.definitions import (
     MAX_ARGUMENT_CHARACTERS,
+    WEB_OFF,
     Arguments,
     ArgumentsError,
     ReadArguments,
+    WebCall,
     WebFetchArguments,
+    WebRules,
     WebSearchArguments,
+    WebTool,
     parse_arguments,
+    web_call_refusal,
 )
 from verifyplan.agents.tools.file_access import NotOpenedError
 from verifyplan.agents.tools.memory import Memory
 from verifyplan.agents.tools.sources import MAX_HITS, LookupResult, ToolSources
-from verifyplan.agents.tools.web import WEB_OFF, WebCall, WebRules, WebTool, web_call_refusal
 from verifyplan.agents.untrusted_text import bounded_answer, one_line
 from verifyplan.errors import InputError
 from verifyplan.protocol.call import TOOLS, Tool, ToolUse
