@@ -202,7 +202,7 @@ def test_a_run_of_models_shows_transcripts_and_evidence_in_both_themes_and_width
     page.click(page.outputs.locator(".vp-call > summary"))
     transcript = page.outputs.locator(".vp-call [data-slot]")
     page.click(transcript.get_by_text("What was asked"))
-    assert "its digest is the recorded one" in transcript.inner_text()
+    assert "its digest equals the recorded one" in transcript.inner_text()
     assert transcript.get_by_text("what tools returned", exact=False).count() == 3
     page.choose(page.select("Policy"), "deliberate")
     assert page.outputs.get_by_role("heading", name="Under policy deliberate").count() == 1
