@@ -23,7 +23,7 @@ from .charts.figure import Figure as Figure
 from .frames.dataset.compile import Compiled as Compiled
 from .frames.panel_votes import PanelVotes as PanelVotes
 from .reports.demo import Demo as Demo
-from .runs.batch.result import BatchRuns as BatchRuns
+from .runs.batch.drive import BatchRuns as BatchRuns
 from .runs.cross.run import CrossRun as CrossRun
 from .runs.debate.run import Debate as Debate
 from .runs.estimated_use import Estimate as Estimate

@@ -33,8 +33,8 @@ from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import RunReopened, RunResumed, call_of
 from verifyplan.runlog.reader import read_log
 from verifyplan.runs.batch.batch import batch_crossverify, batch_verify
+from verifyplan.runs.batch.drive import BatchRuns
 from verifyplan.runs.batch.journal import NAME, Journal
-from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.resume import read_run
 
 PLAN_SCRIPT: dict[str, Any] = {

@@ -15,7 +15,7 @@ from verifyplan.cli.inputs import model_roster
 from verifyplan.cli.listed_commands import command_group
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.runs.batch.batch import batch_crossverify, batch_verify
-from verifyplan.runs.batch.result import BatchRuns
+from verifyplan.runs.batch.drive import BatchRuns
 
 BY_PRECEDENCE = (FAILED, BUDGET, USAGE_ERROR, NEGATIVE, PAUSED)
 """The exit code of the command is the first of these that one of its runs has."""

@@ -17,8 +17,7 @@ from typing import TypeVar
 from pydantic_core import to_json
 
 from verifyplan.agents.base import Backend, ConversingBackend, LimitedBackend, LimitError, Request
-from verifyplan.engine.emitter import Emitter
-from verifyplan.engine.turns import CallClock, CallTurns, json_copy, ms_since
+from verifyplan.engine.turns import CallClock, CallTurns, Emitter, json_copy, ms_since
 from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, WorkerRequest

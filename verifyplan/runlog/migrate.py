@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from verifyplan.errors import LogError, Problem
@@ -68,7 +68,7 @@ def steps_from(version: object, place: str, steps: Mapping[int, Step] = STEPS, n
     return [steps[number] for number in range(version, now)]
 
 
-def migrate(values: Values, steps: list[Step]) -> Values | None:
+def migrate(values: Values, steps: Sequence[Step]) -> Values | None:
     """Return an event's values after all steps; None where a step drops it.
 
     >>> migrate({"type": "run-started", "version": 1}, [lambda values: values | {"version": 2}])

@@ -291,9 +291,9 @@ _LISTED: dict[type, str] = {
 """Events that the state only lists, and the list that each goes to."""
 
 
-def fold_plan(events: Iterable[Event]) -> PlanState:
+def fold_plan(events: Iterable[Event], log_place: LogPlace = NO_LOG) -> PlanState:
     """Return the state that the events of a plan run add up to; any prefix of a run folds, too."""
-    state = PlanState()
+    state = PlanState(log_place)
     for event in events:
         state.add(event)
     return state

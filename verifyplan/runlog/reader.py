@@ -5,10 +5,11 @@ from __future__ import annotations
 import stat
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from io import BufferedReader, BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, overload
+from typing import BinaryIO, overload
 
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -41,7 +42,7 @@ class StoredRecords(Sequence[Record]):
     def __iter__(self) -> Iterator[Record]:
         """Yield all records in order; every line is checked."""
         with _opened(self.path) as stream:
-            yield from islice(LogLines(stream, str(self.path)), self._count)
+            yield from islice(_records(stream, str(self.path), Log()), self._count)
 
     @overload
     def __getitem__(self, index: int) -> Record: ...
@@ -83,24 +84,28 @@ class StoredRecords(Sequence[Record]):
     __hash__ = None  # type: ignore[assignment]  # as lists of records, whose events hold dictionaries
 
 
-class Log(NamedTuple):
+@dataclass
+class Log:
     """The content of a log, and what a writer needs to go on."""
 
-    records: Sequence[Record]
-    digest: str
-    """Of the last whole line."""
-    whole_bytes: int
+    records: Sequence[Record] = ()
+    digest: str = START
+    """The digest of the last whole line."""
+    whole_bytes: int = 0
     """The length of all whole lines; what follows them is torn."""
-    torn_bytes: int
-    ends_in_line_feed: bool
-    lines: int
+    torn_bytes: int = 0
+    ends_in_line_feed: bool = False
+    lines: int = 0
     """Whole lines, those of dropped events included."""
-    version: int
-    """Of the event model that wrote it."""
-    places: array[int]
+    places: array[int] = field(default_factory=lambda: array("Q"))
     """Where the line of each record begins, in bytes."""
     steps: Sequence[Step] = ()
-    """The steps from that event model to the present one."""
+    """The steps from the event model of the log to the present one."""
+
+    @property
+    def version(self) -> int:
+        """The version of the event model that wrote the log."""
+        return LOG_VERSION - len(self.steps)
 
 
 def read_log(path: str | Path) -> Log:
@@ -109,17 +114,17 @@ def read_log(path: str | Path) -> Log:
     If there are more than `MAX_RECORDS_IN_MEMORY` records, none is kept in memory. Raises LogError for a file that
     cannot be read, contains no run, or is damaged anywhere else, naming the line. Source: rule E1.
     """
+    log, kept = Log(), list[Record]()
     with _opened(path) as stream:
-        lines, kept = LogLines(stream, str(path)), list[Record]()
-        for number, record in enumerate(lines):
-            if number < MAX_RECORDS_IN_MEMORY:
+        for record in _records(stream, str(path), log):
+            if len(log.places) <= MAX_RECORDS_IN_MEMORY:
                 kept.append(record)
             else:
                 kept.clear()
-    count = len(lines.places)
-    if count <= MAX_RECORDS_IN_MEMORY:
-        return _log(lines, tuple(kept))
-    return _log(lines, StoredRecords(Path(path), lines.places, count, lines.steps))
+    count = len(log.places)
+    is_stored = count > MAX_RECORDS_IN_MEMORY
+    log.records = StoredRecords(Path(path), log.places, count, log.steps) if is_stored else tuple(kept)
+    return log
 
 
 def parse_log(data: bytes, place: str) -> Log:
@@ -127,23 +132,44 @@ def parse_log(data: bytes, place: str) -> Log:
 
     Line ends of Windows, as git's autocrlf writes them, are read as line feeds: within a line, JSON has no raw one.
     """
-    lines = LogLines(BytesIO(data), place)
-    records = tuple(lines)
-    return _log(lines, records)
+    log = Log()
+    log.records = tuple(_records(BytesIO(data), place, log))
+    return log
 
 
-def _log(lines: LogLines, records: Sequence[Record]) -> Log:
-    return Log(
-        records=records,
-        digest=lines.digest,
-        whole_bytes=lines.whole_bytes,
-        torn_bytes=lines.torn_bytes,
-        ends_in_line_feed=lines.ends_in_line_feed,
-        lines=lines.lines,
-        version=lines.version,
-        places=lines.places,
-        steps=lines.steps,
-    )
+def _records(stream: BinaryIO, place: str, log: Log) -> Iterator[Record]:
+    """Yield the records of a log, and note in `log` how far it was read.
+
+    LogError if a line is damaged, or the log contains no run.
+    """
+    carriage, is_run = b"", False
+    for line in stream:
+        text = line.removesuffix(b"\n")
+        carriage = b"\r" if line.endswith(b"\r\n") else carriage  # as git's autocrlf writes it
+        decoded = decode(text.removesuffix(carriage), log.digest)
+        if decoded is None:
+            if text is not line or (log.lines and decode(text[:-1].removesuffix(carriage), log.digest)):
+                message = "is damaged: its digest is not that of its text and the line before"
+                fix = "restore the file from a copy; the lines before it are whole"
+                raise LogError(Problem(f"{place}: line {log.lines + 1}", message, fix))
+            log.torn_bytes = len(line)
+            break
+        values, log.digest = decoded
+        first, begin = not log.lines, log.whole_bytes
+        log.lines, log.whole_bytes = log.lines + 1, begin + len(line)
+        log.ends_in_line_feed = text is not line
+        if first:
+            log.steps = steps_of(values, place)
+        record = record_of(values, log.lines, log.steps, place)
+        if record is None:
+            continue
+        is_run = is_run or isinstance(record.event, RunStarted)
+        if is_run:
+            log.places.append(begin)
+            yield record
+    if not log.places:
+        fix = "name a log that `verify` or `crossverify` wrote; a run that died at once must be started again"
+        raise LogError(Problem(place, "contains no run: it has no complete run-started line", fix))
 
 
 def _opened(path: str | Path) -> BufferedReader:
@@ -158,60 +184,12 @@ def _opened(path: str | Path) -> BufferedReader:
         raise LogError(Problem(str(path), message, "name a run log (.jsonl)")) from None
 
 
-class LogLines:
-    """Iterates once over the records of a log; after that, its fields are what a writer needs to go on."""
-
-    def __init__(self, stream: BinaryIO, place: str) -> None:
-        self.digest, self.whole_bytes, self.lines = START, 0, 0
-        self.torn_bytes = 0
-        self.ends_in_line_feed = False
-        self.places = array("Q")
-        """Where the line of each record begins, in bytes."""
-        self.steps: list[Step] = []
-        """The steps from the event model of the log to the present one."""
-        self._stream, self._place = stream, place
-
-    @property
-    def version(self) -> int:
-        """The version of the event model that wrote the log."""
-        return LOG_VERSION - len(self.steps)
-
-    def __iter__(self) -> Iterator[Record]:
-        """Yield the records; LogError if a line is damaged, or the log contains no run."""
-        carriage, is_run = b"", False
-        for line in self._stream:
-            text = line.removesuffix(b"\n")
-            carriage = b"\r" if line.endswith(b"\r\n") else carriage  # as git's autocrlf writes it
-            decoded = decode(text.removesuffix(carriage), self.digest)
-            if decoded is None:
-                if text is not line or (self.lines and decode(text[:-1].removesuffix(carriage), self.digest)):
-                    raise LogError(_damage(self._place, self.lines + 1))
-                self.torn_bytes = len(line)
-                break
-            values, self.digest = decoded
-            first, place = not self.lines, self.whole_bytes
-            self.lines, self.whole_bytes = self.lines + 1, place + len(line)
-            self.ends_in_line_feed = text is not line
-            if first:
-                self.steps = steps_of(values, self._place)
-            record = record_of(values, self.lines, self.steps, self._place)
-            if record is None:
-                continue
-            is_run = is_run or isinstance(record.event, RunStarted)
-            if is_run:
-                self.places.append(place)
-                yield record
-        if not self.places:
-            fix = "name a log that `verify` or `crossverify` wrote; a run that died at once must be started again"
-            raise LogError(Problem(self._place, "contains no run: it has no complete run-started line", fix))
-
-
 def steps_of(values: dict[str, object], place: str) -> list[Step]:
     """Return the steps from the version of a log, which its first event states, to the present one."""
     return steps_from(values.get("version"), place) if values.get("type") == "run-started" else []
 
 
-def record_of(values: dict[str, object], number: int, steps: list[Step], place: str) -> Record | None:
+def record_of(values: dict[str, object], number: int, steps: Sequence[Step], place: str) -> Record | None:
     """Return the record of a line's JSON values; None for a dropped event, LogError if it is not an event."""
     seq, at = values.pop("seq", None), values.pop("at", None)
     changed = migrate(values, steps)
@@ -230,8 +208,3 @@ def record_of(values: dict[str, object], number: int, steps: list[Step], place: 
         reason = str(error)
     fix = "read it with the verifyplan that wrote it"
     raise LogError(Problem(f"{place}: line {number}", f"is not an event of this version ({reason})", fix))
-
-
-def _damage(place: str, line: int) -> Problem:
-    message = "is damaged: its digest is not that of its text and the line before"
-    return Problem(f"{place}: line {line}", message, "restore the file from a copy; the lines before it are whole")

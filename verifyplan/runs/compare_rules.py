@@ -15,8 +15,7 @@ from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.runs.plan.run import PlanRun
-from verifyplan.runs.replay import logs_of, replay_run
-from verifyplan.runs.resume import read_run
+from verifyplan.runs.replay import logs_of, replay_run, run_to_replay
 from verifyplan.runs.rule_comparison import RuleComparison, rule_comparison
 from verifyplan.runs.run import Run
 from verifyplan.text import counted, listed
@@ -84,14 +83,14 @@ def compare_rules(
     with progress_bar("replaying runs", len(logs), progress) as step:
         for run_id, log in logs:
             try:
-                run = _plan_run(run_id, log)
-                if run is None:
-                    others += 1
-                else:
+                run = run_to_replay(run_id, log)
+                if isinstance(run, PlanRun):
                     of_run, alone = _compared(run_id, run, named)
                     rows += of_run
                     fields += alone
                     synthetic |= bool(run.started.synthetic)
+                else:
+                    others += 1
             except VerifyplanError as error:
                 problems.append(f"{run_id} ({'; '.join(problem.message for problem in error.problems)})")
             step()
@@ -121,15 +120,6 @@ def _named_rules(rules: Mapping[str, RulesArgument] | None) -> dict[str, PlanRul
     if problems:
         raise problems.error()
     return named
-
-
-def _plan_run(run_id: str, log: Run | str | None) -> PlanRun | None:
-    """Return a recorded plan run; None for a run of another kind."""
-    if log is None:
-        fix = "name the log (.jsonl) that it was exported from"
-        raise InputError(Problem(run_id, "was not read from a log, so there are no replies", fix))
-    run = log if isinstance(log, Run) else read_run(log)
-    return run if isinstance(run, PlanRun) else None
 
 
 def _compared(run_id: str, run: PlanRun, named: Mapping[str, PlanRules | None]) -> tuple[list[Row], list[Row]]:

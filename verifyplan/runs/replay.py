@@ -138,10 +138,7 @@ def replay_run(
     rows = []
     for run_id, log in logs_of(run):
         try:
-            if log is None:
-                fix = "name the log (.jsonl) that it was exported from"
-                raise InputError(Problem(run_id, "was not read from a log, so there are no replies", fix))
-            recorded = log if isinstance(log, Run) else read_run(log)
+            recorded = run_to_replay(run_id, log)
             rows.append(replayed_row(run_id, recorded, _replay(recorded, changes, matcher)))
         except VerifyplanError as error:
             rows.append({"run_id": run_id, "problem": "; ".join(str(problem) for problem in error.problems)})
@@ -181,6 +178,14 @@ def logs_of(runs: Run | str | Path | RunSet | Iterable[Run | str | Path]) -> lis
         fix = "name a run log (.jsonl), a folder or a glob of such logs"
         raise InputError(Problem(str(runs), "contains no run log", fix))
     return logs
+
+
+def run_to_replay(run_id: str, log: Run | str | None) -> Run:
+    """Return the run that `logs_of` found; InputError if it has no log."""
+    if log is None:
+        fix = "name the log (.jsonl) that it was exported from"
+        raise InputError(Problem(run_id, "was not read from a log, so there are no replies", fix))
+    return log if isinstance(log, Run) else read_run(log)
 
 
 def _check_changes(changes: dict[str, Any]) -> None:

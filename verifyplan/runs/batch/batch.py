@@ -16,9 +16,8 @@ from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runs.arguments import Workers, check_counts
-from verifyplan.runs.batch.drive import drive_jobs
+from verifyplan.runs.batch.drive import BatchRuns, drive_jobs
 from verifyplan.runs.batch.jobs import BatchJob, expect_folder, expect_model_backend, read_settings, repeated
-from verifyplan.runs.batch.result import BatchRuns
 from verifyplan.runs.cross.crossverify import PreparedCrossRun, crossverify
 from verifyplan.runs.cross.loop import run_cross_loop
 from verifyplan.runs.plan.loop import run_plan_loop

@@ -25,9 +25,7 @@ class PlanRun(ReportedRun):
     @cached_property
     def state(self) -> PlanState:
         """The fold of the events."""
-        state = fold_plan(self._events)
-        state.log_place = self._log_place
-        return state
+        return fold_plan(self._events, self._log_place)
 
     @property
     def outcome(self) -> PlanOutcome | None:
