@@ -125,7 +125,7 @@ def test_calls_about_findings_that_are_joined_say_so():
         run_of({}, found, "ann bob cy", matcher="claim", only=rows)
     assert str(caught.value) == (
         "only: lists 2 findings that are joined as one, such as 'F-1' and 'F-9'. "
-        "Fix: give each finding a summary of its own, or matcher=None to join none."
+        "Fix: give each finding its own summary, or matcher=None to join none."
     )
 
 

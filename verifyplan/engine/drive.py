@@ -45,7 +45,7 @@ def drive_loop(
 
 
 def run_async(work: Coroutine[Any, Any, None], backend: object) -> None:
-    """Run a coroutine to its end; where a loop runs already (a notebook), in a thread of its own.
+    """Run a coroutine to its end; where a loop runs already (a notebook), in a separate thread.
 
     A backend with connections holds them in the loop meanwhile. Ctrl-C, or a notebook's stop button, ends the work.
     """

@@ -127,7 +127,7 @@ def timeout_problems(value: object) -> list[Problem]:
 
 
 def _bad_timeout(value: object) -> Problem:
-    fix = "give seconds above 0, or None to wait for ever"
+    fix = "give seconds above 0, or None for no limit"
     return Problem("timeout", f"must be a finite number above 0, got {value!r}", fix)
 
 

@@ -45,7 +45,7 @@ TOOL_CALL_TOKENS = 80
 """Tokens in which a model calls one tool, with a word on why."""
 
 THOUGHT_TOKENS = 4_000
-"""Tokens that a model may think in a turn where it is left to it how long; a budget of its own goes before."""
+"""Tokens that a model may think in a turn where it is left to it how long; a request with its own budget uses that."""
 
 EFFORTS: Mapping[str | None, float] = {"low": 0.5, "medium": 0.75, None: 1.0, "high": 1.0, "xhigh": 1.5, "max": 2.0}
 """How long answers and thoughts are by effort; that of no effort named is high, the default of the API."""
@@ -236,7 +236,7 @@ def _results(calls: Sequence[Tool], case: Case, files: FileTokens | None) -> lis
 def prompt_tokens(body: Mapping[str, Any]) -> tuple[int, int]:
     """Return the tokens of a request, and those up to its last mark for the cache.
 
-    The schema of the answer counts, too: an endpoint tells a model of it in words of its own.
+    The schema of the answer counts, too: an endpoint tells a model of it in its own words.
 
     >>> mark = {"cache_control": {"type": "ephemeral"}}
     >>> prompt_tokens({"system": [{"text": "x" * 80} | mark], "messages": [{"content": [{"text": "y" * 40}]}]})
@@ -270,7 +270,7 @@ def _usage(prompt: int, marked: int, read: int, output: int) -> Usage:
 
 
 def _look_up(tool: Tool, case: Case) -> Usage:
-    """Return the use of one look at the web, which is a request of its own."""
+    """Return the use of one look at the web, which is a separate request."""
     report = RESULT_TOKENS[tool][case.exhaustive]
     return Usage(input_tokens=LOOKED_UP_TOKENS, output_tokens=report, web_searches=int(tool == "WebSearch"))
 

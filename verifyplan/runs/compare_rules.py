@@ -58,7 +58,7 @@ def compare_rules(
             (`as run`) and every preset.
         labels: the verdicts that the plans deserve, as `datasets.read_labels` takes them; plans without a label count
             in no share of expected verdicts.
-        progress: whether to show it; by default where somebody can see it.
+        progress: whether to show progress; by default in a terminal or a notebook.
 
     Returns:
         A `RuleComparison`: `.table` (a row a run and rules), `.summary` (a row a rules), `.turns` (which field turned

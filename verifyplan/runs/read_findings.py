@@ -78,7 +78,7 @@ def read_findings(source: RowSource, roster: Sequence[str]) -> list[Finding]:
             problems.append(Problem(f"{row}.category", message, "give another category, or none"))
         if (finding.finding_id, finding.worker) in seen:
             message = f"{finding.worker or 'the table'!r} brings {finding.finding_id!r} twice"
-            problems.append(Problem(row, message, "drop one row, or give it an id of its own"))
+            problems.append(Problem(row, message, "drop one row, or give it another id"))
         seen.add((finding.finding_id, finding.worker))
     problems += [_no_voter(worker, rows, roster) for worker, rows in strangers.items()]
     if problems:
@@ -134,7 +134,7 @@ def check_ids(findings: Sequence[Finding], items: Sequence[PlanItem]) -> None:
         Problem(
             f"plan_items[{position}].finding_id",
             f"{item.finding_id!r} is also the id of a finding",
-            "give each plan item an id of its own, such as P-001",
+            "give each plan item its own id, such as P-001",
         )
         for position, item in enumerate(items)
         if item.finding_id in ids

@@ -55,8 +55,8 @@ def batch_verify(
 ) -> BatchRuns:
     """Verify many plans at once, their requests sent in message batches, which cost half and may take a day.
 
-    The same call again goes on where it was broken off, whenever and however: runs that ended are left as they are,
-    others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout. A limit that
+    The same call again continues from where it was broken off: runs that ended stay as they are, others resume from
+    their logs, and no request that is in a batch is sent again. Calls have no timeout. A limit that
     is raised holds for runs that go on; it makes no other run.
 
     Args:
@@ -65,13 +65,13 @@ def batch_verify(
         repo: the folder that the plans are about; the current one, or for the labelled plans their own, made in the
             folder of the logs.
         backend: `agents.Anthropic(...)`.
-        repetitions: how often each plan is verified; each is a run of its own.
+        repetitions: how many times each plan is verified; each is a separate run.
         log_dir: the folder of the run logs, and of the journal that knows what was sent.
-        poll: seconds between two looks at a batch.
-        settle: seconds without a new request after which what has gathered is sent.
+        poll: seconds between two checks of a batch.
+        settle: seconds without a new request after which the collected requests are sent.
         retry_failed: whether runs that ended go on, too, where calls failed or a limit kept some back: these are asked
             again in new batches, and what followed from their failure is decided anew (rule E6).
-        progress: whether to show it; by default where somebody can see it.
+        progress: whether to show progress; by default in a terminal or a notebook.
         settings: those of `verify`: panel, policy, on_blocked, team, max_iterations, max_tokens, max_cost ...
 
     Returns:
@@ -135,21 +135,21 @@ def batch_crossverify(
 ) -> BatchRuns:
     """Cross-verify one or several tables of findings, their requests sent in message batches, which cost half.
 
-    The same call again goes on where it was broken off, whenever and however: runs that ended are left as they are,
-    others go on from their logs, and no request that is in a batch is sent again. Calls have no timeout. A limit that
+    The same call again continues from where it was broken off: runs that ended stay as they are, others resume from
+    their logs, and no request that is in a batch is sent again. Calls have no timeout. A limit that
     is raised holds for runs that go on; it makes no other run.
 
     Args:
-        findings: one table as `crossverify` takes it, or a list of CSV or JSON files, each a run of its own.
+        findings: one table as `crossverify` takes it, or a list of CSV or JSON files, each a separate run.
         workers: the roster, in order.
         backend: `agents.Anthropic(...)`.
-        repetitions: how often each table is verified; each is a run of its own.
+        repetitions: how often each table is verified; each is a separate run.
         log_dir: the folder under which logs, artifacts, and the journal of what was sent are written.
-        poll: seconds between two looks at a batch.
-        settle: seconds without a new request after which what has gathered is sent.
+        poll: seconds between two checks of a batch.
+        settle: seconds without a new request after which the collected requests are sent.
         retry_failed: whether runs that ended go on, too, where calls failed or a limit kept some back: these are asked
             again in new batches, and what followed from their failure is decided anew (rule E6).
-        progress: whether to show it; by default where somebody can see it.
+        progress: whether to show progress; by default in a terminal or a notebook.
         settings: those of `crossverify`: mode, max_rounds, task_type, repo, items_per_call, max_tokens, max_cost ...
 
     Returns:

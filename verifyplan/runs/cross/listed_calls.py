@@ -57,7 +57,7 @@ def _repeated(place: str, call: ListedCall, ids: Sequence[str]) -> Problem:
         message = (
             f"lists {counted(len(joined), 'finding')} that are joined as one, such as {joined[0]!r} and {joined[1]!r}"
         )
-        return Problem(place, message, "give each finding a summary of its own, or matcher=None to join none")
+        return Problem(place, message, "give each finding its own summary, or matcher=None to join none")
     message = f"asks {call.worker!r} about {call.finding_id!r} in round {call.round} {len(ids)} times"
     return Problem(place, message, "keep one of these rows")
 

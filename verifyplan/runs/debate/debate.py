@@ -87,27 +87,27 @@ def debate(
 ) -> PreparedDebate:
     r"""Let an architect and a builder settle a change turn by turn: propose or critique, implement, verify.
 
-    It ends by rules alone: the diff is that of the turn before, the architect's verification begins with `Verified`,
-    or the turns are used up. Nobody is asked again to change an outcome. Call it from a script or a notebook alike;
+    Rules alone end it: the diff equals that of the turn before, the architect's verification begins with `Verified`, or
+    the turns are used up. No call is repeated to change an outcome. Call it from a script or a notebook alike;
     code that awaits calls it through `asyncio.to_thread`. Source: rules C1-C4.
 
     Args:
-        task: what is to be settled, or a `Path` to a file that says it.
+        task: what to settle, as a text, or a `Path` to a file that contains it.
         architect: who proposes, criticizes and verifies: `agents.Anthropic`, a `ScriptedBackend`, or any object with
-            the methods of `agents.base.Backend`. The static agents write nothing, and play no role here.
-        builder: who writes the diff; the architect, where nobody is named.
+            the methods of `agents.base.Backend`. The static agents write nothing and cannot play a role.
+        builder: who writes the diff; by default the architect.
         max_turns: the last turn, 3 unless you say more here: longer debates drift.
         repo: the folder that the task is about; it is only read, and no diff is applied to it.
         documents: texts under debate beside its files, by the name that a diff gives them.
-        challenges: what is open about a plan that is revised.
-        timeout: seconds that one call may take; None waits for ever.
+        challenges: the open challenges of a plan that is revised.
+        timeout: seconds that one call may take; None for no limit.
         max_tokens: tokens, in and out, after which no call is made and the debate ends without a status.
         max_cost: US dollars after which no call is sent; only with backends that know their prices.
-        repetition: which debate of the same task and settings this is, from 1.
+        repetition: the number of this debate among debates of the same task and settings, from 1.
         log_dir: the folder of the run log; None writes none, and such a debate cannot be resumed.
-        sink: called with each event as it happens; what it raises ends the run.
-        progress: whether to show it; by default where somebody can see it.
-        synthetic: marks a debate whose task or answers were generated.
+        sink: a function that is called with each event as it happens; an error that it raises ends the run.
+        progress: whether to show progress; by default in a terminal or a notebook.
+        synthetic: whether to mark the debate as one whose task or answers were generated.
 
     Returns:
         A `Debate`: `.status`, `.reason`, `.turns`, `.diff`, `.log`, `.frames`, `.state`, `.log_path`.

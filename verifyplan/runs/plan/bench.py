@@ -63,8 +63,8 @@ def bench_plans(
 ) -> PlanBench:
     """Verify labelled plans, and score the findings of each run by itself: detection, false alarms, verdicts, cost.
 
-    The bundled plans are synthetic and speak of a sample repository, which is made for the while; their runs are marked
-    synthetic. For plans of your own give `plans`, `labels` and `repo`.
+    The bundled plans are synthetic and are about a sample repository, which is created temporarily; their runs are
+    marked synthetic. For plans of your own give `plans`, `labels` and `repo`.
 
     Args:
         backend: who verifies: `"static"`, `agents.Anthropic(...)` or a backend of your own.
@@ -75,7 +75,7 @@ def bench_plans(
         held_out: only the plans whose label says that nothing may be tuned on them, or only the others.
         repetitions: how often each plan is verified. A share is the mean over all runs, never over the best of a plan.
         log_dir: the folder of the run logs; None writes none.
-        progress: whether to show it; by default where somebody can see it.
+        progress: whether to show progress; by default in a terminal or a notebook.
         settings: those of `verify`.
 
     Returns:

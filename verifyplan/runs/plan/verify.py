@@ -117,12 +117,12 @@ def verify(
             file (`weights.save`); None for the default. The score informs and never decides the verdict.
         plan_check: whether the blockers that a plan check finds in the text of a PLAN document become challenges of
             the first iteration (rule D4).
-        timeout: the seconds that one call may take; None waits for ever.
+        timeout: the seconds that one call may take; None for no limit.
         max_tokens: how many tokens, in and out, the run may use; it then ends without a verdict. None for any number.
         max_cost: how many US dollars the run may cost, for a backend that knows its prices; None for any sum.
         repetition: the number of this run among runs of the same plan and settings, from 1.
         log_dir: the folder that the run log is written to; None writes none, and such a run cannot be resumed.
-        sink: a function that is called with each event as it happens; what it raises ends the run.
+        sink: a function that is called with each event as it happens; an error that it raises ends the run.
         progress: whether to show progress; None shows it in a terminal or a notebook.
         synthetic: whether to mark the run as one whose plan or answers were generated.
 

@@ -56,7 +56,7 @@ def revise(
         repo: the folder that the plan is about; by default that of the run, for a plan the current one.
         architect: who proposes, criticizes and verifies in the debates: a backend that can write, such as
             `agents.Anthropic` or a `ScriptedBackend`.
-        builder: who writes their diffs; the architect, where nobody is named.
+        builder: who writes their diffs; by default the architect.
         backend: who verifies the revised plan; choose that of the first run for verdicts that can be compared.
         max_turns: the last turn of a debate, 3 unless you say more here.
         max_rounds: the last round.
@@ -66,7 +66,7 @@ def revise(
         timeout: seconds that one call may take; by default those of the first run.
         max_tokens: tokens that end a debate or a run once they are used; by default those of the first run.
         max_cost: US dollars that do; by default those of the first run.
-        progress: whether to show it; by default where somebody can see it.
+        progress: whether to show progress; by default in a terminal or a notebook.
         synthetic: marks debates and runs of a generated plan.
 
     Returns:
