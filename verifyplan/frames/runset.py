@@ -83,7 +83,7 @@ class RunSet:
     `.runs .findings .votes .rounds .dispatches` are filled by runs of every kind, `.calls .turns .attempts .tools` by
     those that were read from their logs, `.iterations .challenges .challenge_history .unknowns .contexts .risks .scores
     .sections .budgets` by plan runs, `.messages` by debates. `.overview()` has a line a run. The tables are yours
-    to look at; functions that take a RunSet never change them.
+    to look at; functions that take a RunSet never change them. Rows may share a list: change none in place.
     """
 
     runs: pd.DataFrame = field(default_factory=partial(empty, "runs"))
