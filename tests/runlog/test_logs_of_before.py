@@ -372,4 +372,4 @@ def test_a_reply_that_was_changed_is_found(name, tmp_path, cli):
     again = vp.replay_run(log)
     assert not again.same
     done = cli("replay", log, "--check")
-    assert (done.code, "came out otherwise" in done.out) == (1, True)
+    assert (done.code, "of the log differ" in done.out) == (1, True)

@@ -121,7 +121,7 @@ def test_every_bad_field_of_plan_rules_is_named_with_its_argument(stated_plan, t
     assert f"{place}: 'lenent' is neither rules nor the name of a preset (did you mean 'lenient'?)" in refused(
         call, "lenent"
     )
-    mistaken = rf"^{re.escape(place)}: must be (a PlanRules|those of plan runs), got a VotingRules"
+    mistaken = rf"^{re.escape(place)}: must be (a PlanRules|rules of plan runs), got a VotingRules"
     assert re.search(mistaken, refused(call, vp.VotingRules()), re.MULTILINE)
     path = tmp_path / "rules.json"
     path.write_text('{"max_active": -1}')

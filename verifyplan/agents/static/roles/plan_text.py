@@ -159,14 +159,17 @@ class PlanText:
         return tuple(instruction for sentence in plain for instruction in _instructions(sentence))
 
     def file_instructions(self) -> Iterator[Instruction]:
-        """Yield the instructions whose object is the path of one file, or code that they change in such a file."""
+        """Yield the instructions whose object is the path of one file, then those that change code in such a file."""
+        elsewhere: list[Instruction] = []
         for instruction in self.instructions:
             name = without_place(instruction.name.split("::")[0].strip())
             behind = instruction.text.partition(instruction.name)[2].lstrip("`")
             if is_path(name) and not name.endswith("/") and not PART_OF.match(behind):
                 yield instruction._replace(name=normalised(name))
             elif instruction.changes and is_path(instruction.home):
-                yield instruction._replace(verb="edit", name=normalised(instruction.home), by_sentence=False)
+                home = normalised(instruction.home)
+                elsewhere.append(instruction._replace(verb="edit", name=home, by_sentence=False))
+        yield from elsewhere
 
     @cached_property
     def commands(self) -> tuple[tuple[int, str], ...]:
