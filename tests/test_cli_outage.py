@@ -99,7 +99,7 @@ def test_where_every_call_failed_calls_are_counted_and_one_next_step_is_named():
     assert second.startswith("next step: repair what the reason names (`verifyplan doctor` looks at key and endpoint)")
     assert ", then ask the calls again: verifyplan resume runs/" in second
     assert third == "the classes below rest on no vote"
-    assert "worker-unique 4 (no vote came on 4)" in done.stdout
+    assert "worker-unique 4 (4 without a vote)" in done.stdout
     assert "run again" not in done.stdout
     assert done.stdout.splitlines()[-1].startswith("exit code 3: no vote: every call failed (6 of 6), ann first: ")
     assert "cost: $0 booked, in US dollars, for 0 in + 0 out tokens" in done.stdout

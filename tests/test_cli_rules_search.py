@@ -38,7 +38,7 @@ def test_the_frontier_and_the_recommendation_are_printed_in_words(search):
     done = search("--quality", "accuracy", "--cost", "votes", "--max-cost", 30)
     assert (done.code, done.err) == (0, "")
     assert "rules by accuracy and votes, on 24 findings of 2 runs" in done.out
-    assert "frontier, from cheap to dear:" in done.out
+    assert "frontier, from cheap to expensive:" in done.out
     [line] = [line for line in done.out.splitlines() if line.startswith("recommended of ")]
     assert "workers:" in line
     assert "cost: 24 votes (1 a finding) instead of 67 votes under today's rules (64 % saved)" in done.out

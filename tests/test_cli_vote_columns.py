@@ -121,7 +121,7 @@ def test_answers_are_kept_where_the_table_cannot_be_read_by_them(table):
     answers = [("Others, as", "round=n"), ("'ok' (2 rows) means", "agree")]
     code, shown = typed(answers, "replay", table.name, folder=table.parent)
     assert code == 2, shown
-    assert "first in line 2 is no round" in " ".join(shown.split())
+    assert "first in line 2 is not a round" in " ".join(shown.split())
     assert "names these columns and words. Fix: change it" in " ".join(shown.split())
     assert read_sidecar(table).verdicts == {"ok": "agree"}
 

@@ -8,7 +8,7 @@ import pytest
 import verifyplan as vp
 
 COLUMNS = "item=claim,worker=judge,verdict=says,truth=truth"
-NO_MODE = "The table names no mode: read as collaborative."
+NO_MODE = "The table names no mode, so it is read as collaborative."
 
 
 @pytest.fixture

@@ -90,10 +90,10 @@ def test_raise_names_the_votes_of_executed_rounds_only():
         ),
         ([("F", 2, "a", "agree", None)], "have a gap"),
         ([("F", 1, "a", "agree", None)] * 2, "'a' votes a second time on finding 'F' of run 'r' in round 1"),
-        ([("F", 0, "a", "agree", None)], "column round: .*0.* in row 0 .index. is no round"),
+        ([("F", 0, "a", "agree", None)], "column round: .*0.* in row 0 .index. is not a round"),
         ([("F", 1.5, "a", "agree", None)], "column round: .*1.5"),
-        ([("F", None, "a", "agree", None)], "is no round"),
-        ([("F", 10**12, "a", "agree", None)], "is no round"),
+        ([("F", None, "a", "agree", None)], "is not a round"),
+        ([("F", 10**12, "a", "agree", None)], "is not a round"),
         (
             [("F", 1, "a", "maybe", None)],
             "column verdict: holds 'maybe' in 1 row, the first is row 0 .index. .a on F.. Fix: use 'agree'",

@@ -196,7 +196,7 @@ def test_where_intervals_hold_the_truth_less_or_more_often_a_note_says_how_often
                 ]
             )
             notes = " ".join(notes_on_intervals(summary, dict.fromkeys("ab", design.clusters)))
-            ranges = re.findall(r"hold the truth in (\d+) to (\d+) %", notes)
+            ranges = re.findall(r"contain the true value in (\d+) to (\d+) %", notes)
             said.append(any(int(low) - 0.5 <= held <= int(high) for low, high in ranges))
         assert np.mean(said) >= 0.75, (design, figure, held)
 

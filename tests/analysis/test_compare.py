@@ -85,15 +85,15 @@ def test_runs_are_the_sample_and_so_are_claims_that_repeat_over_runs():
     assert (alike.resampled, apart.resampled, alone.resampled) == ("runs and claims", "runs", "claims")
     independent = 2 * 1.96 * np.sqrt(0.25 / 40)
     assert width(apart) > 1.5 * independent, "findings of one run move together, so runs are the sample"
-    assert "There is one run: how much a result changes from run to run cannot be known" in " ".join(alone.notes)
+    assert "There is only one run: how much a result changes from run to run is not known" in " ".join(alone.notes)
 
 
 def test_no_number_of_runs_changes_the_method():
     widths = [width(vp.compare(from_frame(one_claim_each(2 * n)))) for n in range(2, 8)]
     assert all(0.75 < later / earlier < 1 for earlier, later in pairwise(widths))
     notes = " ".join(vp.compare(from_frame(one_claim_each(3))).notes)
-    assert "With 3 runs it is hardly known how much runs differ, and the intervals are wide for it." in notes
-    assert "hardly known" not in " ".join(vp.compare(from_frame(one_claim_each(9))).notes)
+    assert "With 3 runs, little is known about how much runs differ, so the intervals are wide." in notes
+    assert "little is known" not in " ".join(vp.compare(from_frame(one_claim_each(9))).notes)
 
 
 def test_intervals_need_no_random_draws():
@@ -163,7 +163,7 @@ def test_resamples_and_seed_are_checked():
 def test_notes_tell_of_pooled_modes_repeated_findings_and_small_samples():
     both = vp.compare(vp.datasets.runs(), resamples=20)
     notes = " ".join(both.notes)
-    assert "The runs are of both modes, and are judged together." in notes
+    assert "The runs are of both modes and are judged together." in notes
     assert "720 findings repeat the id and claim of a finding in another run; each is counted, and the" in notes
     few = " ".join(vp.compare(from_frame(many(2)), resamples=20).notes)
     assert "Fewer than 20 findings are behind full-consensus, partial-consensus" in few
@@ -295,9 +295,9 @@ def test_notes_name_lost_votes_and_lost_refutations():
     notes = " ".join(comparison.notes)
     assert (
         "Under collaborative and adversarial, the class of 1 finding rests on fewer votes than were asked for: 1 vote "
-        "of the deciding rounds was lost." in notes
+        "in the deciding rounds was lost." in notes
     )
-    assert "Under adversarial, 1 finding lost a counter-evidence: a worker cited it in an earlier round" in notes
+    assert "Under adversarial, 1 finding lost counter-evidence: a worker cited it in an earlier round" in notes
     assert "The first is F." in notes
     assert comparison.findings[["lost_votes_adversarial", "lost_refutes_adversarial"]].to_numpy().tolist() == [[1, 1]]
     assert comparison.findings["lost_refutes_collaborative"].tolist() == [0], "no basis matters collaboratively"
@@ -320,7 +320,7 @@ def test_two_imported_tables_one_of_each_mode_are_compared_as_what_they_are():
 def test_a_table_of_unknown_mode_is_told_where_it_is_read_as_recorded():
     notes = vp.compare(imported(None, 2), imported("adversarial", 2), resamples=20).notes
     (note,) = [note for note in notes if "names no mode" in note]
-    assert note.startswith("The table of recorded names no mode: read as collaborative.")
+    assert note.startswith("The table of recorded names no mode, so it is read as collaborative.")
     assert not [note for note in vp.compare(imported(None), resamples=20).notes if "names no mode" in note]
     one_set = vp.compare(imported(None), rules=["majority", "two-thirds", "unanimous"], resamples=20).notes
     assert len([note for note in one_set if "names no mode" in note]) == 1, "said once of one set"
@@ -337,11 +337,11 @@ def test_a_recorded_class_that_the_votes_do_not_give_is_a_note():
         assert not [note for note in vp.compare(one, resamples=20).notes if "than was recorded" in note]
     (note,) = [note for note in vp.compare(changed, resamples=20).notes if "than was recorded" in note]
     assert note == (
-        "The votes of 1 finding give another class than was recorded. The first is F1 of run r0: recorded as "
+        "The votes of 1 finding give a class other than the recorded one. The first is F1 of run r0: recorded as "
         "contested, but its votes give full-consensus."
     )
     (note,) = [note for note in vp.compare(sound, changed, resamples=20).notes if "than was recorded" in note]
-    assert note.startswith("The votes of 1 finding of adversarial (2) give another class")
+    assert note.startswith("The votes of 1 finding of adversarial (2) give a class other")
 
 
 def calls_to(model: str) -> pd.DataFrame:
@@ -370,8 +370,8 @@ def test_what_differs_beside_the_mode_is_named(name):
     assert not [note for note in vp.compare(one, one, resamples=20).notes if "The sets differ" in note]
     found = [note for note in vp.compare({"x": one, "y": other}, resamples=20).notes if "The sets differ" in note]
     assert found == [
-        f"The sets differ in their {name}: {first} in x; {second} in y. What differs between the conditions may come "
-        "from this alone."
+        f"The sets differ in their {name}: {first} in x; {second} in y. This alone may explain a "
+        "difference between the conditions."
     ]
 
 
@@ -382,8 +382,8 @@ def test_sets_whose_votes_are_counted_by_different_rules_say_so_unless_their_nam
         return [note for note in vp.compare(*runs, resamples=20, **more).notes if "different rules" in note]
 
     assert rules_notes({"x": one, "y": other}) == [
-        "The votes are counted by different rules: x by the collaborative rules; y by the adversarial rules. Part "
-        "of the difference may come from that alone. To count all by the same rules, give "
+        "The votes are counted by different rules: x by the collaborative rules; y by the adversarial rules. This "
+        "alone may explain a part of the difference. To count all by the same rules, give "
         "modes=['adversarial', 'adversarial']."
     ]
     assert rules_notes({"x": one, "y": other}, modes=["adversarial"] * 2) == []
@@ -508,7 +508,7 @@ def test_what_two_of_many_conditions_are_is_checked():
     comparison = vp.compare({name: judged_by(name) for name in ("gpt", "claude", "gemini")}, resamples=5)
     with pytest.raises(SettingsError, match=r"transitions: are those between two conditions, .* has 3\. .*\.between\("):
         comparison.transitions  # noqa: B018  (looking it up is the test)
-    with pytest.raises(SettingsError, match=r"'gemni' is no condition \(did you mean 'gemini'\?\)"):
+    with pytest.raises(SettingsError, match=r"'gemni' is not a condition \(did you mean 'gemini'\?\)"):
         comparison.between("gpt", "gemni")
     with pytest.raises(SettingsError, match=r"must name two conditions, got 'gpt' twice\. Fix: use two of"):
         comparison.between("gpt", "gpt")
@@ -618,17 +618,16 @@ def test_the_conclusion_is_that_of_the_test_by_clusters():
     expected = f"p = {test['p_value']:.4f} ({test['p_holm']:.4f} adjusted for the number of tests)"
     assert line == f"held: 100.0 % against 50.0 %, {expected}: a difference is shown"
     (few,) = conclusions(vp.compare(from_frame(one_claim_each(3)), resamples=5))
-    assert few.endswith(", no test (3 runs, and 6 are needed): whether they differ is not known")
+    assert few.endswith(", no test (3 runs; 6 are needed): whether they differ is not known")
     (same,) = conclusions(vp.compare(from_frame(one_claim_each(9)), modes=["adversarial"] * 2, resamples=5))
-    assert same.endswith("%, each run has as many under both: no difference is shown")
+    assert same.endswith("%, each run has the same number under both: no difference is shown")
 
 
 def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
     sets = {name: judged_by(name, 1, refuted) for refuted, name in enumerate(("gpt", "claude", "gemini"))}
     claude, gemini = conclusions(vp.compare(sets, resamples=5))
     assert claude == (
-        "right: gpt 100.0 % against claude 75.0 %, no test (4 claims, and 6 are needed): whether they differ is not "
-        "known"
+        "right: gpt 100.0 % against claude 75.0 %, no test (4 claims; 6 are needed): whether they differ is not known"
     )
     assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 %, ")
     (line,) = conclusions(vp.compare("llmbar/plain"))

@@ -139,8 +139,11 @@ def test_bounds_of_a_metric_are_the_extremes_over_all_choices():
     assert plain["difference_low_bound"].isna().all()
     more = bounds.loc["more"]
     assert more.loc["held", "difference_low_bound"] == more.loc["held", "low_bound"] - plain.loc["held", "value"]
-    assert "votes never cast under more (on 2 findings) allow: held 50.0 to 83.3 %" in str(comparison)
-    assert any(note.startswith("What votes never cast allow is a range, no interval") for note in comparison.notes)
+    assert "votes never cast under more (on 2 findings) could give: held 50.0 to 83.3 %" in str(comparison)
+    assert any(
+        note.startswith("What votes never cast could give is a range, not a confidence interval")
+        for note in comparison.notes
+    )
     assert set(comparison.bounds) == set(vp.documentation("bounds").index)
 
 
@@ -149,7 +152,7 @@ def test_findings_that_no_missing_vote_could_change_are_counted_apart():
     comparison = vp.compare(small(), rules=rules, resamples=20)
     note = next(note for note in comparison.notes if "censored" in note)
     assert "6 of 6 findings are censored" in note
-    assert "Of 5 findings of these no missing vote could change the class." in note
+    assert "For 5 of these, no missing vote could change the class." in note
     text = str(vp.explain(small(), "F3", rules=rules["two of three"]))
     assert "were never cast. Whatever they would have been, its class is the same." in text
 
@@ -159,12 +162,12 @@ def test_findings_that_are_held_and_censored_are_not_said_to_be_contested():
         small(), rules={"run": {}, "all rounds": {"pruning": "none", "max_rounds": 2}}, resamples=20
     )
     note = next(note for note in comparison.notes if "censored" in note)
-    assert note.endswith("Censored findings count as the votes that were cast give them.")
+    assert note.endswith("Censored findings keep the class that the votes so far give.")
 
 
 def test_rules_that_cannot_change_a_class_say_why():
     comparison = vp.compare(small(), rules={"run": {}, "sticky": "sticky-refutes", "most": "majority"}, resamples=20)
     bare = vp.compare(small(), rules={"run": {}, "caveats": {"caveats": "as-agree"}}, resamples=20)
     why = "no vote is a supplement, so caveats has no effect."
-    assert f"caveats gives every finding the class that it has under run: {why}" in bare.notes
+    assert f"caveats gives every finding the same class as run: {why}" in bare.notes
     assert not any(note.startswith("most gives every") and "no effect" in note for note in comparison.notes)

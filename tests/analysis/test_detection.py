@@ -144,7 +144,7 @@ def test_a_run_without_a_verdict_agrees_with_nothing_and_is_told():
     failed = run("bad", {"i1/synthesizer": "error"})
     made = detection(concat([failed, run("good", {})]), pd.DataFrame([LABEL, SOUND]))
     assert made.verdicts.set_index("plan")["agrees"].to_dict() == {"bad": False, "good": True}
-    assert "1 runs gave none" in str(made)
+    assert "1 run gave no verdict" in str(made)
     assert made.cost.set_index("plan")["failed"].to_dict() == {"bad": 1, "good": 0}
 
 

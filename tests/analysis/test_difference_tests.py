@@ -127,7 +127,7 @@ def test_fewer_than_six_clusters_have_no_p_value_and_a_note_says_so():
     assert tests.loc[tests["test"].eq("mcnemar"), "p_value"].notna().all()
     (note,) = notes_on_tests(tests)
     assert note == (
-        "There is no test that holds with 3 runs: the least p-value that exists is 0.25. Give 6 at least; tests that "
+        "No valid test is possible with 3 runs: the smallest possible p-value is 0.25. Give at least 6; tests that "
         "assume independent findings reject far too often."
     )
     assert 2 / 2**MIN_CLUSTERS <= 0.05 < 2 / 2 ** (MIN_CLUSTERS - 1)
@@ -156,7 +156,9 @@ def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own_and_a_note_sa
 def test_a_note_says_that_six_clusters_leave_one_p_value_below_5_percent():
     table, clusters = findings_of([(0, 2)] * 12, run=[0, 1, 2, 3, 4, 5] * 2)
     tests = with_holm(difference_tests(table, "a", "b", clusters))
-    assert any("With 6 clusters signs can give one p-value below 5 %, 0.031" in n for n in notes_on_tests(tests))
+    assert any(
+        "With 6 clusters, flipped signs give only one p-value below 5 %, 0.031" in n for n in notes_on_tests(tests)
+    )
 
 
 def test_clusters_that_all_move_alike_over_runs_and_claims_are_as_sure_as_flips_of_the_fewer():
@@ -242,7 +244,7 @@ def test_a_note_says_which_p_values_do_not_outlive_their_number():
     }
     tests = pd.DataFrame(table)
     (note,) = notes_on_tests(with_holm(tests))
-    assert note == "Of 3 tests 1 p-value below 5 % does not stay so when adjusted for their number (p_holm)."
+    assert note == "Of 3 tests, 1 p-value is below 5 % only until the adjustment for the number of tests (p_holm)."
 
 
 @pytest.mark.parametrize("repeated", [False, True])

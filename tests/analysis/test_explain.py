@@ -32,9 +32,9 @@ def test_every_rule_has_words():
 
 
 IS_TRUE = {
-    "nobody but its discoverers ever gave a vote that counts": lambda t: t.n == 0,
+    "no vote counts besides those of its discoverers": lambda t: t.n == 0,
     "nobody whose vote counts disagreed": lambda t: t.disagree == 0,
-    "nobody whose vote counts broke it": lambda t: t.disagree == 0,
+    "no vote that counts refutes it": lambda t: t.disagree == 0,
     "but somebody found a limit": lambda t: t.supplement > 0,
     "somebody disagreed": lambda t: t.disagree > 0,
     "but more than half agreed": lambda t: 2 * (t.agree + t.supplement) > t.n,
@@ -44,7 +44,7 @@ IS_TRUE = {
     "and no more than half did": lambda t: 2 * t.disagree <= t.n,
     "more than half": lambda t: 2 * t.burden_not_met > t.n,
     "but not all": lambda t: t.burden_not_met < t.n,
-    "found that the claim did not prove itself": lambda t: t.burden_not_met > 0,
+    "found that the claim was not proved": lambda t: t.burden_not_met > 0,
     "somebody cited counter-evidence": lambda t: t.counter_evidence > 0,
     "and not everybody disagreed": lambda t: t.disagree < t.n,
     "not everybody disagreed": lambda t: t.disagree < t.n,
@@ -138,7 +138,7 @@ def test_a_finding_estimated_with_its_run_is_explained_as_it_was_judged():
     for name in ("F-0025", "F-0001"):
         explained = vp.explain(runs, name, rules="dawid-skene")
         assert explained.finding["rule"] == table.loc[name, "rule"]
-    assert "They allow anything from full-consensus to worker-unique." in explained.text
+    assert "They could make it anything from full-consensus to worker-unique." in explained.text
 
 
 def test_most_may_disagree_where_there_is_no_majority_that_agrees():
@@ -213,11 +213,11 @@ def test_a_refutation_that_an_error_took_is_named_and_no_attempt_is_said_to_have
     runs = rounds(*first, (2, "ann", "agree", None), (2, "bob", ERROR, None), (2, "cy", "agree", None))
     explained = vp.explain(runs, "F")
     assert explained.finding["classification"] == "full-consensus"
-    assert "A counter-evidence of round 1 (bob) was lost to an error in round 2." in explained.text
-    assert "survived: nobody whose vote counts broke it" in explained.text
+    assert "The counter-evidence of bob in round 1 was lost: its vote failed in round 2." in explained.text
+    assert "survived: no vote that counts refutes it" in explained.text
     assert explained.finding["lost_refutes"] == 1
     gone = vp.explain(rounds(*first, (2, "ann", "agree", None), (2, "cy", "agree", None)), "F")
-    assert "A counter-evidence of round 1 (bob) was lost as bob has no vote in round 2." in gone.text
+    assert "The counter-evidence of bob in round 1 was lost: it has no vote in round 2." in gone.text
 
 
 def test_a_refutation_that_was_taken_back_or_stands_is_not_lost():
@@ -236,7 +236,7 @@ def test_a_refutation_without_a_basis_is_lost_by_the_reading_that_makes_it_one()
     assert vp.explain(runs, "F").finding["lost_refutes"] == 0
     read = vp.explain(runs, "F", missing_basis=REFUTE)
     assert read.finding["lost_refutes"] == 1
-    assert "counter-evidence of round 1 (bob) was lost" in read.text
+    assert "The counter-evidence of bob in round 1 was lost" in read.text
 
 
 def test_no_rule_says_that_every_attempt_failed():
@@ -315,6 +315,6 @@ def test_the_tally_is_of_the_votes_that_the_rules_read_and_all_others_are_marked
 def test_a_field_that_cannot_matter_for_the_votes_says_why():
     plain = [(1, "ann", "agree", None), (1, "bob", "disagree", "burden-not-met"), (2, "ann", "agree", None)]
     text = vp.explain(rounds(*plain, mode="adversarial"), "F", rules={"refutes": "sticky", "quorum": 1}).text
-    assert "  On the votes of this run no vote gives counter-evidence, so refutes has no effect." in text.splitlines()
+    assert "  On the votes of this run, no vote gives counter-evidence, so refutes has no effect." in text.splitlines()
     counter = [(1, "ann", "agree", None), (1, "bob", "disagree", "counter-evidence"), (2, "ann", "agree", None)]
     assert "no effect" not in vp.explain(rounds(*counter, mode="adversarial"), "F", rules=STICKY).text

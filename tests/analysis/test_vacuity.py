@@ -161,7 +161,7 @@ def test_runs_without_a_verdict_and_trivial_ones_are_named():
     failed = vacuity(run_of({"i1/synthesizer": "error"}, silent=True, panel=None))
     assert failed.table[["verdict", "rests_on", "if_uncited_open"]].isna().all(axis=None)
     assert str(failed) == (
-        "no verdict, so nothing rests on anything: no challenge was raised; 1 of 1 section unchallenged; "
+        "no verdict: no challenge was raised; 1 of 1 section unchallenged; "
         "1 call failed\n"
         "1 run of 1 gave no verdict, and counts in no share of verdicts."
     )

@@ -63,7 +63,7 @@ def test_the_caption_says_who_stands_out():
     assert caption.startswith("5 workers, 200 items, 1,000 votes: accuracy from ")
     assert "Unreliable: judge-04 (accuracy " in caption
     nobody = vp.charts.workers(judged([0.8] * 4)).caption
-    assert "Nobody stands out: no worker is clearly unreliable or redundant, or changes clearly more " in nobody
+    assert "Nobody stands out: no worker is clearly unreliable or redundant, or clearly changes more " in nobody
 
 
 def test_labels_stand_in_the_caption_too():

@@ -96,7 +96,7 @@ def test_all_tables_are_listed_and_together_small():
 
 
 def test_a_mistyped_name_gets_the_nearest():
-    with pytest.raises(InputError, match=r"name: 'lmbar' is no bundled table of votes \(did you mean 'llmbar'\?\)"):
+    with pytest.raises(InputError, match=r"name: 'lmbar' is not a bundled table of votes \(did you mean 'llmbar'\?\)"):
         vp.datasets.votes("lmbar")
 
 

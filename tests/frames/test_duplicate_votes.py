@@ -65,4 +65,4 @@ def test_a_second_vote_is_refused_and_the_message_names_the_policy():
 def test_an_unknown_policy_is_refused():
     with pytest.raises(vp.errors.SettingsError) as error:
         vp.from_table(TABLE, **COLUMNS, duplicates="mean")
-    assert str(error.value) == ("duplicates: 'mean' is no policy. Fix: use 'refuse', 'first', 'last', 'all'.")
+    assert str(error.value) == ("duplicates: 'mean' is not a policy. Fix: use 'refuse', 'first', 'last', 'all'.")

@@ -163,7 +163,7 @@ def test_logs_of_older_versions_are_not_packed_by_zstd(tmp_path, kind):
             ],
         ),
         ({"panel": "exact"}, [("panel", "scorer 'exact' has no grades of single graders")]),
-        ({"worker": "epoch"}, [("scorers", "5 are left, and are no workers")]),
+        ({"worker": "epoch"}, [("scorers", "5 are left, and scorers are not the workers here")]),
         ({"scorers": "exact", "truth": "exact"}, [("scorers", "none is left to vote")]),
     ],
 )  # fmt: skip
@@ -182,7 +182,7 @@ def test_a_word_that_is_no_number_has_no_side_of_a_threshold(tmp_path):
     content = json.loads((LOGS / "scorers.json").read_text())
     content["samples"][1]["scores"]["exact"]["value"] = "maybe"
     (tmp_path / "log.json").write_text(json.dumps(content))
-    with pytest.raises(TableError, match=r"threshold: 'exact' has 'maybe', which is no number \(1 such\)"):
+    with pytest.raises(TableError, match=r"threshold: 'exact' has 'maybe', which is not a number \(1 such\)"):
         vp.from_inspect(tmp_path / "log.json", threshold=0.5)
 
 
@@ -213,8 +213,8 @@ def test_all_that_is_wrong_with_files_is_listed_at_once(tmp_path):
     assert said.keys() == {*bad, "package.json"}
     assert said["cut.eval"].startswith("cannot be read (File is not a zip file")
     assert said["flipped.eval"].startswith("cannot be read (")
-    assert said["foreign.eval"] == "is no log of Inspect: it has neither header.json nor a journal"
-    assert said["package.json"] == "is no log of Inspect: it has no 'eval'"
+    assert said["foreign.eval"] == "is not a log of Inspect: it has neither header.json nor a journal"
+    assert said["package.json"] == "is not a log of Inspect: it has no 'eval'"
     assert said["empty.json"] == "has no samples"
     assert said["odd.json"] == "is damaged: a sample has no id or epoch"
     assert said["nowhere"] == "is not there"

@@ -152,14 +152,14 @@ def test_empty_names_and_bad_numbers_are_listed_at_once():
         ("votes: item", "is empty in 2 rows, the first is row 0"),
         ("votes: worker", "is empty in 1 row, the first is row 1"),
         ("votes: run", "is empty in 1 row, the first is row 2"),
-        ("votes: round", "'-1.0' is no round (3 rows)"),
-        ("votes: cost", "'x' is no cost (3 rows)"),
+        ("votes: round", "'-1.0' is not a round (3 rows)"),
+        ("votes: cost", "'x' is not a cost (3 rows)"),
     ]
 
 
 def test_values_that_are_no_names_are_refused():
     table = TABLE.assign(q=[[1], [1], [2], [2]], says=[{"a": 1}] * 4)
-    assert [place for place, _ in refused("holds lists or other values that are no names", table)] == [
+    assert [place for place, _ in refused("holds lists or other values that are not names", table)] == [
         "votes: item",
         "votes: label",
     ]
@@ -193,7 +193,7 @@ def test_a_second_vote_is_refused_or_counts_as_the_caller_says():
     assert read(table, duplicates="last").matrix().tolist() == [[1, 1], [1, 1]]
     assert len(read(table, duplicates="all")) == 5
     assert len(read(table.assign(turn=[1, 1, 1, 1, 2]), round="turn")) == 5
-    with pytest.raises(SettingsError, match=r"duplicates: 'frist' is no policy\. Fix: use 'refuse', 'first'"):
+    with pytest.raises(SettingsError, match=r"duplicates: 'frist' is not a policy\. Fix: use 'refuse', 'first'"):
         read(table, duplicates="frist")
 
 

@@ -55,7 +55,7 @@ def test_an_index_is_no_column_and_two_columns_are_not_one():
         ("judge", "column worker: is empty in 1 row, the first is row 1"),
         ("run", "column run_id: is empty in 1 row, the first is row 1"),
         ("says", "column verdict: is empty in 1 row, .*Fix: write 'verification-error'"),
-        ("turn", "column round: .* in row 1 .index. is no round .1 such"),
+        ("turn", "column round: .* in row 1 .index. is not a round .1 such"),
     ],
 )
 def test_a_missing_value_is_told_where_it_matters(name, message, empty):
@@ -90,7 +90,8 @@ def test_a_basis_that_is_none_is_shown(values):
 def test_a_round_that_is_none_is_shown_with_its_row(bad, shown):
     turns = pd.Series([1, bad, 1], dtype=object)
     refused(
-        rf"column round: {shown} in row 1 \(index\) is no round \(1 such\)\. Fix: number the rounds 1, 2, 3", turn=turns
+        rf"column round: {shown} in row 1 \(index\) is not a round \(1 such\)\. Fix: number the rounds 1",
+        turn=turns,
     )
 
 

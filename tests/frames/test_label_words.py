@@ -121,7 +121,7 @@ def test_labels_of_the_caller_stay_in_the_fix():
 def test_one_of_two_truths_that_nobody_votes_is_refused_where_votes_have_another_word():
     frame = table(["yes", "nope"] * 2, ["yes", "no"])
     found = problem(frame)
-    assert found.message == "holds 'no', which nobody votes, and votes say 'nope', which is no truth"
+    assert found.message == "holds 'no', which no vote says, and votes say 'nope', which no truth says"
     assert "labels={'nope': <'no' or 'nope'>}" in found.fix
     assert vp.from_table(frame, **COLUMNS, labels={"nope": "no"}).labels == ("no", "yes")
     assert vp.from_table(frame, **COLUMNS, labels={"nope": "nope"}).labels == ("no", "nope", "yes")

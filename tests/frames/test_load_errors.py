@@ -82,7 +82,7 @@ def test_every_address_that_is_wrong_is_listed(folder):
 @pytest.mark.parametrize("name", ["votes.csv", "runs.parquet", "run", "run.JSON", "run.json.bak"])
 def test_a_file_that_is_no_json_is_told_what_to_do(tmp_path, name):
     (tmp_path / name).write_bytes(as_bytes(sound()))
-    with pytest.raises(InputError, match=rf"{name}: a .* is no run\. Fix: load a \.json artifact or .* from_votes"):
+    with pytest.raises(InputError, match=rf"{name}: a .* is not a run\. Fix: load a \.json artifact or .* from_votes"):
         load(tmp_path / name)
 
 
@@ -132,8 +132,8 @@ def test_files_of_other_programs_in_a_folder_or_glob_are_passed_over_and_named(t
     assert loaded.runs["run_id"].tolist() == ["ok"]
     assert [Path(source).name for source in loaded.errors["source"]] == sorted(FOREIGN)
     assert loaded.errors["message"].tolist() == [
-        "is no run, as it has no run-started event: passed over",
-        *["is no run, as it has no schemaVersion: passed over"] * 2,
+        "is not a run, as it has no run-started event: passed over",
+        *["is not a run, as it has no schemaVersion: passed over"] * 2,
     ]
 
 
@@ -148,7 +148,7 @@ def test_a_file_of_another_program_is_an_error_where_it_is_named(tmp_path, name)
 
 def test_a_folder_of_nothing_but_files_of_other_programs_holds_no_run(tmp_path):
     (tmp_path / "package.json").write_text("{}")
-    with pytest.raises(InputError, match=r"package\.json: is no run, as it has no schemaVersion: passed over"):
+    with pytest.raises(InputError, match=r"package\.json: is not a run, as it has no schemaVersion: passed over"):
         load(tmp_path)
 
 
@@ -168,7 +168,7 @@ def test_a_dead_link_and_a_pipe_are_errors_and_nothing_waits(folder):
     loaded = load(folder, strict=False)
     assert loaded.runs["run_id"].tolist() == ["ok"]
     assert loaded.errors["source"].map(lambda path: Path(path).stem).tolist() == ["dead", "pipe", "self"]
-    with pytest.raises(InputError, match=r"dead\.json: is no file that can be read\. Fix: "):
+    with pytest.raises(InputError, match=r"dead\.json: is not a readable file\. Fix: "):
         load(f"{folder}/*.json")
 
 

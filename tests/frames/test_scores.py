@@ -81,7 +81,7 @@ def test_arguments_that_do_not_fit_are_listed_at_once(arguments, problems):
 def test_a_score_that_is_no_number_is_shown_with_its_row(bad):
     table = TABLE.assign(p=pd.Series([0.1, bad, None, 0.2], dtype="object"))
     with pytest.raises(
-        TableError, match=r"votes: score: .* in row 1 \(index\) is no number \(1 row\)\. Fix: give numbers"
+        TableError, match=r"votes: score: .* in row 1 \(index\) is not a number \(1 row\)\. Fix: give numbers"
     ):
         verdicts(table, threshold=0.5)
 

@@ -195,7 +195,7 @@ def test_a_pipe_is_no_table_and_nothing_waits_for_it(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     (tmp_path / "zero.json").symlink_to("/dev/zero")
     for name in ("pipe.csv", "zero.json"):
-        with pytest.raises(TableError, match=f"{name}: is no file that can be read. Fix: name a file."):
+        with pytest.raises(TableError, match=f"{name}: is not a readable file. Fix: name a file."):
             read_table(tmp_path / name)
 
 

@@ -41,8 +41,8 @@ def test_a_comma_in_the_first_line_parts_it_whatever_else_is_there(tmp_path):
     [
         ("a.xlsx", b"PK", r"a\.xlsx: is a workbook of a spreadsheet\. Fix: save the sheet as CSV \(UTF-8\)"),
         ("a.csv", b"", r"a\.csv: is empty\. Fix: give a CSV whose first line names the columns"),
-        ("a.csv", "claim\nJürgen\n".encode("latin-1"), r"is no text in UTF-8 \(.* at byte \d+\)\. Fix: save it as UTF"),
-        ("a.csv", ROWS.encode("utf-16"), r"is no text in UTF-8 \(.* at byte 0\)"),
+        ("a.csv", "claim\nJürgen\n".encode("latin-1"), r"is not text in UTF-8 \(.* at byte \d+\)\. Fix: save it as"),
+        ("a.csv", ROWS.encode("utf-16"), r"is not text in UTF-8 \(.* at byte 0\)"),
         ("a.csv", b"a,b\n1,2\n1,2,3\n", r"is not a table \(Expected 2 fields in line 3, saw 3\)\. Fix: give each"),
         ("a.csv", b"a,b\n1,2,3\n1,2,3\n", r"has more cells in a line than names in the first"),
     ],

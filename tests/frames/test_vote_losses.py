@@ -62,7 +62,7 @@ def test_a_vote_of_a_panel_that_looked_at_nothing_is_one_of_them():
     assert "1 finding rests only" in note_blind_classes(runs_of(("c", 1, "a", "disagree", said)).votes)
     mostly = runs_of(("c", 1, "a", "disagree", said), ("d", 1, "a", "agree", said), ("e", 1, "a", "agree", "read"))
     assert (
-        "Most votes were cast without a look at any evidence: 2 of 3 votes say 'nothing looked at'."
+        "Most votes were cast without looking at any evidence: 2 of 3 votes say 'nothing looked at'."
         in vp.compare(mostly, resamples=5).notes
     )
 

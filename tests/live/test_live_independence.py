@@ -78,9 +78,7 @@ def test_workers_that_get_one_reply_of_a_gateway_are_flagged_and_said_everywhere
     assert flags(run, "id_repeated") == flags(run, "words_repeated") == [True] * 3
     assert flags(run, "run_repeated") == [None] * 3
     assert flags(run, "other_model") == [False] * 3
-    ids = (
-        "3 of 3 calls have a reply with the message id of a reply to another call, originals included: a cache answered"
-    )
+    ids = "3 of 3 calls have a reply with the same message id as another call (originals included): a cache answered"
     words = (
         "3 of 3 calls answer in the words of another worker on the same findings (12 words or more; originals included)"
     )
@@ -102,10 +100,10 @@ def test_a_second_repetition_from_a_cache_is_flagged_in_the_set_of_both(tmp_path
         again = voted(server, repetition=2, log_dir=tmp_path)
     assert flags(first, "run_repeated") == [None] * 3
     both = vp.load(tmp_path)
-    note = "6 of 6 calls have the reply of the same call in another run, originals included: a cache answered, and the"
+    note = "6 of 6 calls have the reply of the same call in another run (originals included): a cache answered, and the"
     assert both.calls["run_repeated"].tolist() == [True] * 6
     assert note in vp.agreement(both).loc[0, "note"]
-    between = "6 of 6 calls have the reply of the same call in another set, originals included: a cache answered"
+    between = "6 of 6 calls have the reply of the same call in another set (originals included): a cache answered"
     assert any(text.startswith(between) for text in vp.compare(first, again, resamples=10).notes)
     assert vp.concat([replace_id(first, "a"), replace_id(again, "b")]).calls["run_repeated"].all()
     vp.compile_dataset(tmp_path, tmp_path / "set")
@@ -159,7 +157,7 @@ def test_another_model_in_the_reply_is_flagged_and_a_dated_snapshot_is_not(model
         run = voted(server)
     assert flags(run, "other_model") == [other] * 3
     assert set(run.frames.turns["model_replied"]) == {model}
-    note = f"3 of 3 calls were answered by another model than was asked: {MODEL} was asked, {model} replied."
+    note = f"3 of 3 calls were answered by a model other than the one asked: {MODEL} was asked, {model} replied."
     assert (note in str(run)) is other
 
 

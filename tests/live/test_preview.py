@@ -82,7 +82,7 @@ def test_cited_places_that_are_withheld_are_named_in_preview_prompt_log_and_prin
     assert f"Workers see nothing of cited places whose files are withheld: .env:1 ({why})." in str(shown)
     assert f'name=".env:1">\n(cannot be opened: .env is not opened: {why})' in str(shown)
     assert str(shown).count("DB_PASSWORD") == 1
-    assert f"Workers saw nothing of .env:1 (.env is not opened: {why})." in str(run)
+    assert f"Workers did not see .env:1 (.env is not opened: {why})." in str(run)
     opened = run.frames.tools[run.frames.tools["call_id"].eq("r1/bob")]
     assert list(opened["argument"]) == [".env:1", "app.py:1, app.py:2"]
     assert opened["opened"].all()

@@ -74,7 +74,7 @@ def test_sections_that_nobody_challenged_are_named():
     run = sections("Goal", "Steps", "Rollout").challenge("C1", evidence="cache.md:7-9\nother.md:12")
     assert [one.title for one in unchallenged_sections(run.state)[0]] == ["Goal", "Rollout"]
     assert "- Sections that nobody challenged, 2 of 3: Goal, Rollout." in head(run.state)
-    assert "; 2 of 3 sections were challenged by nobody" in plan_summary(run.state)
+    assert "; 2 of 3 sections were not challenged" in plan_summary(run.state)
     assert "Nobody challenged any of the 2 sections." in head(sections("A", "B").state)
     whole = sections("A", "B").challenge("C1", evidence="cache.md:2-7").state
     assert "- Every section was challenged." in head(whole)

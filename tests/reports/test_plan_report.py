@@ -85,7 +85,7 @@ def test_the_head_says_what_the_verdict_rests_on_and_what_comes_next():
         < told.index("Also open")
         < told.index("- C1 (S")
     )
-    assert "**Next step:** Meet what blocks the plan (C2), then verify the new plan." in told
+    assert "**Next step:** Resolve what blocks the plan (C2), then verify the new plan." in told
 
 
 def test_a_plain_revise_has_its_mitigations_inline_and_no_strong_words():
@@ -134,7 +134,7 @@ def test_failures_say_what_they_cost():
 
 def test_a_blocking_challenge_in_overflow_is_named_at_the_head_and_in_its_section():
     told = report("overflow")
-    assert "with it a run gets at best REVISE" in told.split("\n## ")[0]
+    assert "with it a run gets REVISE at best" in told.split("\n## ")[0]
     assert re.search(
         r"\| C2 \| BLOCKING \| DEFERRED\\_PROBED \| 1 \| The plan assumes C2\. \|", section(told, "Overflow")
     )
@@ -162,7 +162,7 @@ def test_disputed_challenges_have_every_vote():
 def test_that_no_panel_voted_is_news():
     off = PlanEvents(panel=None).assess().begin().challenge("C1", "MINOR").state
     assert "No panel voted: it was switched off." in plan_report(off)
-    assert "No panel voted: no iteration came that far." in report("failed")
+    assert "No panel voted: no iteration got that far." in report("failed")
     assert "No panel voted" not in report("trivial")
 
 

@@ -44,7 +44,7 @@ def test_a_killed_run_of_functions_says_how_it_goes_on_in_python(killed):
     last, call = run.records[-1], f"vp.resume({str(LOG)!r}, backend=vp.agents.from_function(...))"
     assert str(run) == f"broken off after {last.seq} events (the last: {last.event.type}); to get an outcome: {call}"
     found = f"vp.resume({str(killed)!r}, backend=vp.agents.from_function(...))"
-    note = f"was broken off (if nobody drives it now) after event {last.seq} ({last.event.type}): {found}"
+    note = f"was broken off (unless it is still running) after event {last.seq} ({last.event.type}): {found}"
     assert note in str(loaded)
     assert call in run.report().replace("\\", "")
     asked = []

@@ -59,7 +59,7 @@ def test_the_run_is_about_the_listed_findings_and_says_on_what_its_classes_rest(
     for runs in (run.frames, load(run.path), load(run.log_path)):
         assert runs.runs[["supplementary", "supplements"]].values.tolist() == [[True, "runs/first"]]
         assert runs.findings["n_rounds"].tolist() == [2, 2]
-        assert "note: 1 run is supplementary: it made listed calls alone" in str(runs)
+        assert "note: 1 run is supplementary: it made only listed calls" in str(runs)
     assert any("is supplementary" in note for note in compare(run.frames, resamples=9).notes)
 
 

@@ -81,7 +81,7 @@ def test_static_workers_that_looked_at_nothing_say_so_and_so_does_the_run(
     assert run.artifact.findings[0].classification == classification
     assert str(run).startswith("nothing looked at in 2 of 2 votes: the workers could not read the claims")
     notes = vp.compare(run.frames, resamples=10).notes
-    assert "Most votes were cast without a look at any evidence: 2 of 2 votes say 'nothing looked at'." in notes
+    assert "Most votes were cast without looking at any evidence: 2 of 2 votes say 'nothing looked at'." in notes
 
 
 def test_a_run_that_looked_at_most_says_nothing_of_it(tmp_path):

@@ -144,5 +144,5 @@ def test_what_was_lost_is_counted_alike_and_said(script, max_rounds):
     for row in lost.itertuples():
         text = explain(run.frames, row.finding_id).text
         assert ("This class rests on" in text) == (row.lost_votes > 0)
-        assert text.count("A counter-evidence of round") == row.lost_refutes
+        assert text.count("The counter-evidence of ") == row.lost_refutes
         assert "every attempt" not in text

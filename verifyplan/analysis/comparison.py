@@ -20,8 +20,8 @@ from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
 from verifyplan.text import counted, did_you_mean
 
 MAX_SHOWN_CHANGES = 12
-"""A notebook shows the findings that changed where they are no more than these."""
-OTHER_SETS = "to compare prompts or panels give a set of each"
+"""A notebook shows the findings that changed, up to this number."""
+OTHER_SETS = "to compare prompts or panels, give a set for each"
 
 
 @with_field_docs
@@ -82,10 +82,10 @@ class Comparison:
     def between(self, first: str, second: str) -> Comparison:
         """Return the comparison of two of the conditions, over the findings of this one; `first` is its baseline.
 
-        Raises SettingsError for a name that is no condition, or the same name twice.
+        Raises SettingsError for a name that is not a condition, or the same name twice.
         """
         problems = [
-            Problem("between", f"{name!r} is no condition{did_you_mean(name, self.conditions)}", self._names)
+            Problem("between", f"{name!r} is not a condition{did_you_mean(name, self.conditions)}", self._names)
             for name in (first, second)
             if name not in self.conditions
         ]

@@ -53,8 +53,8 @@ def notes_on_bounds(bounds: pd.DataFrame) -> Iterator[str]:
     """Yield a note on what the range is that votes never cast allow, where a metric has one."""
     if bounds["n_censored"].any():
         yield (
-            "What votes never cast allow is a range, no interval: the votes that were cast fit every value in it, and "
-            "more runs do not narrow it, only those votes would (.bounds; rule R4)."
+            "What votes never cast could give is a range, not a confidence interval: the recorded votes fit every "
+            "value in it. More runs do not narrow it; only the missing votes would (.bounds; rule R4)."
         )
 
 
@@ -70,4 +70,4 @@ def bounds_lines(findings: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[str]:
             for row in wide.to_dict("records")
         ]
         what = "; ".join(ranges) or "the same held findings, in other classes"
-        yield f"votes never cast under {name} (on {counted(n_open, 'finding')}) allow: {what}"
+        yield f"votes never cast under {name} (on {counted(n_open, 'finding')}) could give: {what}"

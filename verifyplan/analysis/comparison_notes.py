@@ -26,7 +26,7 @@ MIN_FINDINGS = 20
 """A metric of fewer findings than this has an interval that says little."""
 
 MIN_TRUSTED_RUNS = 9
-"""With fewer runs it is hardly known how much runs differ ..."""
+"""With fewer runs, little is known about how much runs differ ..."""
 
 MIN_SURE_RUNS = 12
 """... and with fewer than these intervals do not always hold the truth in 93 to 97 %."""
@@ -105,11 +105,11 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
         held = findings.loc[findings["censored"], "classification"].isin(HELD).any()
         low, high = (findings[end].astype("object") for end in ("low", "high"))
         same = int((findings["censored"] & low.eq(high)).sum())
-        sure = f"Of {counted(same, 'finding')} of these no missing vote could change the class. " if same else ""
+        sure = f"For {same:,} of these, no missing vote could change the class. " if same else ""
         yield (
             f"{censored:,} of {counted(len(findings), 'finding')} {is_or_are(censored)} censored: the run ended before "
-            f"the votes that would decide {'it' if censored == 1 else 'them'}. {sure}Censored findings count as "
-            f"{'the votes that were cast give them' if held else 'contested or worker-unique'}."
+            f"the votes that would decide {'it' if censored == 1 else 'them'}. {sure}Censored findings "
+            f"{'keep the class that the votes so far give' if held else 'count as contested or worker-unique'}."
         )
     if single := int(findings["deciding_votes"].eq(1).sum()):
         yield f"{_classes_rest(single)} on a single vote."
@@ -125,14 +125,14 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
     votes, refutes = findings["lost_votes"], findings["lost_refutes"]
     if fewer := int(votes.gt(0).sum()):
         lost = (
-            f"{counted(int(votes.sum()), 'vote')} of the deciding rounds {'was' if votes.sum() == 1 else 'were'} lost"
+            f"{counted(int(votes.sum()), 'vote')} in the deciding rounds {'was' if votes.sum() == 1 else 'were'} lost"
         )
         yield f"{_classes_rest(fewer)} on fewer votes than were asked for: {lost}."
     if refutes.any():
         first = findings.loc[refutes.gt(0), "finding_id"].iloc[0]
         yield (
-            f"{counted(int(refutes.gt(0).sum()), 'finding')} lost a counter-evidence: a worker cited it in an earlier "
-            f"round, and its vote of the deciding round failed. The first is {visible(first)}."
+            f"{counted(int(refutes.gt(0).sum()), 'finding')} lost counter-evidence: a worker cited it in an earlier "
+            f"round, and that worker's vote in the deciding round failed. The first is {visible(first)}."
         )
 
 
@@ -155,7 +155,7 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
     if errors := int((votes == "verification-error").sum()):
         yield (
             f"{errors:,} of {counted(len(votes), 'recorded vote')} {is_or_are(errors)} lost (verification-error): the "
-            "call failed, or its answer could not be read. Lost votes count for nothing."
+            "call failed, or its answer could not be read. Lost votes are not counted."
         )
     for condition in by_set.values():
         where = f" of {condition.name}" if len(by_set) > 1 else ""
@@ -182,8 +182,8 @@ def _note_on_added(runs: RunSet, where: str) -> str | None:
     if added is None:
         return None
     return (
-        f"{added} Somebody chose the findings that they are on, mostly by the votes before: as long as a finding is "
-        "censored, values, intervals and p are of no sample; read the bounds."
+        f"{added} The findings that got them were chosen, mostly by their earlier votes, and are not a random sample: "
+        "as long as a finding is censored, read the bounds, as values, intervals and p-values can mislead."
     )
 
 
@@ -198,7 +198,7 @@ def _notes_on_idle_fields(conditions: Sequence[Condition]) -> Iterator[str]:
             continue
         unseen = bool(findings["censored"].any())
         if why := idle_words(condition.frames, condition.rules, first.rules, unseen=unseen):
-            yield f"{condition.name} gives every finding the class that it has under {first.name}: {why}."
+            yield f"{condition.name} gives every finding the same class as {first.name}: {why}."
 
 
 def _notes_on_rules(conditions: Sequence[Condition]) -> Iterator[str]:
@@ -208,7 +208,7 @@ def _notes_on_rules(conditions: Sequence[Condition]) -> Iterator[str]:
         rules = {name: f"the {mode} rules" if mode else "those of each run" for name, mode in modes.items()}
         judged = "; ".join(f"{name} by {by}" for name, by in rules.items())
         yield (
-            f"The votes are counted by different rules: {judged}. Part of the difference may come from that alone. "
+            f"The votes are counted by different rules: {judged}. This alone may explain a part of the difference. "
             f"To count all by the same rules, give modes={['adversarial'] * len(conditions)}."
         )
 
@@ -220,7 +220,7 @@ def _notes_on_set(replayed: ReplayedSet, where: str) -> Iterator[str]:
     blind = int(explanations.str.startswith(NO_LOOK_BEGINNINGS).fillna(False).sum())
     if 2 * blind > len(explanations):
         votes_say = f"{blind:,} of {counted(len(explanations), 'vote')} say {NOTHING_LOOKED_AT!r}"
-        yield f"Most votes{where} were cast without a look at any evidence: {votes_say}."
+        yield f"Most votes{where} were cast without looking at any evidence: {votes_say}."
     thin = (
         note_blind_classes(runs.votes, where),
         note_absent_votes(runs.runs, runs.findings, runs.votes, where, replayed.numbers),
@@ -230,15 +230,15 @@ def _notes_on_set(replayed: ReplayedSet, where: str) -> Iterator[str]:
     yield from (note for note in thin if note)
     if runs.runs["mode"].dropna().astype("str").nunique() > 1:
         yield (
-            f"The runs{where} are of both modes, and are judged together. To compare the modes as they ran, give each "
-            "as a set of its own: runs.select(lambda r: r['mode'] == 'adversarial')."
+            f"The runs{where} are of both modes and are judged together. To compare the modes as they ran, select one "
+            "set for each: runs.select(lambda r: r['mode'] == 'adversarial')."
         )
     claims = runs.findings[["finding_id", "summary"]]
     repeated = int(claims.duplicated().sum()) if runs.findings["summary"].notna().any() else 0
     if repeated:
         yield (
             f"{counted(repeated, 'finding')}{where} {'repeats' if repeated == 1 else 'repeat'} the id and claim of a "
-            "finding in another run; each is counted, and the intervals take those of one claim together."
+            "finding in another run; each is counted, and the intervals treat those of one claim as one cluster."
         )
 
 
@@ -249,7 +249,7 @@ def _notes_on_recorded_classes(replayed: pd.DataFrame, where: str) -> Iterator[s
     if other.any():
         row = replayed[other].iloc[0]
         yield (
-            f"The votes of {counted(int(other.sum()), 'finding')}{where} give another class than was recorded. The "
+            f"The votes of {counted(int(other.sum()), 'finding')}{where} give a class other than the recorded one. The "
             f"first is {row['finding_id']} of run {row['run_id']}: recorded as {row['recorded']}, but its votes give "
             f"{row['classification']}."
         )
@@ -274,8 +274,8 @@ def _notes_on_circumstances(conditions: Sequence[Condition]) -> Iterator[str]:
         own = [f"{listed(sorted(values))} in {' and '.join(names)}" for values, names in names_of.items() if values]
         if own:
             yield (
-                f"The sets differ in their {circumstance}: {'; '.join(own)}. What differs between the conditions may "
-                "come from this alone."
+                f"The sets differ in their {circumstance}: {'; '.join(own)}. This alone may explain a difference "
+                "between the conditions."
             )
 
 
@@ -291,20 +291,20 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
         left_out = "the intervals and tests leave" if alone[0] == next(iter(clusters)) else "the intervals leave"
         where = "" if len(alone) == len(clusters) else f" of {' and '.join(alone)}"
         yield (
-            f"There is one run{where}: how much a result changes from run to run cannot be known, and {left_out} "
-            "it out. They say what other claims would give in this run; another run may differ by more."
+            f"There is only one run{where}: how much a result changes from run to run is not known, and {left_out} it "
+            "out. They show what other claims would give in this run; another run may differ by more."
         )
     if few:
         yield (
-            f"With {' and '.join(map(str, few))} runs it is hardly known how much runs differ, and the intervals are "
-            "wide for it. In simulations they hold the truth in 90 to 100 % of cases; from "
-            f"{MIN_SURE_RUNS} runs on in about 95 %."
+            f"With {' and '.join(map(str, few))} runs, little is known about how much runs differ, so the intervals "
+            "are wide. In simulations they contain the true value in 90 to 100 % of cases; from "
+            f"{MIN_SURE_RUNS} runs on, in about 95 %."
         )
     some = sorted({n for n in n_runs.values() if MIN_TRUSTED_RUNS <= n < MIN_SURE_RUNS})
     if some:
         yield (
-            f"With {' and '.join(map(str, some))} runs the intervals hold the truth in 92 to 98 % of simulations; from "
-            f"{MIN_SURE_RUNS} runs on in about 95 %."
+            f"With {' and '.join(map(str, some))} runs, the intervals contain the true value in 92 to 98 % of "
+            f"simulations; from {MIN_SURE_RUNS} runs on, in about 95 %."
         )
     sizes = summary[[f"{name}_n" for name in clusters]].min(axis=1)
     short = summary.loc[(sizes > 0) & (sizes < MIN_FINDINGS), "metric"]
@@ -316,8 +316,8 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
     if rare:
         yield (
             f"{', '.join(rare)} {'rests' if len(rare) == 1 else 'rest'} on fewer than {MIN_EVENTS} findings of one "
-            "kind (such as false ones that are held), or on few claims that have one. Intervals of such shares "
-            "hold the truth in 92 to 100 % of cases, not in 95 %."
+            "kind (such as false ones that are held), or on few claims with such findings. Intervals of such shares "
+            "contain the true value in 92 to 100 % of cases, not in 95 %."
         )
     names = list(clusters)
     changed = summary.set_index("metric").loc["changed"]
@@ -325,7 +325,7 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
         if changed[difference_column(names, name)] == 0:
             yield (
                 f"No finding changes class between {names[0]} and {name}. The intervals say how large a difference may "
-                "be all the same."
+                "still be."
             )
 
 

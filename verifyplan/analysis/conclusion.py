@@ -40,10 +40,10 @@ def _verdict(row: dict[Any, Any], one_run: bool) -> str:
     """Return what a test by clusters says; `one_run`: that it knows nothing of changes from run to run."""
     if pd.isna(row["statistic"]):
         cluster = row["assumes"].removeprefix("independent ").removesuffix("s")
-        return f"each {cluster} has as many under both: no difference is shown"
+        return f"each {cluster} has the same number under both: no difference is shown"
     if pd.isna(row["p_value"]):
         what = row["assumes"].removeprefix("independent ")
-        return f"no test ({row['clusters']} {what}, and {MIN_CLUSTERS} are needed): whether they differ is not known"
+        return f"no test ({row['clusters']} {what}; {MIN_CLUSTERS} are needed): whether they differ is not known"
     shown = "a difference is shown" if row["p_holm"] < LEVEL else "no difference is shown"
     alone = ", of one run: others may differ" if one_run and row["assumes"] == "independent claims" else ""
     return f"p {_p(row['p_value'], '= ')} ({_p(row['p_holm'])} adjusted for the number of tests{alone}): {shown}"

@@ -77,7 +77,7 @@ class Detection:
             ),
             *(f"sound plans with a false {row['alarm']}: {_share_of(row)}" for _, row in self.on_sound.iterrows()),
             f"verdicts as expected: {clustered_share(self.verdicts[~unseen_sound(self.verdicts)], 'agrees')}"
-            + (f"; {without} runs gave none" if without else ""),
+            + (f"; {counted(without, 'run')} gave no verdict" if without else ""),
             *self._settlement_words(),
             *self.notes,
             f"calls: {int(self.cost['calls'].sum())} ({int(self.cost['failed'].sum())} failed), "

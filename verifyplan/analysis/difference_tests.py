@@ -12,7 +12,7 @@ from verifyplan.analysis.cluster_intervals import Array
 from verifyplan.analysis.clustered_tests import DRAWS, MIN_CLUSTERS, clustered_test
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.metrics import IS_HELD
-from verifyplan.text import counted
+from verifyplan.text import counted, is_or_are
 
 EXACT_BELOW = 25
 """With fewer discordant findings McNemar's test is exact (binomial)."""
@@ -81,26 +81,26 @@ def notes_on_tests(tests: pd.DataFrame) -> Iterator[str]:
         n, what = int(few.max()), clustered.loc[few.index[0], "assumes"].removeprefix("independent ")
         unit = {"runs and claims": "runs or claims"}.get(what, what)
         yield (
-            f"There is no test that holds with {n} {unit}: the least p-value that exists is {2 / 2**n:g}. Give "
-            f"{MIN_CLUSTERS} at least; tests that assume independent findings reject far too often."
+            f"No valid test is possible with {n} {unit}: the smallest possible p-value is {2 / 2**n:g}. Give at least "
+            f"{MIN_CLUSTERS}; tests that assume independent findings reject far too often."
         )
     has_p = clustered[clustered["p_value"].notna()]
     if has_p["clusters"].eq(MIN_CLUSTERS).any():
         yield (
-            f"With {MIN_CLUSTERS} clusters signs can give one p-value below 5 %, {2 / 2**MIN_CLUSTERS:.3f}: "
+            f"With {MIN_CLUSTERS} clusters, flipped signs give only one p-value below 5 %, {2 / 2**MIN_CLUSTERS:.3f}: "
             "without any difference such tests reject in at most 4 % of simulations."
         )
     if (has_p["assumes"].eq("independent runs and claims") & ~has_p["method"].str.contains("sign-flip")).any():
         yield (
-            "As both runs and claims are many, the tests take t for flipped signs, and are careful: without any "
-            "difference they reject in 1 to 6 % of simulations, not in 5 %."
+            "With many runs and many claims, the tests use the t distribution in place of flipped signs, and are "
+            "conservative: without any difference they reject in 1 to 6 % of simulations, not in 5 %."
         )
     m = int(clustered["p_holm"].notna().sum())
     smallest = clustered.loc[clustered["p_value"].lt(0.05) & clustered["p_holm"].ge(0.05)]
     if len(smallest):
         yield (
-            f"Of {counted(m, 'test')} {counted(len(smallest), 'p-value')} below 5 % "
-            f"{'does' if len(smallest) == 1 else 'do'} not stay so when adjusted for their number (p_holm)."
+            f"Of {counted(m, 'test')}, {counted(len(smallest), 'p-value')} {is_or_are(len(smallest))} below 5 % only "
+            "until the adjustment for the number of tests (p_holm)."
         )
 
 

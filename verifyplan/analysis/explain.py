@@ -37,17 +37,17 @@ from verifyplan.text import counted, did_you_mean, filled_words, listed, visible
 
 RULE_MEANINGS: dict[Rule, str] = {
     "round-0": "nobody had to vote: every analyser found it, or votes were switched off",
-    "no-votes": "nobody but its discoverers ever gave a vote that counts",
+    "no-votes": "no vote counts besides those of its discoverers",
     "all-agree": "nobody whose vote counts disagreed",
-    "survived": "nobody whose vote counts broke it",
-    "survived-with-caveat": "nobody whose vote counts broke it, but somebody found a limit",
+    "survived": "no vote that counts refutes it",
+    "survived-with-caveat": "no vote that counts refutes it, but somebody found a limit",
     "majority-agree": "somebody disagreed, but more than half agreed, with a supplement or without",
     "lone-doubt": "somebody disagreed, but without counter-evidence, and no more than half did",
-    "burden-majority": "more than half, but not all, found that the claim did not prove itself",
+    "burden-majority": "more than half, but not all, found that the claim was not proved",
     "hard-refute": "somebody cited counter-evidence, and not everybody disagreed",
     "no-majority": "not everybody disagreed, but no more than half agreed, with a supplement or without",
     "all-others-disagree": "everybody whose vote counts disagreed, so at most its discoverers hold it",
-    "no-quorum": "too few votes came for the round to decide anything",
+    "no-quorum": "the round has too few votes to decide anything",
     "majority-disagree": "more than half, but not all, disagreed",
     "any-disagree": "somebody disagreed, and these rules need no more to reject a claim",
     "no-unanimity": "votes that count were given for the claim and against it, and these rules need all on one side",
@@ -158,7 +158,7 @@ def explain(
     text = _words(row, alone.votes, findings.iloc[0], label, held.model_copy(update={"mode": read_as}), asked)
     if part is not None and set_rules:
         idle = idle_words(run, held, VotingRules(mode=read_as), unseen=bool(row["censored"]))
-        lines = [f"  On the votes of this run {idle}."] if idle else []
+        lines = [f"  On the votes of this run, {idle}."] if idle else []
         text = "\n".join([text, *counted_lines(part, row), *deciding_fields(judged, row, held), *lines])
     own = row_under(judged_runs(at_iteration(run, iteration), alone, _recorded(alone)), finding_id, VotingRules())
     return Explanation(row, alone.votes, _shown(f"{text}{_absent_lines(run, finding_id)}{_recorded_line(own)}"))
@@ -285,8 +285,8 @@ def _loss_lines(row: dict[str, Any], votes: pd.DataFrame, missing: MissingBasis)
     lost = lost_refutes(only, rounds, votes["worker"].to_numpy(), counts, np.array(counter), np.array([number]))
     for vote in votes.iloc[lost].to_dict("records"):
         error = bool((deciding & failed & votes["worker"].eq(vote["worker"])).any())
-        how = f"to an error in round {number}" if error else f"as {vote['worker']} has no vote in round {number}"
-        yield f"  A counter-evidence of round {vote['round']} ({vote['worker']}) was lost {how}."
+        how = f"its vote failed in round {number}" if error else f"it has no vote in round {number}"
+        yield f"  The counter-evidence of {vote['worker']} in round {vote['round']} was lost: {how}."
 
 
 def _basis_read(vote: dict[Any, Any], missing: MissingBasis) -> str | None:

@@ -129,10 +129,10 @@ def asked_votes(part: ReplayPart, row: dict[str, Any], votes: pd.DataFrame) -> p
 
 
 def range_words(row: dict[str, Any]) -> str:
-    """Return a sentence on the classes that votes never cast allow."""
+    """Return a sentence on the classes that votes never cast could give."""
     if row["low"] == row["high"]:
         return " Whatever they would have been, its class is the same."
-    return f" They allow anything from {row['high']} to {row['low']}."
+    return f" They could make it anything from {row['high']} to {row['low']}."
 
 
 def rules_words(rules: VotingRules) -> str:

@@ -30,8 +30,8 @@ def notes_on_ignored(calls: pd.DataFrame) -> Iterator[str]:
         bare = "bare JSON" if fenced else "JSON"
         yield (
             f"{ignored:,} of {counted(len(asked), 'call')} {were} answered {how}, though {they} asked for {bare} by a "
-            "schema: the endpoint holds no schema (structured=False asks for none), and answers were read as far as "
-            "they could be"
+            "schema: the endpoint does not enforce schemas (structured=False asks for none), and answers were read as "
+            "far as they could be"
         )
     offered = calls["tools_unused"].dropna()
     if len(offered) >= MIN_CALLS_WITHOUT_TOOLS and offered.all():

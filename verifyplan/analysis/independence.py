@@ -17,21 +17,21 @@ _SWITCH_OFF = "Switch off what keeps replies between here and the model (docs/li
 
 _WORDS = {
     "id_repeated": (
-        "{n} of {m}{where} {have} a reply with the message id of a reply to another call, originals included: a cache "
-        f"answered, or the endpoint gives no ids of its own. {_SWITCH_OFF}"
+        "{n} of {m}{where} {have} a reply with the same message id as another call (originals included): a cache "
+        f"answered, or the endpoint does not give each reply an id. {_SWITCH_OFF}"
     ),
     "words_repeated": (
         f"{{n}} of {{m}}{{where}} {{answer}} in the words of another worker on the same findings ({MIN_COPIED_WORDS} "
-        "words or more; originals included): such votes are copies, and agree by themselves. Give the workers other "
+        "words or more; originals included): such votes are copies, and always agree. Give the workers other "
         "models, stances or temperatures, or switch off a cache of replies"
     ),
     "run_repeated": (
-        "{n} of {m}{where} {have} the reply of the same call in another run, originals included: a cache answered, and "
-        f"the repetition says nothing new. {_SWITCH_OFF}"
+        "{n} of {m}{where} {have} the reply of the same call in another run (originals included): a cache answered, "
+        f"and the repetition says nothing new. {_SWITCH_OFF}"
     ),
     "other_model": (
-        "{n} of {m}{where} {were} answered by another model than was asked{pair}. Name the model that the endpoint "
-        "serves, or have the endpoint serve the one that is named"
+        "{n} of {m}{where} {were} answered by a model other than the one asked{pair}. Name the model that the endpoint "
+        "serves, or have the endpoint serve the model that is named"
     ),
 }
 """The note of each flag, without a full stop."""
@@ -41,7 +41,7 @@ def notes_on_independence(runs: RunSet, where: str = "") -> Iterator[str]:
     """Yield a note for each flag that calls of these runs have, with the number of calls for which it is known.
 
     The notes have no full stop at their end. `where` names the runs, as ` of a condition`. Nothing for agents that are
-    no models: they have no message ids.
+    not models: they have no message ids.
     """
     if not _has_turns(runs):
         return

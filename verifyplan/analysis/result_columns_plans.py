@@ -53,7 +53,7 @@ _FIELD = (
 )
 _COST: Columns = (
     Column("calls", "whole", "calls that replied, of censored runs up to the one that is missing"),
-    Column("tokens", "whole", "tokens in and out of these calls; 0 for agents that are no models"),
+    Column("tokens", "whole", "tokens in and out of these calls; 0 for agents that are not models"),
     Column("cost", "number", "their dollars; missing where a price is not known"),
 )
 _RANKING: Columns = (

@@ -68,8 +68,8 @@ _MEASURES = {
     "unchallenged": "sections that nobody challenged",
     "unanswered": "unknowns without an answer",
     "blind-votes": "votes that looked at nothing",
-    "turned-by-uncited": "verdicts that would be others if uncited settlements were open",
-    "turned-by-withdrawn": "verdicts that would be others if withdrawn challenges were open",
+    "turned-by-uncited": "verdicts that would change if uncited settlements were open",
+    "turned-by-withdrawn": "verdicts that would change if withdrawn challenges were open",
 }
 """The shares over runs, in words."""
 
@@ -79,7 +79,7 @@ def in_words(row: dict[Any, Any]) -> str:
     silent = "; ".join(_silence(row))
     match row["rests_on"]:
         case None:
-            return f"no verdict, so nothing rests on anything{f': {silent}' if silent else ''}"
+            return f"no verdict{f': {silent}' if silent else ''}"
         case "sizing":
             return f"{row['verdict']} rests on silence: the plan was too small for a team, so no agent was called"
         case "citations":

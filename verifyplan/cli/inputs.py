@@ -90,7 +90,7 @@ def _renamed_truth(truth: Path, names: VoteNames) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _VoteWords:
-    """What the options say of the words of a table of votes; None where they say nothing."""
+    """The meanings of a table's words that the options give; None where they give none."""
 
     verdicts: Mapping[str, str] | None
     truths: Mapping[str, bool | None] | None

@@ -66,7 +66,7 @@ class _Recognisable(Model):
         if not self.cited:
             evidence = " or evidence" if "evidence" in type(self).model_fields else ""
             given = f"a line, places{evidence}" if evidence else "a line or places"
-            raise ValueError(f"must have {given}: a finding is known by where it looks")
+            raise ValueError(f"must have {given}: a finding is matched by the places that it cites")
         return self
 
 

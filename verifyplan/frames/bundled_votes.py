@@ -31,7 +31,7 @@ def votes(name: str) -> pd.DataFrame:
     ((8000, 4), 164, 'MIT')
     """
     if name not in VOTE_TABLES:
-        message = f"{name!r} is no bundled table of votes{did_you_mean(name, VOTE_TABLES)}"
+        message = f"{name!r} is not a bundled table of votes{did_you_mean(name, VOTE_TABLES)}"
         raise InputError(Problem("name", message, f"use {one_of(VOTE_TABLES)}"))
     table = VOTE_TABLES[name]
     stored = pd.read_parquet(data_folder() / "votes" / table.file)

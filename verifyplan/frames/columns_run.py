@@ -283,7 +283,7 @@ _LOGGED: Columns = (
         "everyone who could be asked to vote, in order, as a JSON list; of a plan run its panel; artifacts do not tell",
     ),
     Column("backend", "text", "who spoke; artifacts do not tell"),
-    Column("prompts", "text", "name, version and digest of each prompt; missing for agents that are no models"),
+    Column("prompts", "text", "name, version and digest of each prompt; missing for agents that are not models"),
     Column("repetition", "whole", "which run of the same inputs and settings it is, from 1; artifacts do not tell"),
     Column("rules_version", "whole", "the version of the rules that decided it; artifacts do not tell"),
     Column("cost", "number", "US dollars of all replies, as booked; missing where no price is known"),
@@ -325,7 +325,7 @@ CROSS_TABLES: dict[str, Columns] = {
         Column("dissenting_workers", "names", "who is against it at the end"),
         Column("n_rounds", "whole", "rounds in which it was (last) voted on; 0 if it was settled before"),
         Column("votes_asked", "whole", "votes of its last round that were asked for, its discoverers' own left out"),
-        Column("votes_valid", "whole", "votes among these that are no errors"),
+        Column("votes_valid", "whole", "votes among these that are not errors"),
         Column(
             "below_quorum", "yesno", "whether these are fewer than the quorum of the run's rules; missing where unknown"
         ),

@@ -61,7 +61,7 @@ def votes_behind(findings: pd.DataFrame) -> dict[str, str]:
     >>> findings = pd.DataFrame({"classification": ["worker-unique", "full-consensus", "full-consensus"],
     ...     "votes_asked": [2, 2, 2], "votes_valid": [0, 1, 2]})
     >>> votes_behind(findings)
-    {'worker-unique': 'no vote came on 1', 'full-consensus': '1 on one vote'}
+    {'worker-unique': '1 without a vote', 'full-consensus': '1 on one vote'}
     """
     asked, valid = (findings[name].fillna(0).to_numpy(dtype=np.int64) for name in ("votes_asked", "votes_valid"))
     classes = findings["classification"].astype("object")
@@ -70,7 +70,7 @@ def votes_behind(findings: pd.DataFrame) -> dict[str, str]:
     one = classes[(asked > 1) & (valid == 1) & held].value_counts()
     words: dict[str, list[str]] = {}
     for name, n in none.items():
-        words.setdefault(str(name), []).append(f"no vote came on {n:,}")
+        words.setdefault(str(name), []).append(f"{n:,} without a vote")
     for name, n in one.items():
         words.setdefault(str(name), []).append(f"{n:,} on one vote")
     return {name: ", ".join(parts) for name, parts in words.items()}

@@ -74,7 +74,7 @@ def from_inspect(
     chosen = [name for name in known if (wanted is None or name in [*wanted, *graders]) and name != truth]
     problems = list(_unknown_scorers([*(wanted or []), *([truth] if truth else [])], panel, known, graders))
     if not problems and (not chosen or ("scorer" not in voters and len(chosen) > 1)):
-        message = f"{len(chosen)} are left, and are no workers" if chosen else "none is left to vote"
+        message = f"{len(chosen)} are left, and scorers are not the workers here" if chosen else "none is left to vote"
         problems.append(Problem("scorers", message, f"name one of {one_of(known)}"))
     if problems:
         raise SettingsError(problems)
@@ -221,7 +221,7 @@ def _labels(votes: pd.DataFrame, threshold: float | None) -> pd.Series[Any]:
         bad = numbers.isna() & values.notna()
         if bad.any():
             who, value = votes.loc[bad, ["scorer", "value"]].iloc[0]
-            message = f"{who!r} has {value!r}, which is no number ({int(bad.sum())} such)"
+            message = f"{who!r} has {value!r}, which is not a number ({int(bad.sum())} such)"
             raise TableError(Problem("threshold", message, "name other scorers, or leave the threshold out"))
         return numbers.ge(threshold).map({True: "C", False: "I"}).where(values.notna())
     word = values[values.notna()].map(lambda value: isinstance(value, str)).astype(bool)

@@ -137,7 +137,7 @@ def _from_columns(
 ) -> PanelVotes:
     if duplicates not in get_args(Duplicates):
         fix = f"use {one_of(get_args(Duplicates))}"
-        raise SettingsError(Problem("duplicates", f"{duplicates!r} is no policy", fix))
+        raise SettingsError(Problem("duplicates", f"{duplicates!r} is not a policy", fix))
     expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
     words, problems = _own_words(meanings)
     problems += _absent(frame, named)
@@ -178,7 +178,7 @@ def _names(frame: pd.DataFrame, named: Mapping[str, Any]) -> tuple[dict[str, Cod
             columns[key] = parts[0] if len(parts) == 1 else joined(parts)
         except TypeError:
             fix = "give texts, numbers or booleans"
-            problems.append(Problem(f"votes: {key}", "holds lists or other values that are no names", fix))
+            problems.append(Problem(f"votes: {key}", "holds lists or other values that are not names", fix))
     return columns, problems
 
 
@@ -275,7 +275,7 @@ def _bad_numbers(columns: Mapping[str, pd.Series[Any]]) -> Iterator[Problem]:
         if name == "round":
             bad |= np.isnan(numbers) | (numbers % 1 != 0) | (numbers >= 2**31)
         if bad.any():
-            message = f"{one_of([values[int(bad.argmax())]])} is no {name} ({counted(int(bad.sum()), 'row')})"
+            message = f"{one_of([values[int(bad.argmax())]])} is not a {name} ({counted(int(bad.sum()), 'row')})"
             yield Problem(f"votes: {name}", message, fixes[name])
 
 

@@ -61,7 +61,7 @@ class InspectLog:
 def read_inspect_logs(paths: Address | Iterable[Address]) -> list[InspectLog]:
     """Return the logs at addresses: files, folders, globs or fsspec addresses.
 
-    In folders and globs, `.json` files that are no logs are passed over. Raises InputError listing every address
+    In folders and globs, `.json` files that are not logs are passed over. Raises InputError listing every address
     without logs and every file that is damaged or of another program.
     """
     addresses = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -109,7 +109,7 @@ def _read_json(system: Any, path: str, named: bool) -> InspectLog | None:
         if not named:
             return None
         fix = "name an .eval or .json file that Inspect wrote"
-        raise InputError(Problem(path, "is no log of Inspect: it has no 'eval'", fix))
+        raise InputError(Problem(path, "is not a log of Inspect: it has no 'eval'", fix))
     return _checked(
         InspectLog(path, content["eval"], _samples(path, content.get("samples") or []), lambda sample: sample)
     )
@@ -125,7 +125,7 @@ def _read_zip(system: Any, path: str) -> InspectLog:
         start = next((name for name in ("header.json", "_journal/start.json") if name in members), None)
         if start is None:
             fix = "name an .eval file that Inspect wrote"
-            raise InputError(Problem(path, "is no log of Inspect: it has neither header.json nor a journal", fix))
+            raise InputError(Problem(path, "is not a log of Inspect: it has neither header.json nor a journal", fix))
         spec = _member(stream, members[start], path).get("eval")
         parts = ["summaries.json"] if "summaries.json" in members else journal
         samples = [sample for name in parts for sample in _samples(path, _member(stream, members[name], path, _SCORED))]

@@ -93,7 +93,7 @@ def truth_word_problems(votes: PanelVotes, meanings: Mapping[Any, str] | None) -
     if len(unvoted) == len(true):
         message = f"holds {one_of(true[:5])}, and no vote has such a label: votes say {one_of(used[:5])}"
     elif len(true) == 2 and all(plain(word) in _SIDE for word in true) and untrue:
-        message = f"holds {one_of(unvoted)}, which nobody votes, and votes say {one_of(untrue)}, which is no truth"
+        message = f"holds {one_of(unvoted)}, which no vote says, and votes say {one_of(untrue)}, which no truth says"
     else:
         return
     yield Problem("votes: truth", message, _same_words(unvoted, untrue or used, meanings or {}))

@@ -43,7 +43,7 @@ Runs: TypeAlias = RunSet | HasFrames | Address
 def as_runs(value: Runs, name: str = "runs") -> RunSet:
     """Return runs as tables: a RunSet as it is, a run's `.frames`, or what is loaded from a path.
 
-    A path is a file, a folder, a glob or an fsspec address, as `load` takes it. A text that is no path may name a
+    A path is a file, a folder, a glob or an fsspec address, as `load` takes it. A text that is not a path may name a
     bundled set, which brings its truth. Raises InputError for any other value, under the parameter's `name`, and as
     `load`.
 

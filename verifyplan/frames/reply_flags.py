@@ -1,6 +1,6 @@
 """Flag calls whose replies are not their own: repeated messages, copied words, another model's (rule G5).
 
-What cannot be known stays missing: agents that are no models have neither message ids nor a model.
+What cannot be known stays missing: agents that are not models have neither message ids nor a model.
 """
 
 from __future__ import annotations

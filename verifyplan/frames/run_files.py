@@ -31,7 +31,7 @@ BYTES_AT_A_TIME = 32 * 2**20
 """So many bytes of artifacts are made into tables together: more would take more memory, and no less time."""
 
 _MARKS = {ARTIFACT: (b"schemaVersion",), LOG: (b"run-started", b'"digest"')}
-"""What the bytes of every run file hold, damaged ones too; a file in a folder that has none of it is no run."""
+"""What the bytes of every run file hold, damaged ones too; a file in a folder that has none of it is not a run."""
 
 T = TypeVar("T")
 
@@ -163,13 +163,13 @@ def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:
             "read votes in CSV or Parquet by pandas, and give the table to from_table (any labels) "
             f"or from_votes (verdicts){_shell_fix(file.path)}"
         )
-        raise InputError(Problem(file.path, f"a {kind} is no run", fix))
+        raise InputError(Problem(file.path, f"a {kind} is not a run", fix))
     data = _bytes(file)
     if file.named or any(mark in data for mark in _MARKS[suffix]) or not data.strip():
         return data
     lacks = "schemaVersion" if suffix == ARTIFACT else "run-started event"
     fix = "nothing, if it is of another program; else name the file itself to see what is wrong with it"
-    foreign.append((file.path, InputError(Problem(file.path, f"is no run, as it has no {lacks}: passed over", fix))))
+    foreign.append((file.path, InputError(Problem(file.path, f"is not a run, as it has no {lacks}: passed over", fix))))
     return None
 
 
@@ -190,7 +190,7 @@ def _bytes(file: RunFile) -> bytes:
     try:
         size = size_of(file)
         if size is None:  # a dead link, or a pipe that would be waited for without end
-            raise InputError(Problem(file.path, "is no file that can be read", "remove it, or name another"))
+            raise InputError(Problem(file.path, "is not a readable file", "remove it, or name another"))
         if size > MAX_FILE_BYTES:
             megabytes = f"{size / 2**20:,.0f} MB, and {MAX_FILE_BYTES / 2**20:,.0f} MB are allowed"
             fix = "remove it, or name the run files alone"

@@ -54,7 +54,7 @@ def note_not_opened(tools: pd.DataFrame) -> str | None:
     >>> refused = "c.env is not opened: it looks like settings of an environment"
     >>> uses = {"argument": ["c.env:1", "c.env:1"], "refused": refused, "opened": True}
     >>> note_not_opened(pd.DataFrame(uses))
-    'Workers saw nothing of c.env:1 (c.env is not opened: it looks like settings of an environment).'
+    'Workers did not see c.env:1 (c.env is not opened: it looks like settings of an environment).'
     """
     closed = tools[tools["opened"].fillna(value=False).astype(bool) & tools["refused"].fillna("").ne("")]
     closed = closed.drop_duplicates("argument")
@@ -62,8 +62,8 @@ def note_not_opened(tools: pd.DataFrame) -> str | None:
         return None
     shown = closed.head(MAX_NAMED_PLACES)
     named = ", ".join(f"{place} ({why})" for place, why in zip(shown["argument"], shown["refused"], strict=True))
-    more = f", and of {len(closed) - len(shown):,} more (table tools)" if len(closed) > len(shown) else ""
-    return f"Workers saw nothing of {named}{more}."
+    more = f", and {len(closed) - len(shown):,} more (table tools)" if len(closed) > len(shown) else ""
+    return f"Workers did not see {named}{more}."
 
 
 def notes_broken_off(runs: pd.DataFrame) -> Iterator[str]:
@@ -71,13 +71,13 @@ def notes_broken_off(runs: pd.DataFrame) -> Iterator[str]:
 
     >>> how = "after event 3 (call-requested): verifyplan resume r.jsonl"
     >>> list(notes_broken_off(pd.DataFrame({"run_id": ["r", "s"], "broken_off": [how, None]})))
-    ['Run r was broken off (if nobody drives it now) after event 3 (call-requested): verifyplan resume r.jsonl']
+    ['Run r was broken off (unless it is still running) after event 3 (call-requested): verifyplan resume r.jsonl']
     """
     if "broken_off" not in runs:  # tables of an older version
         return
     broken = runs.loc[runs["broken_off"].notna(), ["run_id", "broken_off"]]
     for run_id, how in broken.head(MAX_NAMED_RUNS).itertuples(index=False, name=None):
-        yield f"Run {run_id} was broken off (if nobody drives it now) {how}"
+        yield f"Run {run_id} was broken off (unless it is still running) {how}"
     if (more := len(broken) - MAX_NAMED_RUNS) > 0:
         yield f"{counted(more, 'more run')} did not end either (column broken_off of runs)."
 
@@ -90,7 +90,7 @@ def note_supplementary(runs: pd.DataFrame, where: str = "") -> str | None:
     made = "is supplementary: it" if number == 1 else "are supplementary: they"
     rest = "its classes rest" if number == 1 else "their classes rest"
     return (
-        f"{counted(number, 'run')}{where} {made} made listed calls alone, and {rest} on these votes alone; "
+        f"{counted(number, 'run')}{where} {made} made only listed calls, and {rest} on these votes alone; "
         "add_votes puts them beside the recorded ones."
     )
 
@@ -109,11 +109,11 @@ def note_unnamed_mode(runs: pd.DataFrame, where: str = "") -> str | None:
     """Say that votes of a table that names no mode are read as collaborative; None where every run has its mode.
 
     >>> note_unnamed_mode(pd.DataFrame({"run_id": ["votes"], "kind": ["votes"], "mode": [None]}))
-    'The table names no mode: read as collaborative. If its workers were asked adversarially, name the mode.'
+    'The table names no mode, so it is read as collaborative. If its workers were asked adversarially, name the mode.'
     """
     unnamed = runs["kind"].eq("votes") & runs["mode"].isna()
     if not unnamed.any():
         return None
     number = "" if unnamed.all() else f" for {counted(int(unnamed.sum()), 'run')}"
-    words = f"The table{where} names no mode{number}: read as collaborative."
+    words = f"The table{where} names no mode{number}, so it is read as collaborative."
     return f"{words} If its workers were asked adversarially, name the mode."

@@ -58,7 +58,7 @@ def sides(
     if bad.any():
         row = int(bad.argmax())
         where = f"row {values.index[row]} (index)"
-        message = f"{one_of([values.iloc[row]])} in {where} is no number ({counted(int(bad.sum()), 'row')})"
+        message = f"{one_of([values.iloc[row]])} in {where} is not a number ({counted(int(bad.sum()), 'row')})"
         problems.append(Problem(place, message, "give numbers, or leave the cell of a lost vote empty"))
     return (numbers >= threshold if agrees_when == "at-least" else numbers <= threshold), missing, problems
 

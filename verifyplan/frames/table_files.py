@@ -82,7 +82,7 @@ def table_of(content: Path | bytes, name: str) -> pd.DataFrame:
         raise InputError(Problem(name, "is empty", fix)) from None
     except UnicodeDecodeError as error:
         fix = "save it as UTF-8 (in Excel as `CSV UTF-8`), or read it by pandas.read_csv(path, encoding=...)"
-        raise InputError(Problem(name, f"is no text in UTF-8 ({error.reason} at byte {error.start})", fix)) from None
+        raise InputError(Problem(name, f"is not text in UTF-8 ({error.reason} at byte {error.start})", fix)) from None
     except pd.errors.ParserError as error:
         message = f"is not a table ({str(error).partition('error: ')[2].strip() or error})"
         raise InputError(Problem(name, message, _CELLS_FIX)) from None

@@ -113,7 +113,7 @@ def text_table(path: Path) -> IO[bytes] | Path:
         message = f"cannot be decompressed ({error})"
         raise TableError(Problem(place, message, "give a whole file, or decompress it first")) from None
     if path.exists() and not path.is_file():  # a pipe would be waited for without end
-        raise TableError(Problem(place, "is no file that can be read", "name a file"))
+        raise TableError(Problem(place, "is not a readable file", "name a file"))
     if path.stat().st_size > MAX_TEXT_TABLE_BYTES and not _allowed():
         raise _too_long(place)
     return path

@@ -87,7 +87,7 @@ def vote_problems(votes: pd.DataFrame, name_row: Callable[[int], str] | None = N
     bad = ~((rounds >= 1) & (rounds < 2**31) & (rounds == np.floor(rounds)))
     if bad.any():
         row = int(bad.argmax())
-        message = f"{votes['round'].iloc[row]} in {name_row(row)} is no round ({int(bad.sum())} such)"
+        message = f"{votes['round'].iloc[row]} in {name_row(row)} is not a round ({int(bad.sum())} such)"
         problems.append(Problem("votes: column round", message, "number the rounds 1, 2, 3"))
     return problems
 

@@ -172,8 +172,9 @@ def note_blind_classes(votes: pd.DataFrame, where: str = "") -> str | None:
     ids = blind.index[blind.to_numpy(dtype=bool)].get_level_values("finding_id")
     if not len(ids):
         return None
-    those = f"{counted(len(ids), 'finding')}{where} {'rests' if len(ids) == 1 else 'rest'}"
-    return f"The class of {those} only on votes that looked at nothing: {listed(ids)}."
+    classes, rest = ("class", "rests") if len(ids) == 1 else ("classes", "rest")
+    those = f"{counted(len(ids), 'finding')}{where}"
+    return f"The {classes} of {those} {rest} only on votes that looked at nothing: {listed(ids)}."
 
 
 def absent_votes(

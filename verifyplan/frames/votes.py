@@ -59,7 +59,7 @@ def from_votes(
     """Return any long table of votes, one row a vote, as a RunSet; arguments name columns, but for a few.
 
     Verdicts and bases are read in any case, with space, hyphen or underscore; verdicts may be labels, too (SURVIVES,
-    REFUTED ...). A basis on a vote that is no disagree is dropped, and spaces around ids and names do not count.
+    REFUTED ...). A basis on a vote that is not a disagree is dropped, and spaces around ids and names do not count.
     Without `round` all votes are of round 1, without `run` of one run named `votes`; without `basis` none is known,
     which replays read by `missing_basis`. Columns that are not named are left out. A table has verdicts, or scores
     (probabilities, grades) that a threshold makes verdicts of.

@@ -31,7 +31,7 @@ _NEXT = (
     NextStep("What is this panel worth, and who in it?", f'vp.panel(vp.datasets.votes("{_SET}"))'),
     NextStep("Which rule should I use?", f'vp.search_rules("{_SET}", cost="votes", quality="accuracy")'),
     NextStep(
-        "Why did a pair end in its class?", f'vp.explain("{_SET}", "LLMBar.Adversarial.GPTInst/0", mode="adversarial")'
+        "Why did a pair get its class?", f'vp.explain("{_SET}", "LLMBar.Adversarial.GPTInst/0", mode="adversarial")'
     ),
     NextStep("How do I begin with my own votes? In a shell:", "!verifyplan new study my-study"),
 )
@@ -77,7 +77,7 @@ class Demo:
         return (
             f"<p><strong>{escape(_title(self.comparison))}</strong></p><ul>{rates}</ul>{self.chart._repr_html_()}"
             f"<p><strong>Next</strong></p><table><tbody>{rows}</tbody></table>"
-            f"<p><strong>What to know of these figures</strong></p><ul>{notes}</ul>"
+            f"<p><strong>About these figures</strong></p><ul>{notes}</ul>"
         )
 
 

@@ -95,8 +95,8 @@ def _dispute(state: PlanState, judged: FindingClassified) -> Iterator[Block]:
 def overflow(state: PlanState) -> PageSection:
     """Report what did not fit under the caps and was never promoted (rule A5)."""
     text = (
-        "These did not fit under the caps of their iteration. They count for nothing, but a BLOCKING one allows a run "
-        "at best REVISE. The tag is not the status DEFERRED."
+        "These did not fit under the caps of their iteration. They are not counted, but with a BLOCKING one a run "
+        "gets REVISE at best. The tag is not the status DEFERRED."
     )
     rows: list[tuple[Words, ...]] = []
     for name in sorted(state.overflow, key=id_key):

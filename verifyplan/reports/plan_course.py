@@ -90,7 +90,7 @@ def _differences(state: PlanState) -> Iterator[Block]:
             stated = " ".join(filter(None, (ruling.stated_status, ruling.stated_verdict))) or "nothing"
             gave = " ".join(filter(None, (ruling.status, ruling.verdict))) + (" (strong)" if ruling.strong else "")
             items.append((f"Iteration {ruling.iteration}: it said {stated}; the counts gave {gave}.",))
-    yield from titled_bullets("The synthesizer's own word differed from the counts, which decide:", items)
+    yield from titled_bullets("The synthesizer stated something other than the counts, which decide:", items)
 
 
 def checkpoints(state: PlanState) -> PageSection:
@@ -139,14 +139,14 @@ def _wanted(state: PlanState, refusal: Refusal) -> Words:
 
 
 def restated(state: PlanState) -> PageSection:
-    """Report what was said again and merged with what was there."""
-    text = "Said again, in these or other words, and merged into what stood."
+    """Report what was repeated and merged into an earlier entry."""
+    text = "Repeated, in these or other words, and merged into the earlier entry."
     rows: list[tuple[Words, ...]] = [
         ((str(each.iteration),), (each.what,), cell_text(each.role), cell_text(each.text), (id_link(state, each.into),))
         for each in state.restated
     ]
-    head = ("iteration", "what", "by", "how it was said", "merged into")
-    return table_section("Restated", head, rows, "What was said again", before=text)
+    head = ("iteration", "what", "by", "in its words", "merged into")
+    return table_section("Restated", head, rows, "What was repeated", before=text)
 
 
 def failures(state: PlanState) -> PageSection:

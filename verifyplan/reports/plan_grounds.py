@@ -165,7 +165,7 @@ def short_grounds(state: PlanState) -> str:
         f"{len(groups.overflow)} in overflow",
     ]
     missed, sections = unchallenged_sections(state)
-    quiet = f"{len(missed)} of {sections} sections were challenged by nobody" if missed else EVERY_SECTION
+    quiet = f"{len(missed)} of {sections} sections were not challenged" if missed else EVERY_SECTION
     counts = f"{counted(len(state.raised), 'challenge')} raised: {', '.join(parts)}"
     return f"{counts}; {quiet}" if sections > 1 else counts
 
@@ -193,7 +193,7 @@ def _challenge_items(state: PlanState) -> Iterator[Words]:
         if names:
             yield (f"{title}: {len(names)} (", *joined(Link(name) for name in names), ").")
     if not state.votes:
-        why = "it was switched off" if state.inputs.settings.panel is None else "no iteration came that far"
+        why = "it was switched off" if state.inputs.settings.panel is None else "no iteration got that far"
         yield (f"No panel voted: {why}.",)
 
 

@@ -93,7 +93,7 @@ def _audit(state: PlanState, own: Scores, audited: Scores) -> Iterator[Block]:
     elif not state.disputes:
         yield Paragraph(("The challenger's audit differs by less than 2 in every dimension that both scored.",))
     else:
-        yield Paragraph(("The challenger's audit differs by 2 or more here; both scores stand and neither wins:",))
+        yield Paragraph(("The challenger's audit differs by 2 or more here; both scores are kept:",))
         for dispute in state.disputes:
             name = dispute.dimension
             sides = (("Synthesizer", dispute.synthesizer, own), ("Challenger", dispute.challenger, audited))

@@ -46,7 +46,7 @@ MAX_REASON_CHARACTERS = 600
 MAX_CLAIM_CHARACTERS = 300
 """Longest claim or concern there."""
 UNNAMED_CHALLENGE = "ID"
-"""Stands in a command where a pause names no challenge."""
+"""The name in a command where a pause names no challenge."""
 STRONGLY = "Strongly recommended: address these before proceeding"
 
 _RULES: dict[tuple[ConvergenceStatus, PlanVerdict | None, bool], str] = {
@@ -129,12 +129,12 @@ def _next_step(state: PlanState, kind: Kind) -> str:
         case "proceed":
             return _step_after_proceed(state, minor)
         case "revise":
-            return f"Work what is listed here into the plan, then carry it out, or verify it once more.{minor}"
+            return f"Change the plan as listed here, then carry it out, or verify it once more.{minor}"
         case "strong":
             return f"Address what is listed here, then verify the revised plan.{minor}"
         case _:
             blocking = ", ".join(challenge.id for challenge in unsettled(state, "BLOCKING"))
-            return f"Meet what blocks the plan ({blocking}), then verify the new plan.{minor}"
+            return f"Resolve what blocks the plan ({blocking}), then verify the new plan.{minor}"
 
 
 def _step_after_proceed(state: PlanState, minor: str) -> str:
@@ -188,7 +188,7 @@ def lead(state: PlanState, ending: Ending) -> Iterator[Block]:
             yield from _listed(state, "Also open", significant)
         case "none" | "paused" | "unfinished":
             yield from _listed(state, "Open so far", [*blocking, *significant])
-    title = "BLOCKING, but beyond the caps, so that nobody looked into it; with it a run gets at best REVISE"
+    title = "BLOCKING, but beyond the caps, so that nobody looked into it; with it a run gets REVISE at best"
     yield from _listed(state, title, overflowed(state, "BLOCKING"))  # rule A5
     yield from grounds(state)
     cautions: list[Words] = []
@@ -196,7 +196,7 @@ def lead(state: PlanState, ending: Ending) -> Iterator[Block]:
         cautions.append(("Not all of the plan could be read: see how it was sized.",))
     if accepted := dict.fromkeys(move.id for move in state.moves if move.by == "user"):
         cautions.append(("A person accepted the risk of ", *joined(id_link(state, name) for name in accepted), "."))
-    yield from titled_bullets("Know also:", cautions)
+    yield from titled_bullets("Also note:", cautions)
     if ending.next_step:
         yield Paragraph((Strong("Next step:"), f" {ending.next_step}"))
 
@@ -232,7 +232,7 @@ def ways_to_answer(
 ) -> Iterator[Words]:
     """Yield the commands that answer a pause about these challenges, and what each does."""
     some = list(names) or [UNNAMED_CHALLENGE]
-    does = ": say what the agents did not know; the next iteration is told."
+    does = ": say what the agents did not know; the next iteration gets it as context."
     yield answer_command(state, "context", needs_note=True), does
     for name in some:
         does = f": accept the risk of {name}; the counts are judged again."

@@ -80,7 +80,7 @@ def test_few_workers_without_truth_get_a_note():
     )
 
 
-SHARED = "each of the highest labels counts as its share in the accuracy, and .labels shows the first"
+SHARED = "each of the tied labels counts for its share in the accuracy, and .labels shows the first"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_ties_count_as_asked(ties, accuracy, label, note):
 def test_missing_votes_are_counted_and_an_item_without_votes_has_no_label():
     result = vp.aggregate(TIED)
     assert result.notes[:3] == (
-        "1 vote is empty, and is counted nowhere",
+        "1 vote is empty, and is not counted",
         "1 item has no vote: no label, and left out of the accuracy",
         "labels with fewer than 5 votes: x (3), y (2)",
     )
@@ -125,7 +125,7 @@ def test_one_label_and_one_worker_come_out_as_they_are(method):
     assert result.labels["posterior"].tolist() == [1.0] * 4
     assert "every vote says 'yes': there is nothing to weigh" in result.notes
     if method != "majority":
-        assert "1 of 1 worker gave fewer than 5 votes: estimates of how reliable they are are guesses" in result.notes
+        assert "1 of 1 worker gave fewer than 5 votes: how reliable they are is a guess" in result.notes
 
 
 @settings(max_examples=20, deadline=None)
@@ -253,8 +253,8 @@ def test_runs_are_aggregated_as_what_their_workers_say_of_claims():
     runs = vp.aggregate(vp.datasets.runs("llmbar/plain"), method="one-coin")
     assert runs.votes.labels == ("false", "true")
     assert runs.accuracy().value == pytest.approx(result.accuracy().value)
-    assert [note for note in runs.notes if note.startswith("there is one run: ")]
-    assert not [note for note in result.notes if note.startswith("there is one run: ")]
+    assert [note for note in runs.notes if note.startswith("there is only one run: ")]
+    assert not [note for note in result.notes if note.startswith("there is only one run: ")]
 
 
 @pytest.mark.parametrize("name", ["labels", "workers", "confusion"])

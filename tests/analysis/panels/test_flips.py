@@ -143,7 +143,7 @@ def test_the_round_in_which_a_majority_first_breaks():
     assert counts(found.breaks, majority="any", round="2") == (1, 2)
     assert counts(found.breaks, majority="any", round="any round") == (2, 3)
     assert counts(found.breaks, majority="wrong", round="any round") == (1, 1)
-    assert "the majority broke in 2 of 3 items (66.7 % [" in str(found)
+    assert "the first majority was lost in 2 of 3 items (66.7 % [" in str(found)
 
 
 def test_agreement_doubles_and_accuracy_does_not_move():

@@ -416,7 +416,7 @@ def test_costs_that_are_all_zero_say_nothing():
     worth = vp.panel(table(errors).assign(cost=0.0))
     assert not worth.costs_known
     assert "saves 80 % of the votes" in str(worth)
-    assert "every vote costs 0: each vote counts 1" in worth.notes
+    assert "every vote costs 0: each vote counts as 1" in worth.notes
 
 
 def test_the_order_finds_the_good_judges_and_drops_the_copies():
@@ -483,7 +483,7 @@ def test_items_without_truth_and_lost_votes_are_counted():
     votes.loc[5, "label"] = None
     notes = " ".join(vp.panel(votes).notes)
     assert "1 of 40 items have no known truth and are left out" in notes
-    assert "1 vote of 120 was lost and counts nowhere" in notes
+    assert "1 vote of 120 was lost and is not counted" in notes
 
 
 def test_items_with_one_vote_say_nothing_of_correlation_and_a_note_says_how_many_do():
@@ -630,7 +630,7 @@ def test_what_fewer_judges_lose_is_said_and_follows_from_the_curve():
     curve = worth.size_curve.set_index("size")
     assert curve["change"].tolist() == pytest.approx((curve["accuracy"] - curve.loc[5, "accuracy"]).tolist())
     [line] = [line for line in str(worth).splitlines() if line.startswith("fewer judges, drawn at random, ")]
-    assert "against all: a panel of 1 -" in line
+    assert "compared with all: 1 judge -" in line
     row = curve.loc[3]
     points = " points [".join([f"{100 * row['change']:+.1f}", f"{100 * row['change_low']:+.1f}"])
     assert f", a panel of 3 {points}, " in line
@@ -713,7 +713,7 @@ def test_votes_that_are_all_empty_are_no_panel():
 def test_a_file_of_votes_is_read_by_from_table_or_from_votes(tmp_path):
     (tmp_path / "votes.csv").write_text("item,worker,label\n", encoding="utf-8")
     with pytest.raises(
-        InputError, match=r"a \.csv is no run.* to from_table \(any labels\) or from_votes \(verdicts\)"
+        InputError, match=r"a \.csv is not a run.* to from_table \(any labels\) or from_votes \(verdicts\)"
     ):
         vp.panel(tmp_path / "votes.csv")
 
@@ -734,7 +734,7 @@ def test_few_items_give_no_order():
     worth = vp.panel(table(planted(19, 3, 0.3)))
     assert worth.order.empty
     assert worth.dropped == ()
-    assert "there are fewer than 20 items: judges are not put in order" in worth.notes
+    assert "there are fewer than 20 items: judges are not ranked" in worth.notes
     assert len(vp.panel(table(planted(20, 3, 0.3))).order) == 3
 
 

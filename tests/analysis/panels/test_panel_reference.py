@@ -134,4 +134,4 @@ def test_crowds(name, majority):
     assert round(worth.figure("majority").value, 4) == majority
     assert worth.order.empty
     assert f"{worth.n_judges} judges (10.0 vote on an item), worth" in str(worth)
-    assert "judges are not put in order" in " ".join(worth.notes)
+    assert "judges are not ranked" in " ".join(worth.notes)

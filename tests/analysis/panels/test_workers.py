@@ -232,7 +232,7 @@ def test_nobody_stands_out_among_equals():
     result = vp.workers(judged([0.85] * 5, seed=1), **COLUMNS)
     assert result.unreliable == result.redundant == result.influential == ()
     assert result.standing_out() == (
-        "nobody stands out: no worker is clearly unreliable or redundant, or changes clearly more majorities than the "
+        "nobody stands out: no worker is clearly unreliable or redundant, or clearly changes more majorities than the "
         "others"
     )
 
@@ -270,7 +270,7 @@ def test_without_whom_nothing_changes_is_redundant():
     )
     result = vp.workers(frame.assign(truth=np.tile(truth, 5)))
     assert result.redundant == ("a", "b", "c", "d", "e")
-    words = "redundant, if it alone is left out: a, b, c, d, e (5 of 5; the first: without it the majority changes in "
+    words = "redundant (if it alone is left out): a, b, c, d, e (5 of 5; the first: without it the majority changes in "
     assert words in str(result)
 
 
@@ -286,7 +286,7 @@ def test_whose_dissent_decides_the_class_is_influential():
     assert result.influential == ("odd",)
     assert rows(result)["influence"].round(3).tolist() == [0, 0, 0, 0, 0.333]
     assert (
-        "changes the class most often under collaborative rules: odd (without it the class changes in 33.3 % ["
+        "changes the class most often under collaborative rules): odd (without it the class changes in 33.3 % ["
         in str(result)
     )
 
@@ -378,12 +378,14 @@ def test_notes_name_what_a_reader_must_know():
 def test_one_worker_has_nobody_to_compare_with():
     one = vp.workers(judged([0.9]), **COLUMNS)
     assert re.match(
-        r"1 worker, 200 items, 200 votes: accuracy \d\d\.?\d* %.* of judge-1\nthere is one worker", str(one)
+        r"1 worker, 200 items, 200 votes: accuracy \d\d\.?\d* %.* of judge-1\nthere is only one worker", str(one)
     )
     assert " to " not in one.range_in_words()
-    assert one.standing_out() == "there is one worker, and nobody to compare with"
+    assert one.standing_out() == "there is only one worker, and nobody to compare with"
     alone = vp.workers(judged([0.9]).drop(columns="true"), **{**COLUMNS, "truth": None})
-    assert str(alone).startswith("1 worker, 200 items, 200 votes: no votes to compare\nthere is one worker, and nobody")
+    assert str(alone).startswith(
+        "1 worker, 200 items, 200 votes: no votes to compare\nthere is only one worker, and nobody"
+    )
 
 
 def test_no_votes_and_lost_votes_alone():
@@ -433,8 +435,8 @@ def test_each_way_to_stand_out_has_a_line_of_its_own():
     lines = str(vp.workers(judged([0.85] * 5, seed=1), **COLUMNS)).splitlines()
     assert lines[1:4] == [
         "unreliable: none shown",
-        "redundant, if it alone is left out: none shown",
-        "influential, changes the majority most often: none shown",
+        "redundant (if it alone is left out): none shown",
+        "influential (changes the majority most often): none shown",
     ]
 
 
@@ -458,5 +460,5 @@ def test_workers_are_printed_in_few_columns_of_which_none_is_hidden():
 def test_more_than_ten_workers_are_counted_and_refer_to_the_panel():
     many = judged([0.8] * 12, seed=2)
     assert "\nand 2 more in .table\n" in str(vp.workers(many, **COLUMNS))
-    assert "whom the majority can do without is another question: see panel" in str(vp.workers(many, **COLUMNS))
+    assert "which judges the majority can do without is another question: see panel" in str(vp.workers(many, **COLUMNS))
     assert "\nand 2 more in .judges\n" in str(vp.panel(many, **COLUMNS))

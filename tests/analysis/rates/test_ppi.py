@@ -106,8 +106,10 @@ def test_rare_errors_that_no_label_shows_still_have_a_width():
 
 def test_below_200_labels_the_coverage_to_expect_is_said():
     words = {n: " ".join(vp.ppi(*judged(0, n=n)).notes) for n in (30, 60, 200)}
-    assert "There are 30 labels: with 20 labels such intervals held the truth in 92 to 100 %" in words[30]
-    assert "There are 60 labels: with 50 to 200 labels such intervals held the truth in 94 to 100 %" in words[60]
+    assert "There are 30 labels: with 20 labels such intervals contained the true value in 92 to 100 %" in words[30]
+    assert (
+        "There are 60 labels: with 50 to 200 labels such intervals contained the true value in 94 to 100 %" in words[60]
+    )
     assert "labels:" not in words[200]
 
 

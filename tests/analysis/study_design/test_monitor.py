@@ -113,13 +113,16 @@ def test_the_first_look_that_excludes_0_is_named():
 
 
 def test_one_run_has_no_interval_for_a_fixed_number():
-    assert str(vp.monitor([0.5])).splitlines()[2] == "one run has no interval for a number of runs fixed beforehand"
+    assert (
+        str(vp.monitor([0.5])).splitlines()[2]
+        == "with one run there is no interval for a number of runs fixed beforehand"
+    )
     assert "nan" not in str(vp.monitor([0.5]))
 
 
 @pytest.mark.parametrize("value", [0, 0.1, 0.5])
 def test_an_interval_without_width_is_noticed(value):
-    note = "All 50 runs differ by the same, so the interval for a number fixed beforehand has zero width"
+    note = "All 50 runs have the same difference, so the interval for a number of runs fixed beforehand has zero width"
     assert note in str(vp.monitor([value] * 50))
     assert note not in str(vp.monitor([value] * 49 + [value + 0.1]))
 

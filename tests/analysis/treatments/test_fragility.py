@@ -198,7 +198,7 @@ def test_changes_that_would_go_on_are_counted() -> None:
     found = fragility(runs_of(votes.assign(round=1), "collaborative"))
     assert found.table.set_index("kind")["n_goes_on"]["single"] == 1
     assert found.notes == (
-        "1 finding would have gone on to a round that was never held if a vote were changed; they are judged by the "
+        "1 finding would have gone on to a round that never took place if a vote were changed; they are judged by the "
         "votes that were cast.",
     )
 

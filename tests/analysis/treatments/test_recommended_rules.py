@@ -76,7 +76,9 @@ def test_a_rule_that_holds_three_findings_is_no_yardstick():
 def test_a_cost_at_which_too_few_findings_are_measured_is_refused():
     some = {"workers": [["strict"], ["gpt", "claude"]], "aggregate": ["unanimous"]}
     search = vp.search_rules(votes_of(100, ACCURACIES, {}, 2), some, quality="precision", cost="votes")
-    message = r"max_cost: of rules of at most 100 votes the precision rests on fewer than \d+ findings\. Fix: give more"
+    message = (
+        r"max_cost: for rules of at most 100 votes, the precision rests on fewer than \d+ findings\. Fix: give more"
+    )
     with pytest.raises(SettingsError, match=message):
         search.recommend(max_cost=100)
 

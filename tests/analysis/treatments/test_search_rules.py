@@ -229,7 +229,7 @@ def test_votes_that_were_added_are_said_to_be_no_sample_as_long_as_others_are_mi
     runs = good_and_bad()
     added = replace(runs, runs=runs.runs.assign(added_votes=[3, *[0] * (len(runs.runs) - 1)]))
     is_said = [
-        any(note.startswith("3 votes were added on findings that somebody chose") for note in notes)
+        any(note.startswith("3 votes were added on chosen findings") for note in notes)
         for rules in ({"max_rounds": [1]}, {"workers": [["zed", "bob"]]})
         for search in (vp.search_rules(added, rules, quality="accuracy", cost="votes"),)
         for notes in (str(search).replace("note: ", "").splitlines(), search.recommend().notes)
@@ -412,5 +412,6 @@ def test_a_long_frontier_says_where_all_of_it_is():
     table = search.table.assign(on_frontier=search.table.index < 9)
     words = str(replace(search, table=table))
     assert (
-        "frontier, from cheap to dear: 9 rules, the first and last three of which are shown; .frontier has all" in words
+        "frontier, from cheap to expensive: 9 rules, the first and last three of which are shown; .frontier has all"
+        in words
     )

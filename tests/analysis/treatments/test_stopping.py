@@ -129,7 +129,7 @@ def test_it_says_what_is_saved_and_lost() -> None:
     assert lines[0] == "2 findings of 1 run, 10 votes; saved and changed against these:"
     assert lines[1].startswith("margin 2 = right 0.9: 40.0 % [")
     assert (
-        "of votes saved; 0 of 2 findings in another class, 0 held that were not, or the reverse; share held +0.0 "
+        "of votes saved; 0 of 2 findings in another class, 0 change between held and not held; share held +0.0 "
         in lines[1]
     )
     assert lines[2:] == [

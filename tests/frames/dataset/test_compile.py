@@ -147,7 +147,7 @@ def test_another_process_is_refused(runs, tmp_path):
 def test_a_folder_of_other_files_is_refused(runs, tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts/mine").touch()
-    with pytest.raises(InputError, match="holds files, and no dataset"):
+    with pytest.raises(InputError, match="holds files that are not a dataset"):
         compile_dataset(runs, tmp_path)
     assert (tmp_path / "parts/mine").exists()
 

@@ -97,7 +97,7 @@ def test_a_compile_of_no_runs_says_what_was_passed_over_and_leaves_no_folder(cli
     done = cli("compile", tmp_path / "notes", "--out", tmp_path / "set")
     assert done.code == 2
     assert "notes: holds no run; 1 file passed over, the first (" in done.err
-    assert "is no run, as it has no schemaVersion. Fix: name a folder of run logs (.jsonl) or state" in done.err
+    assert "is not a run, as it has no schemaVersion. Fix: name a folder of run logs (.jsonl) or state" in done.err
     assert not (tmp_path / "set").exists()
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes/package.json").write_text('{"schemaVersion": ')

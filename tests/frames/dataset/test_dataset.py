@@ -152,7 +152,7 @@ def test_other_programs_find_the_files(dataset):
 
 
 def test_a_folder_that_is_no_dataset(tmp_path):
-    with pytest.raises(InputError, match="is no dataset"):
+    with pytest.raises(InputError, match="is not a dataset"):
         Dataset.open(tmp_path)
 
 

@@ -150,13 +150,13 @@ def vote_notes(votes: PanelVotes, counts: VoteCounts, weighted: bool) -> Iterato
     """Yield what is known of the votes alone: lost ones, items without votes, one run, labels and workers with few."""
     lost = int((votes.label < 0).sum())
     if lost:
-        yield f"{counted(lost, 'vote')} {is_or_are(lost)} empty, and {is_or_are(lost)} counted nowhere"
+        yield f"{counted(lost, 'vote')} {is_or_are(lost)} empty, and {is_or_are(lost)} not counted"
     silent = int((counts.pattern < 0).sum())
     if silent:
         has = "has" if silent == 1 else "have"
         yield f"{counted(silent, 'item')} {has} no vote: no label, and left out of the accuracy"
     if votes.runs is not None and votes.units["run"].nunique() == 1:
-        yield "there is one run: how much the accuracy changes from run to run is not in its interval"
+        yield "there is only one run: the interval leaves out how much the accuracy changes from run to run"
     by_label = counts.by_worker.sum(axis=0)
     if (by_label > 0).sum() == 1:
         yield f"every vote says {votes.labels[int(by_label.argmax())]!r}: there is nothing to weigh"
@@ -166,8 +166,8 @@ def vote_notes(votes: PanelVotes, counts: VoteCounts, weighted: bool) -> Iterato
     few = int((counts.by_worker.sum(axis=1) < FEW_VOTES).sum())
     if weighted and few:
         yield (
-            f"{few:,} of {counted(counts.n_workers, 'worker')} gave fewer than {FEW_VOTES} votes: estimates of how "
-            "reliable they are are guesses"
+            f"{few:,} of {counted(counts.n_workers, 'worker')} gave fewer than {FEW_VOTES} votes: how reliable they "
+            "are is a guess"
         )
 
 
@@ -175,7 +175,7 @@ def tie_note(tied: Ints, ties: Ties) -> Iterator[str]:
     """Yield how many items are tied, and what counts there."""
     n = int((tied > 1).sum())
     said = {
-        "shared": "each of the highest labels counts as its share in the accuracy, and .labels shows the first",
+        "shared": "each of the tied labels counts for its share in the accuracy, and .labels shows the first",
         "first": "the first label in order counts",
         "none": "they have no label, and count as wrong in the accuracy",
     }

@@ -161,7 +161,7 @@ class Flips:
 
     def _breaks(self) -> str:
         rows = self.breaks[self.breaks["round"].eq(ANY_ROUND)].set_index("majority")
-        return f"the majority broke in {_share(rows, 'any', 'items')}" if rows.loc["any", "n"] else ""
+        return f"the first majority was lost in {_share(rows, 'any', 'items')}" if rows.loc["any", "n"] else ""
 
 
 def _share(rows: pd.DataFrame, name: str, words: str) -> str:
@@ -286,4 +286,4 @@ def _notes(found: Flips, votes: PanelVotes, asked: RoundAnswers, sides: Reconsid
             " those of workers who answered again without seeing the others."
         )
     if votes.units["run"].nunique() == 1:
-        yield "There is one run: how much runs differ cannot be known, and the intervals are for this run only."
+        yield "There is only one run: how much runs differ is not known, and the intervals are for this run only."

@@ -45,13 +45,13 @@ def notes_on_panel(
     yield from _on_rounds(at) if several_rounds else ()
     lost = int((votes.label < 0).sum())
     if lost:
-        were = "was lost and counts" if lost == 1 else "were lost and count"
-        yield f"{counted(lost, 'vote')} of {len(votes):,} {were} nowhere"
+        was = "was lost and is" if lost == 1 else "were lost and are"
+        yield f"{counted(lost, 'vote')} of {len(votes):,} {was} not counted"
     if votes.runs is not None:
         yield from notes_on_independence(votes.runs)
     n_runs = answers.clusters.n_runs
     if n_runs == 1 and votes.runs is not None:
-        yield "there is one run: how much a figure changes from run to run cannot be known, and intervals leave it out"
+        yield "there is one run: how much a figure changes from run to run is not known, and intervals leave it out"
     if 1 < n_runs < MIN_TRUSTED_RUNS:
         yield f"with {n_runs} runs, how much runs differ is uncertain, which makes intervals wide"
     if best is None:
@@ -66,7 +66,7 @@ def notes_on_panel(
     yield from _on_order(answers, order)
     if votes.cost is not None and not answers.costs_known:
         why = "every vote costs 0" if (votes.cost == 0).all() else "the cost of some judge is not known"
-        yield f"{why}: each vote counts 1"
+        yield f"{why}: each vote counts as 1"
     flat = summary["low"].eq(summary["high"]) & summary["figure"].ne("smaller-minus-majority")
     if flat.any():
         yield f"no item differs in {listed(summary.loc[flat, 'figure'])}: an interval of zero width says nothing"
@@ -75,7 +75,7 @@ def notes_on_panel(
 def _on_order(answers: PanelAnswers, order: JudgeOrder | None) -> Iterator[str]:
     if order is None:
         why = "there are fewer than 20 items" if answers.crossed else "the judges see few items in common"
-        yield f"{why}: judges are not put in order"
+        yield f"{why}: judges are not ranked"
         return
     if order.kept < len(answers.workers) and order.agreed < 1:
         share = 100 * order.agreed
@@ -181,7 +181,7 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.
     if found.joint_errors < MIN_JOINT_ERRORS and not found.by_votes:
         yield (
             f"two judges err together on {found.joint_errors:.1f} items on average: with so few, intervals of "
-            "effective votes hold the truth in 70 to 92 % (by simulation), not in 95 %"
+            "effective votes contain the true value in 70 to 92 % (by simulation), not in 95 %"
         )
 
 

@@ -15,7 +15,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.text import counted, did_you_mean
 
 SEE_WORKERS = (
-    "to drop a judge means that the majority of the others is not shown to be worse, not that the judge is "
+    "that a judge can be dropped means that the majority of the others is not shown to be worse, not that the judge is "
     "unreliable: see workers for judges that are clearly worse than the others"
 )
 """Said where judges are named to drop, since `workers` may call none of them unreliable."""
@@ -179,8 +179,8 @@ class PanelWorth:
         odd = fewer[fewer["size"].mod(2).eq(1)].head(MAX_SIZES)
         changes = odd[["change", "change_low", "change_high", "accuracy_n"]].to_numpy(dtype=float)
         found = [Interval(value, low, high, int(n)) for value, low, high, n in changes]
-        parts = [f"a panel of {size} {_points(each)}" for size, each in zip(odd["size"], found, strict=True)]
-        yield f"fewer judges, drawn at random, against all: {', '.join(parts)} (.size_curve has every size)"
+        parts = [f"{counted(size, 'judge')} {_points(each)}" for size, each in zip(odd["size"], found, strict=True)]
+        yield f"fewer judges, drawn at random, compared with all: {', '.join(parts)} (.size_curve has every size)"
 
     def _accuracies(self) -> Iterator[str]:
         """Yield how often the panel, its judges and independent judges are right, a line each."""

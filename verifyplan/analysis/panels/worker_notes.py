@@ -59,7 +59,7 @@ def _notes_on_runs(votes: PanelVotes) -> Iterator[str]:
     if unnamed := note_unnamed_mode(votes.runs.runs):
         yield unnamed
     if votes.units["run"].nunique() == 1:
-        yield "There is one run: how much a figure changes from run to run cannot be known, and intervals leave it out."
+        yield "There is one run: how much a figure changes from run to run is not known, and intervals leave it out."
 
 
 def note_on_lone_votes(cast: LeaveOneOut) -> Iterator[str]:

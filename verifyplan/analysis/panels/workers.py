@@ -45,8 +45,8 @@ from verifyplan.frames.panel_votes import PanelVotes, Which, refuse_all_lost
 from verifyplan.text import counted, listed
 
 SEE_PANEL = (
-    "unreliable means clearly worse than the others; whom the majority can do without is another question: see panel, "
-    "which may name judges that are not unreliable"
+    "unreliable means clearly worse than the others; which judges the majority can do without is another question: "
+    "see panel, which may name reliable judges"
 )
 """Said where workers are compared, since `panel` names judges to drop where nobody here is unreliable."""
 MAX_EXPLAINED = 3
@@ -136,10 +136,10 @@ class Workers:
         """Return who is unreliable, redundant or changes most decisions, with figures; or that nobody is or can be."""
         apart = self._apart()
         if len(self.table) == 1:
-            return "there is one worker, and nobody to compare with"
+            return "there is only one worker, and nobody to compare with"
         if not any(apart.values()):
             return (
-                "nobody stands out: no worker is clearly unreliable or redundant, or changes clearly more "
+                "nobody stands out: no worker is clearly unreliable or redundant, or clearly changes more "
                 f"{'classes' if self.decides == 'class' else 'majorities'} than the others{self._under}"
             )
         return "; ".join(f"{kind}: {who}" for kind, who in apart.items() if who)
@@ -148,8 +148,8 @@ class Workers:
         """Return who is unreliable, redundant and influential, with figures; blank where nobody is shown to be."""
         return {
             "unreliable": self._who(self.unreliable, self._why_unreliable),
-            "redundant, if it alone is left out": self._who(self.redundant, self._why_redundant),
-            f"influential, changes the {self.decides} most often{self._under}": self._who(
+            "redundant (if it alone is left out)": self._who(self.redundant, self._why_redundant),
+            f"influential (changes the {self.decides} most often{self._under})": self._who(
                 self.influential, self._why_influential
             ),
         }

@@ -155,6 +155,6 @@ def note_few_labels(n_labels: int, covered_by_20: str, covered_by_50: str) -> li
     with_so_many = f"with 50 to {MIN_LABELS} labels" if n_labels >= 50 else "with 20 labels"
     covered = covered_by_50 if n_labels >= 50 else covered_by_20
     return [
-        f"There are {counted(n_labels, 'label')}: {with_so_many} such intervals held the truth in {covered} of "
-        f"simulated samples (docs/statistics.md). Label {MIN_LABELS} or more items for a narrow interval."
+        f"There are {counted(n_labels, 'label')}: {with_so_many} such intervals contained the true value in {covered} "
+        f"of simulated samples (docs/statistics.md). Label {MIN_LABELS} or more items for a narrow interval."
     ]

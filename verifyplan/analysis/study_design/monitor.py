@@ -61,7 +61,7 @@ class Monitor:
             f"{self.metric}{f', {of}' if of else ''}, after {counted(len(self.looks), 'run')}{made}: "
             f"{last['mean']:+.3f} [{last['low']:+.3f}, {last['high']:+.3f}], valid at every look",
             when,
-            "one run has no interval for a number of runs fixed beforehand"
+            "with one run there is no interval for a number of runs fixed beforehand"
             if self.fixed.n < 2
             else f"for a number of runs fixed beforehand: [{self.fixed.low:+.3f}, {self.fixed.high:+.3f}]",
         ]
@@ -199,8 +199,8 @@ def _notes(looks: pd.DataFrame, *, given: bool) -> Iterator[str]:
         yield "Runs are taken in the order of their table, each counted the same whatever its findings."
     if len(looks) > 1 and looks["difference"].nunique() == 1:
         yield (
-            f"All {counted(len(looks), 'run')} differ by the same, so the interval for a number fixed beforehand has "
-            "zero width, and is too narrow; the one that is valid at every look holds."
+            f"All {counted(len(looks), 'run')} have the same difference, so the interval for a number of runs fixed "
+            "beforehand has zero width and is too narrow: use the one that is valid at every look."
         )
     outside = (looks["mean"] < looks["low"]) | (looks["mean"] > looks["high"])
     if outside.any():

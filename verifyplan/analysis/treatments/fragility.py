@@ -282,7 +282,7 @@ def _notes(rules: VotingRules, runs: RunSet, changes: list[Change], recorded: Re
     going_on = np.logical_or.reduce([change.effect.goes_on for change in changes])
     if n := int(going_on.sum()):
         yield (
-            f"{counted(n, 'finding')} would have gone on to a round that was never held if a vote were changed; "
+            f"{counted(n, 'finding')} would have gone on to a round that never took place if a vote were changed; "
             "they are judged by the votes that were cast."
         )
     uncited = sum(int(change.effect.n_votes.sum()) for change in changes if change.kind == "uncited")

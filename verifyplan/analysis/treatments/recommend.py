@@ -113,7 +113,7 @@ def _check_frontier(
         return
     if measured.any() and max_cost is not None and not (measured & allowed).any():
         message = (
-            f"of rules of at most {cost_words(float(max_cost), measure)} the {quality} rests on fewer than "
+            f"for rules of at most {cost_words(float(max_cost), measure)}, the {quality} rests on fewer than "
             f"{enough:,.0f} findings"
         )
         raise SettingsError(Problem("max_cost", message, "give more"))
@@ -171,17 +171,17 @@ def _notes(fit: CrossFit, table: pd.DataFrame, quality: str, measure: str, enoug
     few = table["n"] < enough
     if few.any():
         yield (
-            f"of {counted(int(few.sum()), 'rule')} the {quality} rests on fewer than {math.ceil(enough):,} findings: "
+            f"for {counted(int(few.sum()), 'rule')}, the {quality} rests on fewer than {math.ceil(enough):,} findings: "
             "they were not compared, as their intervals are too wide to show a difference"
         )
     is_open = table["censored"].gt(0) & ~few
     if is_open.any():
         with_today = ", today's rules among them" if (is_open & table["is_today"]).any() else ""
         yield (
-            f"of {counted(int(is_open.sum()), 'rule')}{with_today}, the {quality} depends on votes that were never "
+            f"for {counted(int(is_open.sum()), 'rule')}{with_today}, the {quality} depends on votes that were never "
             "cast: they were compared by the worst that these could be, so some may be better; .settle(n) lists the "
             "votes to ask for next"
         )
     unknown = int(table[measure].isna().sum())
     if unknown:
-        yield f"of {counted(unknown, 'rule')} the cost in {measure} is not known: they were not compared"
+        yield f"for {counted(unknown, 'rule')}, the cost in {measure} is not known: they were not compared"

@@ -65,7 +65,7 @@ class RuleSearch:
 
     @property
     def frontier(self) -> pd.DataFrame:
-        """The rules that no other beats: none is at least as good and cheaper, from cheap to dear."""
+        """The rules that no other beats: none is at least as good and cheaper, from cheap to expensive."""
         return self.table[self.table["on_frontier"]].sort_values(self.cost, kind="stable", ignore_index=True)
 
     def recommend(self, max_cost: float | None = None) -> Recommendation:
@@ -128,8 +128,8 @@ class RuleSearch:
         """Yield that values rest on findings that were chosen, where votes were added and others are still missing."""
         if self.n_added and bool(self.table["censored"].gt(0).any()):
             yield (
-                f"{counted(self.n_added, 'vote')} were added on findings that somebody chose: until no bound is open, "
-                "values, intervals and p are of no sample; read low_bound and high_bound"
+                f"{counted(self.n_added, 'vote')} were added on chosen findings, which are not a random sample: as "
+                "long as a bound is open, read low_bound and high_bound"
             )
 
     @property
@@ -160,7 +160,7 @@ class RuleSearch:
         is_whole = len(frontier) <= _SHOWN_RULES
         shown = frontier.index if is_whole else [*frontier.index[:3], *frontier.index[-3:]]
         some = "" if is_whole else ", the first and last three of which are shown; .frontier has all"
-        yield f"frontier, from cheap to dear: {counted(len(frontier), 'rule')}{some}"
+        yield f"frontier, from cheap to expensive: {counted(len(frontier), 'rule')}{some}"
         yield from (f"  {self._words(row)}: {space_words(self.rules[row])}" for row in shown)
         yield from (f"note: {note}" for note in (*self.notes, *self._note_on_added()))
 

@@ -218,7 +218,7 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
     censored = int(table["censored"].gt(0).sum())
     if censored:
         yield (
-            f"of {counted(censored, 'rule')} the quality depends on votes that were never cast, at most on "
+            f"for {counted(censored, 'rule')}, the quality depends on votes that were never cast, at most on "
             f"{counted(int(table['censored'].max()), 'finding')}: see low_bound and high_bound"
         )
     voters = set(voters_of(runs))
@@ -235,7 +235,7 @@ def _notes(runs: RunSet, rules: tuple[VotingRules, ...], table: pd.DataFrame, n_
     unknown = [name for name in ("tokens", "dollars") if table[name].isna().any()]
     if unknown:
         without = len(set(runs.runs["run_id"]) - set(runs.calls.loc[runs.calls["cost"].notna(), "run_id"]))
-        yield f"{' and '.join(unknown)} are missing: of {counted(without, 'run')} the usage of calls is not known"
+        yield f"{' and '.join(unknown)} are missing: for {counted(without, 'run')}, the usage of calls is not known"
     if not table["on_frontier"].any():
         yield f"no rule has both the quality and the cost in {cost}: there is no frontier"
     if len(table) > 1:
@@ -248,7 +248,7 @@ def _notes_on_frontier(rules: tuple[VotingRules, ...], table: pd.DataFrame, mode
     is_few = table["on_frontier"] & (table["n"] < min_measured(table["n"]))
     if is_few.any():
         yield (
-            f"of {counted(int(is_few.sum()), 'rule')} of the frontier the quality rests on fewer than "
+            f"for {counted(int(is_few.sum()), 'rule')} of the frontier, the quality rests on fewer than "
             f"{math.ceil(min_measured(table['n'])):,} findings: .recommend() leaves them out"
         )
     if any(changes_mode(rules[k], mode) for k in np.flatnonzero(table["on_frontier"])):

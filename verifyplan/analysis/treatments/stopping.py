@@ -84,7 +84,7 @@ class Stopping:
             yield (
                 f"{row.names}: {share_words(row.saved, row.saved_low, row.saved_high)} of votes saved; "
                 f"{row.n_class_changed:,} of {counted(self.n_findings, 'finding')} in another class, "
-                f"{row.n_held_changed:,} held that were not, or the reverse; {'F1' if name == 'f1' else 'share held'} "
+                f"{row.n_held_changed:,} change between held and not held; {'F1' if name == 'f1' else 'share held'} "
                 f"{100 * of['difference']:+.1f} points {ends}"
             )
         if idle := stops.loc[~stops["saved"].gt(0), "stop"].tolist():

@@ -197,7 +197,8 @@ def _full(address: Address) -> str:
 def _expect_own(storage: Storage) -> None:
     """Raise InputError for a folder that holds something else."""
     if storage.is_foreign and not storage.exists(MANIFEST):
-        raise InputError(Problem(storage.address, "holds files, and no dataset", "name a folder that is empty or new"))
+        message = "holds files that are not a dataset"
+        raise InputError(Problem(storage.address, message, "name a folder that is empty or new"))
 
 
 def _manifest_of(storage: Storage, source: str) -> Manifest | None:

@@ -58,7 +58,7 @@ class Dataset(RunSet):
         manifest = read_manifest(storage)
         if manifest is None:
             there = storage.exists(MANIFEST)
-            message = "was compiled by another version of verifyplan" if there else "is no dataset"
+            message = "was compiled by another version of verifyplan" if there else "is not a dataset"
             fix = "compile it again: verifyplan compile DIR --out DATASET"
             raise InputError(Problem(storage.address, message, fix))
         return cls.of(storage, manifest.parts, manifest.errors)

@@ -1,4 +1,4 @@
-"""What the rule studio shows, to take away: files of rules, findings and charts, and the same in Python (rule R1)."""
+"""Save what the rule studio shows: files of rules, findings and charts, and the same in Python (rule R1)."""
 
 from __future__ import annotations
 
