@@ -334,13 +334,13 @@ def test_a_recorded_class_that_the_votes_do_not_give_is_a_note():
         runs, findings=runs.findings.assign(classification=given.where(given.index != 1, "contested"))
     )
     for one in (sound, runs):
-        assert not [note for note in vp.compare(one, resamples=20).notes if "than was recorded" in note]
-    (note,) = [note for note in vp.compare(changed, resamples=20).notes if "than was recorded" in note]
+        assert not [note for note in vp.compare(one, resamples=20).notes if "other than the recorded" in note]
+    (note,) = [note for note in vp.compare(changed, resamples=20).notes if "other than the recorded" in note]
     assert note == (
         "The votes of 1 finding give a class other than the recorded one. The first is F1 of run r0: recorded as "
         "contested, but its votes give full-consensus."
     )
-    (note,) = [note for note in vp.compare(sound, changed, resamples=20).notes if "than was recorded" in note]
+    (note,) = [note for note in vp.compare(sound, changed, resamples=20).notes if "other than the recorded" in note]
     assert note.startswith("The votes of 1 finding of adversarial (2) give a class other")
 
 
