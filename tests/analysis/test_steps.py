@@ -96,7 +96,7 @@ def test_research_and_ruling_are_told(plan):
     assert {("U1", "answered: CONFIRMED"), ("S1", "surfaced: contradicts_plan; raises C7")} <= research
     ruling = plan.changes(4)[["change", "why"]].to_numpy().tolist()
     assert ruling[0] == ["BLOCKED, no verdict yet", "1 BLOCKING and 3 SIGNIFICANT are unsettled (policy protocol)"]
-    assert ruling[1] == ["stated: CONVERGED: PROCEED", "its word decides nothing"]
+    assert ruling[1] == ["stated: CONVERGED: PROCEED", "not used: the counts decide"]
 
 
 def test_every_row_of_the_history_and_every_call_stands_in_one_step(plan):

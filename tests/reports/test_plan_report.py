@@ -245,7 +245,7 @@ def test_research_refusals_and_restatements_are_told():
         ("strong", "Expected: a scaled team with 1 iteration typically takes 70K tokens, at worst 85K."),
         ("rethink", "typically lies between 45K and 95K tokens, at worst between 55K and 150K."),
         ("full", "typically takes 150K tokens, at worst 215K. This run used more than the worst case."),
-        ("budget", "The run was to end at 15,000 tokens."),
+        ("budget", "The limit of the run was 15,000 tokens."),
     ],
 )
 def test_tokens_stand_beside_what_is_expected(name, told):
@@ -273,10 +273,10 @@ def test_dollars_cached_tokens_and_what_failed_calls_used_are_told():
     assert used in plan_summary(state)
     told = section(plan_report(state).replace("\\", ""), "Tokens and calls")
     assert f"Used: {used}." in told
-    assert "Put in a cache: 100 tokens of those in." in told
-    assert "The run was to end at $2.5." in told
+    assert "Written to a cache: 100 of the tokens in." in told
+    assert "The limit of the run was $2.5." in told
     both = priced("0.5", max_cost="2.5", max_tokens=1_000).state
-    assert "The run was to end at 1,000 tokens or $2.5." in plan_report(both).replace("\\", "")
+    assert "The limit of the run was 1,000 tokens or $2.5." in plan_report(both).replace("\\", "")
 
 
 @pytest.mark.parametrize(

@@ -125,10 +125,10 @@ def _ruled(run: RunSet, iteration: int) -> Iterator[Change]:
         yield item, change, f"{left} (policy {policy})", "counts"
         if row["differs"] is True and _text(row["stated_status"]):
             stated = f"{_text(row['stated_status'])}: {_text(row['stated_verdict']) or 'no verdict'}"
-            yield item, f"stated: {stated}", "its word decides nothing", "synthesizer"
+            yield item, f"stated: {stated}", "not used: the counts decide", "synthesizer"
         if row["degraded"] is True:
             made = f"it made {counted(int(row['n_new']), 'challenge')} and settled {_text(row['n_settled'])}"
             yield item, "degraded: the caps are tightened", made, "rule"
         if pd.notna(row["quality_score"]):
             score = f"quality score {row['quality_score']} of 10"
-            yield item, score, "it informs and decides nothing", "synthesizer"
+            yield item, score, "not used for the verdict", "synthesizer"

@@ -48,7 +48,7 @@ PLAN_TABLES: dict[str, Columns] = {
         Column("strong", "yesno", "whether a REVISE is REVISE (strong)"),
         Column("blocking_open", "whole", "BLOCKING challenges that were OPEN or UNRESOLVED"),
         Column("significant_open", "whole", "SIGNIFICANT challenges that were OPEN or UNRESOLVED"),
-        Column("stated_status", CONVERGENCE_STATUSES, "the synthesizer's own word, which decides nothing"),
+        Column("stated_status", CONVERGENCE_STATUSES, "as the synthesizer stated it; the counts decide"),
         Column("stated_verdict", PLAN_VERDICTS, "the synthesizer's own word on the verdict"),
         Column("differs", "yesno", "whether the synthesizer said otherwise than the counts"),
         Column("n_new", "whole", "challenges that were raised"),

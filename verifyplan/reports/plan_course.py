@@ -71,7 +71,7 @@ def _trend(state: PlanState) -> Iterator[Block]:
     blocking = " to ".join(str(left.blocking_open) for left in judged)
     significant = " to ".join(str(left.significant_open) for left in judged)
     first, last = ((left.blocking_open, left.significant_open) for left in (judged[0], judged[-1]))
-    word = "better than" if last < first else "worse than" if last > first else "as"
+    word = "better than" if last < first else "worse than" if last > first else "the same as"
     text = f" {word} at first: BLOCKING open {blocking}, SIGNIFICANT open {significant}."
     yield Paragraph((Strong("Trend:"), text))
 
@@ -202,7 +202,7 @@ def _cost(state: PlanState) -> Iterator[Block]:
     if state.calls and not tokens:
         yield Paragraph(("The backend counted no tokens.",))
     if state.usage.cache_write_tokens:
-        yield Paragraph((f"Put in a cache: {counted(state.usage.cache_write_tokens, 'token')} of those in.",))
+        yield Paragraph((f"Written to a cache: {state.usage.cache_write_tokens:,} of the tokens in.",))
     if state.usage.web_searches:
         yield Paragraph((f"Searches of the web that the endpoint made: {state.usage.web_searches:,}.",))
     if state.assessed is not None:
@@ -212,7 +212,7 @@ def _cost(state: PlanState) -> Iterator[Block]:
     ends = [counted(limits.max_tokens, "token")] if limits.max_tokens is not None else []
     ends += [f"${limits.max_cost}"] if limits.max_cost is not None else []
     if ends:
-        yield Paragraph((f"The run was to end at {' or '.join(ends)}.",))
+        yield Paragraph((f"The limit of the run was {' or '.join(ends)}.",))
     yield from _tools(state)
 
 
