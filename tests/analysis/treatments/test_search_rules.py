@@ -201,7 +201,7 @@ def test_a_search_says_what_it_found_and_what_is_uncertain():
     assert words.startswith("2 rules by f1 and calls, on 21 findings (synthetic) of 3 runs\ntoday's rules (")
     assert "(those that the runs were recorded under): 55.6 % [15.1, 89.8]" in words
     assert "mode=collaborative, max_rounds=3" in words
-    assert "note: of 1 rule the quality depends on votes that were never cast, at most on 6 findings" in words
+    assert "note: for 1 rule, the quality depends on votes that were never cast, at most on 6 findings" in words
     assert "with unseen votes 66.7 to 88.9 %" in words
     assert "<table" in search._repr_html_()
     assert repr(search) == words
@@ -210,7 +210,7 @@ def test_a_search_says_what_it_found_and_what_is_uncertain():
 def test_missing_usage_is_said():
     search = vp.search_rules(good_and_bad(), ["majority"], cost="dollars")
     assert search.frontier.empty
-    assert "tokens and dollars are missing: of 4 runs the usage of calls is not known" in search.notes
+    assert "tokens and dollars are missing: for 4 runs, the usage of calls is not known" in search.notes
     assert "no rule has both the quality and the cost in dollars: there is no frontier" in search.notes
 
 
