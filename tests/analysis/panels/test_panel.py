@@ -633,7 +633,7 @@ def test_what_fewer_judges_lose_is_said_and_follows_from_the_curve():
     assert "compared with all: 1 judge -" in line
     row = curve.loc[3]
     points = " points [".join([f"{100 * row['change']:+.1f}", f"{100 * row['change_low']:+.1f}"])
-    assert f", a panel of 3 {points}, " in line
+    assert f", 3 judges {points}, " in line
 
 
 @pytest.mark.parametrize("n", [25, 60])
