@@ -13,7 +13,7 @@ import pandas as pd
 from verifyplan.analysis.comparison_bounds import bounds_lines, no_bounds
 from verifyplan.analysis.conclusion import conclusion_lines
 from verifyplan.analysis.metrics import difference_column, transition_counts
-from verifyplan.analysis.result_words import share_words
+from verifyplan.analysis.result_words import paragraph, share_words
 from verifyplan.errors import Problem, SettingsError, expect, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
@@ -193,7 +193,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the comparison for a notebook; every text is shown as text."""
-        parts = [f"<p>{escape(str(self)).replace(chr(10), '<br>')}</p>"]
+        parts = [paragraph(str(self))]
         if len(self.conditions) == 2:
             first, second = map(escape, self.conditions)
             parts.append(f"<p>From the class under {first} (rows) to that under {second}:</p>")

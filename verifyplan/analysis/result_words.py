@@ -24,14 +24,22 @@ def share_words(value: float, low: float, high: float, n: int | None = None) -> 
     return "-" if math.isnan(value) else f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]{counted}"
 
 
+def paragraph(words: str) -> str:
+    """Return words as a paragraph of HTML, line by line; a number and its percent sign stay on one line.
+
+    >>> paragraph("a < b")
+    '<p>a &lt; b</p>'
+    """
+    return f"<p>{escape(words).replace(chr(10), '<br>').replace(' %', '&nbsp;%')}</p>"
+
+
 def words_and_tables(words: str, *tables: pd.DataFrame) -> str:
     """Return words and tables as HTML for a notebook; every text is shown as text.
 
     >>> words_and_tables("a < b")
     '<p>a &lt; b</p>'
     """
-    paragraph = f"<p>{escape(words).replace(chr(10), '<br>')}</p>"
-    return paragraph + "".join(table.to_html(index=False, float_format="{:.3f}".format, na_rep="-") for table in tables)
+    return paragraph(words) + "".join(table.to_html(index=False, float_format="{:.3f}".format, na_rep="-") for table in tables)
 
 
 def table_words(table: pd.DataFrame, where: str) -> str:

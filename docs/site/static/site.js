@@ -18,23 +18,42 @@ function describeCells(table) {
   }
 }
 
-// Let long names of tests and long code in a cell break, else they push the last column out of sight.
-function letBreak(cell) {
-  for (const code of cell.querySelectorAll("code")) code.classList.toggle("vp-breaks", code.textContent.length > 40);
-  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
-  const long = [];
-  while (texts.nextNode()) if (/\S{40}/.test(texts.currentNode.data)) long.push(texts.currentNode);
-  for (const text of long) {
+function textsOf(element) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) texts.push(walker.currentNode);
+  return texts;
+}
+
+// Let names of tests and code of more characters than these in a cell break, else they push the last column out of sight.
+function letBreak(cell, characters) {
+  for (const code of cell.querySelectorAll("code")) {
+    if (code.textContent.length > characters) code.classList.add("vp-breaks");
+  }
+  for (const text of textsOf(cell).filter(each => each.data.split(/\s/).some(word => word.length >= characters))) {
     const parts = text.data.split(/(?<=[/:_])(?=[^/:_])/);
     text.replaceWith(...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
   }
 }
 
+// Keep numbers and their units on one line: "83 %", "n = 419".
+function keepUnits(article) {
+  for (const text of textsOf(article)) {
+    if (text.parentElement.closest("pre, code, svg, script, style")) continue;
+    const kept = text.data.replace(/(\d) %/g, "$1\u00a0%").replace(/\bn = (?=\d)/g, "n\u00a0=\u00a0");
+    if (kept !== text.data) text.data = kept;
+  }
+}
+
 addEventListener("DOMContentLoaded", () => {
+  document.querySelectorAll(".bd-article").forEach(keepUnits);
   document.querySelectorAll("table.dataframe").forEach(describeCells);
   for (const cell of document.querySelectorAll(".bd-article table:not(.dataframe) td")) {
     cell.classList.toggle("vp-long", cell.textContent.trim().length > 60);
-    letBreak(cell);
+    letBreak(cell, 40);
+  }
+  for (const table of document.querySelectorAll(".bd-article table:not(.dataframe)")) {
+    if (table.scrollWidth > table.clientWidth) for (const cell of table.querySelectorAll("td")) letBreak(cell, 24);
   }
   for (const part of document.querySelectorAll("dt.sig > dl, dt.sig > dl > dd")) part.setAttribute("role", "none");
   reachable();
