@@ -91,7 +91,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Return the words, with any markup in them shown as text."""
-        return f'<pre style="white-space: pre-wrap">{escape(self.text)}</pre>'
+        return f'<pre style="white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere">{escape(self.text)}</pre>'
 
 
 def explain(

@@ -63,7 +63,7 @@ class Preview:
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
-        return f"<pre style='white-space:pre-wrap'>{escape(str(self))}</pre>"
+        return f"<pre style='white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere'>{escape(str(self))}</pre>"
 
     def _lines(self) -> Iterator[str]:
         redactions = int(self.requests["redactions"].sum())
