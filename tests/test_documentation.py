@@ -65,7 +65,7 @@ def endpoint() -> Iterator[ScriptedServer]:
     assert server.refused == []
 
 
-KEYLESS_PAGES = ("docs/own-material.md",)
+KEYLESS_PAGES = ("docs/own-material.md", "docs/endpoints.md")
 """Pages that say that their endpoint is on this machine and needs no key: their examples run without one."""
 
 
@@ -84,7 +84,8 @@ def test_python_blocks_run_in_order_in_one_session(page, checkout, endpoint):
     given: Any = {"folder": checkout, "variables": environment(endpoint, page)}
     done = forked("everything", "tests.fork_server", "python", code, **given)
     assert done.returncode == 0, done.stderr
-    assert bool(endpoint.requests) == ("agents.Anthropic" in code)
+    has_own_server = "HTTPServer(" in code
+    assert bool(endpoint.requests) == ("agents.Anthropic" in code and not has_own_server)
     shown = [line for block in blocks(page, "text") for line in block.splitlines()]
     assert set(shown) <= set(done.stdout.splitlines()), "what the page says is printed"
 
@@ -101,7 +102,7 @@ def test_shell_commands_run_in_order_in_one_shell(page, checkout, endpoint):
 
 
 def test_pages_with_examples_are_found():
-    assert {"README.md", "docs/votes.md", "docs/plans.md", "docs/documents.md"} <= set(PYTHON_PAGES)
+    assert {"README.md", "docs/votes.md", "docs/plans.md", "docs/documents.md", "docs/endpoints.md"} <= set(PYTHON_PAGES)
     assert {"docs/command-line.md", "docs/live-agents.md"} <= set(SHELL_PAGES)
 
 
