@@ -177,6 +177,14 @@ class LimitedBackend(Protocol):
 
 
 @runtime_checkable
+class UnstoppableBackend(Protocol):
+    """A backend whose calls may go on when a run is stopped, such as functions that run in threads."""
+
+    def will_reply(self, request: Any) -> bool:
+        """Return whether all work for a reply has begun and cannot be stopped, so that its reply is worth a wait."""
+
+
+@runtime_checkable
 class RepeatableBackend(Protocol):
     """A backend whose requests name the repetition, so that a cache of replies does not give two runs one reply."""
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import hashlib
 import inspect
+import os
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, Never
+from weakref import WeakKeyDictionary
 
 from verifyplan.agents.base import Request
 from verifyplan.errors import AgentError, InputError, Problem, SettingsError
@@ -16,6 +22,9 @@ from verifyplan.rules.answers import read_vote
 from verifyplan.text import did_you_mean
 
 Function = Callable[..., Any]
+
+MAX_THREADS = min(32, (os.cpu_count() or 1) + 4)
+"""Plain functions that run at once, as many as asyncio's own pool of threads takes."""
 
 _VOTE_FIX = (
     "return a verdict ('agree', 'supplement', 'disagree'; labels such as 'REFUTED' are read, too), or a mapping "
@@ -69,6 +78,13 @@ def from_function(
     return FunctionBackend(functions, max_concurrency)
 
 
+@dataclass
+class _Asking:
+    """A request that is being answered, and how many calls of plain functions have not begun for it."""
+
+    not_begun: int
+
+
 class FunctionBackend:
     """The backend that `from_function` makes."""
 
@@ -76,6 +92,8 @@ class FunctionBackend:
         self._functions = functions
         self._max_concurrency = max_concurrency
         self._answered: set[str] = set()
+        self._asking: dict[int, _Asking] = {}  # by the id of the request
+        self._threads: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
     def describe(self) -> dict[str, Any]:
         """Name the functions in the log, each with a digest of its source where that can be read."""
@@ -89,15 +107,28 @@ class FunctionBackend:
         known = sorted(set(self._functions) - set(ROLES))
         return f"no function plays {worker!r}{did_you_mean(worker, known)}; functions are given for {', '.join(known)}"
 
+    def will_reply(self, request: Request) -> bool:
+        """Return whether plain functions run for a request, and none is left to be called."""
+        asking = self._asking.get(id(request))
+        return asking is not None and asking.not_begun == 0
+
     async def answer(self, request: Request) -> Reply:
         """Return what the function of a worker or a role returns, as a reply."""
+        asking = _Asking(len(request.items) if isinstance(request, WorkerRequest) else 1)
+        self._asking[id(request)] = asking
+        try:
+            return await self._reply(request, asking)
+        finally:
+            del self._asking[id(request)]
+
+    async def _reply(self, request: Request, asking: _Asking) -> Reply:
         name = request.worker if isinstance(request, WorkerRequest) else request.role
         function = self._functions.get(name) if isinstance(self._functions, dict) else self._functions
         if function is None or (not isinstance(request, WorkerRequest) and not isinstance(self._functions, dict)):
             raise AgentError(f"no function plays {name!r}: give from_function a mapping that has {name!r}")
         if isinstance(request, WorkerRequest):
-            return await self._votes(function, request)
-        result = await _called(function, request)
+            return await self._votes(function, request, asking)
+        result = await self._called(function, asking, request)
         if isinstance(result, Reply):
             return result
         if isinstance(result, Mapping):
@@ -105,7 +136,7 @@ class FunctionBackend:
             return Reply(value=dict(result))
         raise self._wrong(function, f"returned {result!r:.80} for {request.call_id}", _ROLE_FIX)
 
-    async def _votes(self, function: Function, request: WorkerRequest) -> Reply:
+    async def _votes(self, function: Function, request: WorkerRequest, asking: _Asking) -> Reply:
         """Ask about each finding; failed calls are left out, and the failures recorded."""
         limit = asyncio.Semaphore(self._max_concurrency if inspect.iscoroutinefunction(function) else 1)
         failures: list[str] = []
@@ -113,7 +144,7 @@ class FunctionBackend:
         async def vote(item: Item) -> object:
             async with limit:
                 try:
-                    result = await _called(function, item, request)
+                    result = await self._called(function, asking, item, request)
                     if isinstance(reason := read_vote(result), str):
                         message = f"returned {result!r:.80} for {item.finding_id}: {reason}"
                         raise self._wrong(function, message, _VOTE_FIX)
@@ -139,14 +170,33 @@ class FunctionBackend:
             return AgentError(message)
         return SettingsError(Problem(_name(function), message, fix))
 
+    async def _called(self, function: Function, asking: _Asking, *arguments: object) -> object:
+        """Call a function with as many of the arguments as it takes; a plain one in a thread, so others can run."""
+        taken = arguments[: _arity(function, len(arguments))]
+        if inspect.iscoroutinefunction(function):
+            return await function(*taken)
+        async with self._threads.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_THREADS)):
+            asking.not_begun -= 1
+            result = await _in_thread(function, *taken)
+        return await result if inspect.isawaitable(result) else result
 
-async def _called(function: Function, *arguments: object) -> object:
-    """Call a function with as many of the arguments as it takes; a plain one in a thread, so that others can run."""
-    taken = arguments[: _arity(function, len(arguments))]
-    if inspect.iscoroutinefunction(function):
-        return await function(*taken)
-    result = await asyncio.to_thread(function, *taken)
-    return await result if inspect.isawaitable(result) else result
+
+def _in_thread(function: Function, *arguments: object) -> asyncio.Future[Any]:
+    """Call a function in a new thread, whose end neither the event loop nor the process waits for."""
+    returned: Future[Any] = Future()
+    returned.set_running_or_notify_cancel()
+    context = contextvars.copy_context()
+
+    def call() -> None:
+        try:
+            result = context.run(function, *arguments)
+        except BaseException as error:
+            returned.set_exception(error)
+        else:
+            returned.set_result(result)
+
+    threading.Thread(target=call, name="function", daemon=True).start()
+    return asyncio.wrap_future(returned)
 
 
 def _arity(function: Function, most: int) -> int:

@@ -12,14 +12,22 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic_core import to_json
 
-from verifyplan.agents.base import Backend, ConversingBackend, LimitedBackend, LimitError, Request
+from verifyplan.agents.base import (
+    Backend,
+    ConversingBackend,
+    LimitedBackend,
+    LimitError,
+    Request,
+    UnstoppableBackend,
+)
 from verifyplan.engine.turns import CallClock, CallTurns, Emitter, json_copy, ms_since
 from verifyplan.engine.usage_limit import UsageLimit
 from verifyplan.errors import SettingsError
+from verifyplan.progress import say
 from verifyplan.protocol.call import MAX_TOKENS_COUNTED, Reply, WorkerRequest
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import CallFailed, CallReplied, CallRequested, Failure
@@ -27,7 +35,7 @@ from verifyplan.protocol.role_call import AGENT_OF_ROLE, DebateRequest
 from verifyplan.protocol.settings import Limits
 from verifyplan.redaction import redact, redacted
 from verifyplan.runlog.recorder import Recorder, Result
-from verifyplan.text import truncate
+from verifyplan.text import counted, truncate
 
 REASON_LENGTH = 500
 """Characters kept of the reason of a failed call; it is in the explanation of every vote that the call cost."""
@@ -64,6 +72,7 @@ class Caller:
         self._converses = isinstance(backend, ConversingBackend)
         self._limit = backend.max_concurrency if isinstance(backend, ConversingBackend) else None
         self._endpoint_limits: Mapping[str, int] = backend.call_limits if isinstance(backend, LimitedBackend) else {}
+        self._under_way: dict[asyncio.Task[Any] | None, Request] = {}
         self._slots: AbstractAsyncContextManager[object] = (
             asyncio.Semaphore(self._limit) if self._limit else nullcontext()
         )
@@ -161,10 +170,13 @@ class Caller:
         Their results are on disk when this returns. Few tasks each make one call after another, and calls that wait for
         their endpoint do not delay others.
         """
+        stopped = False
 
         async def make_calls(of_endpoint: Iterator[Awaitable[None]]) -> None:
             for call in of_endpoint:
                 await call
+                if stopped:
+                    return
 
         with self._emitter:
             tasks = [
@@ -177,9 +189,27 @@ class Caller:
                     await task
                 await self._emitter.synced()
             finally:  # not a TaskGroup: that would wrap what it lets out
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+                stopped = True
+                try:
+                    await self._wait_for_unstoppable(tasks)
+                finally:
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _wait_for_unstoppable(self, tasks: Collection[asyncio.Task[None]]) -> None:
+        """Cancel the calls that can be stopped, and record the replies of the others; a second interrupt ends this."""
+        if not isinstance(self._backend, UnstoppableBackend) or self._emitter.error is not None:
+            return
+        under_way = {task: request for task in tasks if (request := self._under_way.get(task)) is not None}
+        running = [task for task, request in under_way.items() if self._backend.will_reply(request)]
+        if not running:
+            return
+        for task in set(tasks).difference(running):
+            task.cancel()
+        functions = counted(len(running), "running function")
+        say(f"Waiting for {functions}; the answers are kept. Interrupt again (Ctrl-C) to stop at once.", shown=True)
+        await asyncio.wait(running)
 
     async def _call(self, request: Request) -> Result:
         """Make one call when a slot is free; its turns or its result are on disk when this returns."""
@@ -233,7 +263,12 @@ class Caller:
         if isinstance(self._backend, ConversingBackend):
             return await self._backend.converse(request, turns)
         await turns.reserve(request.call_id, None)
-        return await self._backend.answer(request)
+        task = asyncio.current_task()
+        self._under_way[task] = request
+        try:
+            return await self._backend.answer(request)
+        finally:
+            del self._under_way[task]
 
 
 def _plain_reason(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import Any
 
@@ -47,7 +47,8 @@ def drive_loop(
 def run_async(work: Coroutine[Any, Any, None], backend: object) -> None:
     """Run a coroutine to its end; where a loop runs already (a notebook), in a separate thread.
 
-    A backend with connections holds them in the loop meanwhile. Ctrl-C, or a notebook's stop button, ends the work.
+    A backend with connections holds them in the loop meanwhile. Ctrl-C, or a notebook's stop button, ends the work; a
+    second one also ends a wait for replies that the first one began.
     """
 
     async def work_in_session() -> None:
@@ -60,7 +61,10 @@ def run_async(work: Coroutine[Any, Any, None], backend: object) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work_in_session())
+        try:
+            return asyncio.run(work_in_session())
+        except KeyboardInterrupt as interrupt:  # without the frames of asyncio, which do not concern the user
+            raise interrupt.with_traceback(None) from None
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = Future()
 
     async def interruptible_work() -> None:
@@ -75,9 +79,17 @@ def run_async(work: Coroutine[Any, Any, None], backend: object) -> None:
             return ended.result()
         finally:
             if not ended.done():  # this thread was interrupted: without this, it would wait for the other to end
-                loop, task = started.result()
-                with suppress(RuntimeError):  # it ended in this very moment
-                    loop.call_soon_threadsafe(task.cancel)
+                _cancel(*started.result())
+                try:
+                    wait([ended])
+                except KeyboardInterrupt:
+                    _cancel(*started.result())
+                    raise
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
+    with suppress(RuntimeError):  # it ended in this very moment
+        loop.call_soon_threadsafe(task.cancel)
 
 
 def say_waits(say: Callable[[str], None]) -> Sink:

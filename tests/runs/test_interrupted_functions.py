@@ -1,0 +1,98 @@
+"""Ctrl-C while plain functions run in threads: the run waits for them, says so, and keeps their answers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import verifyplan as vp
+from tests.processes import environment, process
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+import verifyplan as vp
+def judge(finding):
+    Path("begun-" + finding.finding_id).touch()
+    time.sleep(float(sys.argv[1]))
+    return "agree"
+claims = [{"finding_id": f"F-{i}", "summary": f"claim {i}", "evidence": "m.py:1"} for i in range(int(sys.argv[2]))]
+backend = vp.agents.from_function(judge)
+vp.crossverify(claims, ["ann", "bob"], backend=backend, log_dir="runs", max_rounds=1, items_per_call=int(sys.argv[3]))
+"""
+LOG = Path("runs/ad-hoc/state/convergence-ad-hoc-001.jsonl")
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as on POSIX")
+
+
+def interrupted(folder: Path, seconds: float, claims: int, items_per_call: int, *, again: bool = False) -> str:
+    """Interrupt a run once its first function runs; return what it writes to standard error."""
+    words = [sys.executable, "-c", PROGRAM, str(seconds), str(claims), str(items_per_call)]
+    with process(words, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True) as run:
+        until = time.monotonic() + 60
+        while not list(folder.glob("begun-*")):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        time.sleep(0.3)  # so that the other functions begin, too
+        run.send_signal(signal.SIGINT)
+        if again:
+            time.sleep(0.5)
+            run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=20)
+    assert run.returncode != 0
+    return errors
+
+
+def asked_again() -> list[str]:
+    """Resume the run, and return what its functions are asked."""
+    asked = []
+
+    def judge(finding):
+        asked.append(finding.finding_id)
+        return "agree"
+
+    assert vp.resume(LOG, backend=vp.agents.from_function(judge)).status == "converged"
+    return asked
+
+
+def test_the_answers_of_functions_that_run_at_ctrl_c_are_kept_and_not_requested_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    errors = interrupted(tmp_path, 1.5, 2, 1)
+    said = "Waiting for 4 running functions; the answers are kept. Interrupt again (Ctrl-C) to stop at once.\n"
+    assert errors.startswith(said)
+    assert "asyncio/" not in errors  # the traceback has the user's line, without the frames of the event loop
+    assert "CancelledError" not in errors
+    assert "\nKeyboardInterrupt\nThe run goes on in Python" in errors
+    assert [event.type for event in vp.read_run(LOG).events].count("call-replied") == 4
+    assert asked_again() == []
+
+
+def test_functions_that_have_not_begun_are_not_begun_after_ctrl_c(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    interrupted(tmp_path, 1.5, 40, 1)
+    begun = len(list(tmp_path.glob("begun-*")))
+    replied = [event.type for event in vp.read_run(LOG).events].count("call-replied")
+    assert 0 < begun <= replied < 80
+    assert len(asked_again()) == 80 - replied
+
+
+def test_a_second_ctrl_c_does_not_wait(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    errors = interrupted(tmp_path, 600, 2, 1, again=True)
+    assert errors.count("Waiting for 4 running functions") == 1
+    assert "\nKeyboardInterrupt\nThe run goes on in Python" in errors
+    assert len(asked_again()) == 4
+
+
+def test_a_call_with_findings_left_to_ask_is_not_waited_for(tmp_path, monkeypatch):
+    """Its reply would need more functions to be called; a resumption asks about all its findings."""
+    monkeypatch.chdir(tmp_path)
+    errors = interrupted(tmp_path, 600, 3, 3)
+    assert "Waiting" not in errors
+    assert sorted(asked_again()) == ["F-0", "F-0", "F-1", "F-1", "F-2", "F-2"]
