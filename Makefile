@@ -34,9 +34,9 @@ lint: setup           ## style, types and the direction of imports
 	$(BIN)/lint-imports
 
 # In the browser every notebook runs whole; cell by cell it runs where there is no browser, or where time does not matter.
-# Pictures are for people: `make browser` leaves them. The tests of live agents wait as long as they work: -j3 keeps two cores busy.
+# Pictures are for people: `make browser` leaves them. The tests of live agents wait as long as they work: -j4 keeps two cores busy.
 test: export VERIFYPLAN_PICTURES := none
-test: browser unit live $(if $(BROWSER),,notebooks) lint  ## everything CI runs, the longest first; -j3 runs three at a time
+test: browser unit live $(if $(BROWSER),,notebooks) lint  ## everything CI runs, the longest first; -j4 runs four at a time
 
 test-long: export VERIFYPLAN_TESTS := long
 test-long: test notebooks  ## the same with every kill and every random example, not a part of them
