@@ -597,6 +597,25 @@ def test_without_discoverers_a_note_says_what_worker_unique_means():
     assert meaning("contract") == []
 
 
+def test_what_worker_unique_means_follows_from_the_rules():
+    def note_under(runs, *rules):
+        [note] = [note for note in vp.compare(runs, rules=list(rules), resamples=5).notes if "discoverers" in note]
+        return note.removeprefix("The findings have no discoverers: ")
+
+    split = [("F", 1, "a", "agree"), ("F", 1, "b", "disagree"), ("F", 1, "c", "disagree")]
+    most = "worker-unique means that more than half, but not all, disagreed"
+    assert note_under(every_round(*split), "majority", "collaborative") == f"{most}."
+    everybody = "worker-unique means that everybody whose vote counts disagreed"
+    assert note_under(every_round(*split, ("G", 1, "a", "disagree")), "collaborative", "majority") == (
+        f"under collaborative {everybody}; under majority {everybody}, or that more than half, but not all, disagreed."
+    )
+    three_of_four = every_round(*split, ("F", 1, "d", "disagree"))
+    assert note_under(three_of_four, "two-thirds", "any-refute") == (
+        "under two-thirds worker-unique means that more than 2/3, but not all, disagreed; "
+        "under any-refute worker-unique means that somebody disagreed."
+    )
+
+
 def test_what_is_the_same_under_all_conditions_is_one_note():
     runs = every_round(("F", 1, "a", "agree"), ("G", 1, "a", "agree"))
     single = "the classes of 2 findings rest on a single vote."
@@ -632,3 +651,35 @@ def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
     assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 %, ")
     (line,) = conclusions(vp.compare("llmbar/plain"))
     assert "adjusted for the number of tests, of one run: others may differ): a difference is shown" in line
+
+
+def with_wrong(n_wrong: int, name: str) -> vp.RunSet:
+    """One judge of 40 true claims in one run, the first of which it rejects."""
+    labels = pd.DataFrame({"item": [f"F{i:02}" for i in range(40)], "worker": name, "truth": True})
+    labels = labels.assign(vote=np.where(np.arange(40) < n_wrong, "disagree", "agree"))
+    return vp.from_votes(labels, item="item", worker="worker", verdict="vote", truth="truth")
+
+
+def test_an_interval_without_0_and_an_adjusted_p_lead_to_one_conclusion():
+    both = vp.compare({"long": with_wrong(0, "a"), "short": with_wrong(6, "a")}, resamples=50)
+    test = both.tests.set_index(["of", "test"]).loc[("right", "clustered-mcnemar")]
+    assert test["p_value"] < 0.05 <= test["p_holm"]
+    assert both.summary.set_index("metric").loc["right", "difference_high"] < 0
+    only = (
+        f": the interval excludes 0, but after adjusting for the 3 tests made here (p = {test['p_holm']:.4f}) "
+        "no difference is shown"
+    )
+    (line,) = conclusions(both)
+    for words in (line, both.in_words("right"), both.in_words("held")):
+        assert words.endswith(only)
+    assert "the interval excludes 0" not in both.in_words("recall")
+    clear = vp.compare({"long": with_wrong(0, "a"), "short": with_wrong(20, "a")}, resamples=300)
+    assert "the interval excludes 0" not in clear.in_words("right") + str(clear)
+
+
+def test_the_head_line_says_which_condition_is_subtracted_from_which():
+    sets = {name: with_wrong(wrong, "a") for wrong, name in enumerate(("long", "short", "none"))}
+    head, *_ = str(vp.compare({name: sets[name] for name in ("long", "short")}, resamples=5)).splitlines()
+    assert head == "long against short: 40 findings of 1 run (difference = short - long)"
+    head, *_ = str(vp.compare(sets, resamples=5)).splitlines()
+    assert head.endswith(" of 1 run (each difference = the condition named before it - long)")

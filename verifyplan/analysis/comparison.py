@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.comparison_bounds import bounds_lines, no_bounds
-from verifyplan.analysis.conclusion import conclusion_lines
+from verifyplan.analysis.conclusion import conclusion_lines, only_the_interval
 from verifyplan.analysis.metrics import difference_column, transition_counts
 from verifyplan.analysis.result_words import paragraph, share_words
 from verifyplan.errors import Problem, SettingsError, expect, one_of
@@ -143,6 +143,8 @@ class Comparison:
     def in_words(self, metric: str) -> str:
         """Return one metric under each condition and its difference, with intervals and n; or the share that changed.
 
+        A difference is that of the condition less the baseline. Of `held` and `right`, which are tested, the words say
+        so where the interval excludes 0 but no difference is shown after adjusting for the number of tests.
         A rate may be named without `-rate`; `accuracy` is `right` (held and true, or not held and false). Raises
         SettingsError for a metric that is not there.
         """
@@ -161,6 +163,9 @@ class Comparison:
         else:
             shares = {name: _share(row, name) for name in self.conditions}
             changes = {name: _difference(row, column) for name, column in column_of.items()}
+            for name in others:
+                only = only_the_interval(self.tests, self.summary, self.conditions, metric, name)
+                changes[name] += f": {only}" if only else ""
         sizes = {name: f" (n = {int(row[f'{name}_n']):,})" for name in shares}
         if len(others) > 1:
             return "; ".join(f"{name} {share}{sizes[name]}{changes.get(name, '')}" for name, share in shares.items())
@@ -175,17 +180,24 @@ class Comparison:
         size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
         lines = [
             *([f"The same votes, counted by {len(self.conditions)} rules; {OTHER_SETS}."] if self.same_votes else []),
-            f"{' against '.join(self.conditions)}: {size}",
+            f"{' against '.join(self.conditions)}: {size} ({self._subtracted})",
             f"findings whose class differs: {self.in_words('changed')}",
             *(f"{name}: {self._class_counts(name)}" for name in self.conditions),
             *(f"{metric}: {self.in_words(metric)}" for metric in truths),
             *bounds_lines(self.findings, self.bounds),
-            *conclusion_lines(self.findings, self.tests, self.conditions),
+            *conclusion_lines(self.findings, self.tests, self.summary, self.conditions),
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)
 
     __repr__ = __str__  # a console shows the words, not every table
+
+    @property
+    def _subtracted(self) -> str:
+        first, *others = self.conditions
+        if len(others) > 1:
+            return f"each difference = the condition named before it - {first}"
+        return f"difference = {others[0]} - {first}"
 
     def _class_counts(self, condition: str) -> str:
         counts = self.mix[self.mix["condition"].eq(condition)].sort_values("classification")

@@ -10,6 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition, ReplayedSet
+from verifyplan.analysis.explain import meaning_of
 from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.independence import notes_between_sets, notes_on_independence
 from verifyplan.analysis.metrics import difference_column
@@ -20,6 +21,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.protocol.voting_rules import VotingRules
+from verifyplan.rules.classification import RULES, Rule
 from verifyplan.text import counted, filled_words, is_or_are, listed, visible
 
 MIN_FINDINGS = 20
@@ -85,17 +87,30 @@ def _notes_on_later_votes(findings: pd.DataFrame, condition: Condition) -> Itera
 
 
 def _notes_on_no_finders(findings: pd.DataFrame, conditions: Sequence[Condition]) -> Iterator[str]:
-    """Yield a note where findings without discoverers are worker-unique, which then says another thing."""
-    without = [condition.name for condition in conditions if not condition.replayed.has_discoverers]
-    rules = [findings.loc[findings[f"classification_{name}"].eq("worker-unique"), f"rule_{name}"] for name in without]
-    found = {rule for column in rules for rule in column.unique()}
-    if "all-others-disagree" in found:
-        where = "" if len(without) == len(conditions) else f" of {' and '.join(without)}"
-        unjudged = ", or that no vote counts" if "no-votes" in found else ""
-        yield (
-            f"The findings{where} have no discoverers: worker-unique means that everybody whose vote counts "
-            f"disagreed{unjudged}."
-        )
+    """Yield a note where findings without discoverers are worker-unique: what that means under each condition."""
+    without = [condition for condition in conditions if not condition.replayed.has_discoverers]
+    under: dict[str, list[str]] = defaultdict(list)
+    for condition in without:
+        rejected = findings[f"classification_{condition.name}"].eq("worker-unique")
+        found = set(findings.loc[rejected, f"rule_{condition.name}"])
+        meanings = [_meaning_of_rejection(rule, condition.rules) for rule in RULES if rule in found - {"no-votes"}]
+        if meanings:
+            nobody = ["no vote counts"] if "no-votes" in found else []
+            under[", or that ".join([*meanings, *nobody])].append(condition.name)
+    if not under:
+        return
+    where = "" if len(without) == len(conditions) else f" of {' and '.join(each.name for each in without)}"
+    meant = [
+        (f"under {' and '.join(names)} " if len(under) > 1 else "") + f"worker-unique means that {meaning}"
+        for meaning, names in under.items()
+    ]
+    yield f"The findings{where} have no discoverers: {'; '.join(meant)}."
+
+
+def _meaning_of_rejection(rule: Rule, rules: VotingRules) -> str:
+    if rule == "all-others-disagree":
+        return "everybody whose vote counts disagreed"
+    return "somebody disagreed" if rule == "any-disagree" else meaning_of(rule, rules)
 
 
 def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:

@@ -8,13 +8,17 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.clustered_tests import MIN_CLUSTERS
+from verifyplan.analysis.metrics import difference_column
 from verifyplan.protocol.vote import HELD
 
 LEVEL = 0.05
 """A difference is shown where p, adjusted for the number of tests by clusters (Holm), is below this."""
+NOT_SHOWN = "no difference is shown"
 
 
-def conclusion_lines(findings: pd.DataFrame, tests: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
+def conclusion_lines(
+    findings: pd.DataFrame, tests: pd.DataFrame, summary: pd.DataFrame, names: Sequence[str]
+) -> Iterator[str]:
     """Yield whether each condition is shown to differ from the first: in what is right, or else in what is held.
 
     A finding is right where it is held and true, or not held and false; where no truth is known, the line is of what
@@ -28,7 +32,30 @@ def conclusion_lines(findings: pd.DataFrame, tests: pd.DataFrame, names: Sequenc
         pair = (names[0], row["condition"])
         shares = {name: f"{100 * _share(known, name, of):.1f} %" for name in pair}
         both = " against ".join(shares.values() if len(names) == 2 else map(" ".join, shares.items()))
-        yield f"{of}: {both}, {_verdict(row, one_run)}"
+        only = only_the_interval(tests, summary, names, of, row["condition"])
+        yield f"{of}: {both}, {_verdict(row, one_run, only)}"
+
+
+def only_the_interval(
+    tests: pd.DataFrame, summary: pd.DataFrame, names: Sequence[str], metric: str, condition: str
+) -> str:
+    """Return words for a difference that only its interval shows, and not the test adjusted for the number of tests.
+
+    Blank where both say the same, where the test has no p-value, and for a metric that is not tested.
+    """
+    of_metric = tests["of"].eq(metric) & tests["condition"].eq(condition) & tests["test"].eq("clustered-mcnemar")
+    row = tests[of_metric & tests["p_holm"].ge(LEVEL)]
+    difference = summary[summary["metric"].eq(metric)]
+    column = difference_column(names, condition)
+    excludes_0 = (difference[f"{column}_low"] * difference[f"{column}_high"]).gt(0).any()
+    if row.empty or not excludes_0:
+        return ""
+    p, adjusted = row[["p_value", "p_holm"]].iloc[0]
+    n_tests = int(tests["p_holm"].notna().sum())
+    by = f"by the test (p {_p(p, '= ')})"
+    if p < LEVEL:
+        by = f"after adjusting for the {n_tests} tests made here (p {_p(adjusted, '= ')})"
+    return f"the interval excludes 0, but {by} {NOT_SHOWN}"
 
 
 def _share(findings: pd.DataFrame, name: str, of: str) -> float:
@@ -36,15 +63,18 @@ def _share(findings: pd.DataFrame, name: str, of: str) -> float:
     return float((held == findings["truth"].astype(bool)).mean() if of == "right" else held.mean())
 
 
-def _verdict(row: dict[Any, Any], one_run: bool) -> str:
-    """Return what a test by clusters says; `one_run`: that it knows nothing of changes from run to run."""
+def _verdict(row: dict[Any, Any], one_run: bool, only: str) -> str:
+    """Return what a test by clusters says.
+
+    `one_run`: that it knows nothing of changes from run to run; `only`: that only an interval shows a difference.
+    """
     if pd.isna(row["statistic"]):
         cluster = row["assumes"].removeprefix("independent ").removesuffix("s")
-        return f"each {cluster} has the same number under both: no difference is shown"
+        return f"each {cluster} has the same number under both: {NOT_SHOWN}"
     if pd.isna(row["p_value"]):
         what = row["assumes"].removeprefix("independent ")
         return f"no test ({row['clusters']} {what}; {MIN_CLUSTERS} are needed): whether they differ is not known"
-    shown = "a difference is shown" if row["p_holm"] < LEVEL else "no difference is shown"
+    shown = "a difference is shown" if row["p_holm"] < LEVEL else only or NOT_SHOWN
     alone = ", of one run: others may differ" if one_run and row["assumes"] == "independent claims" else ""
     return f"p {_p(row['p_value'], '= ')} ({_p(row['p_holm'])} adjusted for the number of tests{alone}): {shown}"
 
