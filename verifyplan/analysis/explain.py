@@ -91,7 +91,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Return the words, with any markup in them shown as text."""
-        return f'<pre style="white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere">{escape(self.text)}</pre>'
+        style = "white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere"
+        return f'<pre style="{style}">{escape(self.text)}</pre>'
 
 
 def explain(

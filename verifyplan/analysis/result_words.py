@@ -39,7 +39,8 @@ def words_and_tables(words: str, *tables: pd.DataFrame) -> str:
     >>> words_and_tables("a < b")
     '<p>a &lt; b</p>'
     """
-    return paragraph(words) + "".join(table.to_html(index=False, float_format="{:.3f}".format, na_rep="-") for table in tables)
+    shown = (table.to_html(index=False, float_format="{:.3f}".format, na_rep="-") for table in tables)
+    return paragraph(words) + "".join(shown)
 
 
 def table_words(table: pd.DataFrame, where: str) -> str:

@@ -30,8 +30,12 @@ function letBreak(cell, characters) {
   for (const code of cell.querySelectorAll("code")) {
     if (code.textContent.length > characters) code.classList.add("vp-breaks");
   }
-  for (const text of textsOf(cell).filter(each => each.data.split(/\s/).some(word => word.length >= characters))) {
-    const parts = text.data.split(/(?<=[/:_])(?=[^/:_])/);
+  breakAfterMarks(textsOf(cell).filter(each => each.data.split(/\s/).some(word => word.length >= characters)));
+}
+
+function breakAfterMarks(texts) {
+  for (const text of texts) {
+    const parts = text.data.split(/(?<=[/:_.])(?=[^/:_.])/);
     text.replaceWith(...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
   }
 }
@@ -47,6 +51,7 @@ function keepUnits(article) {
 
 addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".bd-article").forEach(keepUnits);
+  document.querySelectorAll(".bd-sidebar-secondary .nav-link").forEach(link => breakAfterMarks(textsOf(link)));
   document.querySelectorAll("table.dataframe").forEach(describeCells);
   for (const cell of document.querySelectorAll(".bd-article table:not(.dataframe) td")) {
     cell.classList.toggle("vp-long", cell.textContent.trim().length > 60);
@@ -54,6 +59,7 @@ addEventListener("DOMContentLoaded", () => {
   }
   for (const table of document.querySelectorAll(".bd-article table:not(.dataframe)")) {
     if (table.scrollWidth > table.clientWidth) for (const cell of table.querySelectorAll("td")) letBreak(cell, 24);
+    table.classList.toggle("vp-tight", table.scrollWidth > table.clientWidth);
   }
   for (const part of document.querySelectorAll("dt.sig > dl, dt.sig > dl > dd")) part.setAttribute("role", "none");
   reachable();
