@@ -40,7 +40,7 @@ def test_a_round_that_was_never_held_is_added_and_replayed():
     assert "note: 3 votes of supplementary runs were added to 1 run." in str(both)
     notes = vp.compare(both, rules=["majority", {"max_rounds": 2}], resamples=10).notes
     assert any(
-        "3 votes of supplementary runs were added to 1 run. Somebody chose the findings" in note for note in notes
+        "3 votes of supplementary runs were added to 1 run. The findings that got them" in note for note in notes
     )
     rules = {"max_rounds": 2}
     before, after = (vp.replay(runs, rules=rules).set_index("finding_id") for runs in (recorded.frames, both))
