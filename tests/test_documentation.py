@@ -102,7 +102,8 @@ def test_shell_commands_run_in_order_in_one_shell(page, checkout, endpoint):
 
 
 def test_pages_with_examples_are_found():
-    assert {"README.md", "docs/votes.md", "docs/plans.md", "docs/documents.md", "docs/endpoints.md"} <= set(PYTHON_PAGES)
+    pages = {"README.md", "docs/votes.md", "docs/plans.md", "docs/documents.md", "docs/endpoints.md"}
+    assert pages <= set(PYTHON_PAGES)
     assert {"docs/command-line.md", "docs/live-agents.md"} <= set(SHELL_PAGES)
 
 
