@@ -69,8 +69,8 @@ def plans(
 
     \b
     Examples:
-    verifyplan batch plans plans/*.md --repo ../service --model claude-haiku-4-5
-    verifyplan batch plans plans --model claude-opus-4-5 --repetitions 3 --log-dir runs/bench
+    verifyplan batch plans plans/*.md --repo ../service --model claude-haiku-5-5
+    verifyplan batch plans plans --model claude-opus-5-5 --repetitions 3 --log-dir runs/bench
     """
     arguments = batch_options.arguments(agents) | settings.arguments()
     if not batch_options.synthetic:
@@ -104,8 +104,8 @@ def findings(
 
     \b
     Examples:
-    verifyplan batch findings a.csv b.csv --workers ann,bob,cy --model claude-haiku-4-5
-    verifyplan batch findings a.csv --workers ann,bob --model claude-opus-4-5 --repetitions 5 --task-type error-analysis
+    verifyplan batch findings a.csv b.csv --workers ann,bob,cy --model claude-haiku-5-5
+    verifyplan batch findings a.csv --workers ann,bob --model claude-opus-5-5 --repetitions 5 --task-type error-analysis
     """
     roster = model_roster(workers)
     _print_ends(batch_crossverify(files, roster, repo=repo, **batch_options.arguments(agents), **votes.arguments()))

@@ -90,7 +90,7 @@ def plans(
     verifyplan bench plans
     verifyplan bench plans --held-out --out out/bench
     verifyplan bench plans --plans plans --labels labels.json --repo .
-    verifyplan bench plans --model claude-haiku-4-5 --repetitions 3 --log-dir runs/bench
+    verifyplan bench plans --model claude-haiku-5-5 --repetitions 3 --log-dir runs/bench
     """
     backend = backend_of_options(agents, timeout=timeout)
     result = vp.bench_plans(

@@ -60,8 +60,8 @@ def crossverify(
     verifyplan crossverify findings.csv --repo src --rules sticky-refutes --report report.html
     verifyplan crossverify findings.csv --repo src --max-rounds 2 --only calls.csv
     verifyplan crossverify findings.json --workers ann=window,bob=search,cy=syntax-tree
-    verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --preview
-    verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-4-5 --worker-model bob=claude-haiku-4-5
+    verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-5-5 --preview
+    verifyplan crossverify findings.csv --workers ann,bob --model claude-opus-5-5 --worker-model bob=claude-haiku-5-5
     """
     if preview:
         backend = previewed_backend(agents)

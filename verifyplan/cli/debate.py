@@ -50,9 +50,9 @@ def debate(
 
     \b
     Examples:
-    verifyplan debate "Add an acceptance checklist to README.md" --repo . --model claude-opus-4-5
+    verifyplan debate "Add an acceptance checklist to README.md" --repo . --model claude-opus-5-5
     verifyplan debate TASK.md --script answers.json --max-turns 2 --diff change.diff
-    verifyplan debate TASK.md --model claude-opus-4-5 --model-for builder=claude-haiku-4-5 --max-cost 2.50 --json
+    verifyplan debate TASK.md --model claude-opus-5-5 --model-for builder=claude-haiku-5-5 --max-cost 2.50 --json
     """
     if diff is not None and repetitions > 1:
         raise InputError(
@@ -139,7 +139,7 @@ def revise(
 
     \b
     Examples:
-    verifyplan revise runs/PLAN-001.jsonl --model claude-opus-4-5 --out PLAN-revised.md
+    verifyplan revise runs/PLAN-001.jsonl --model claude-opus-5-5 --out PLAN-revised.md
     verifyplan revise PLAN.md --repo . --script answers.json --diff plan.diff --exit-code
     """
     for name, path in (("--out", out), ("--diff", diff)):

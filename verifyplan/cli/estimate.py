@@ -71,9 +71,9 @@ def estimate(
 
     \b
     Examples:
-    verifyplan estimate PLAN.md --repo . --model claude-opus-4-5
-    verifyplan estimate findings.csv --workers ann,bob,cy --model claude-haiku-4-5 --batch
-    verifyplan estimate plans --model claude-haiku-4-5 --rules one-pass
+    verifyplan estimate PLAN.md --repo . --model claude-opus-5-5
+    verifyplan estimate findings.csv --workers ann,bob,cy --model claude-haiku-5-5 --batch
+    verifyplan estimate plans --model claude-haiku-5-5 --rules one-pass
     """
     of_plans = _set(max_iterations=max_iterations, policy=policy, team=team)
     of_plans |= _panel(panel, panel_mode, panel_workers)

@@ -104,7 +104,7 @@ def verify(
     verifyplan verify PLAN.md --on-blocked pause
     verifyplan verify PLAN.md --weights weights.json
     verifyplan verify PLAN.md --rules no-panel-power --max-iterations 2
-    verifyplan verify PLAN.md --model claude-opus-4-5 --model-for worker=claude-haiku-4-5 --max-cost 2.50
+    verifyplan verify PLAN.md --model claude-opus-5-5 --model-for worker=claude-haiku-5-5 --max-cost 2.50
     """
     check_report(report, repetitions)
     arguments = settings.arguments()
