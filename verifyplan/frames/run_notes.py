@@ -66,18 +66,26 @@ def note_not_opened(tools: pd.DataFrame) -> str | None:
     return f"Workers did not see {named}{more}."
 
 
-def notes_broken_off(runs: pd.DataFrame) -> Iterator[str]:
-    """Yield after which event runs were broken off, and how they go on: a note for each of the first, one for the rest.
+def notes_broken_off(runs: pd.DataFrame, calls: pd.DataFrame) -> Iterator[str]:
+    """Yield after which event runs were broken off, how they go on, and how many replies they have.
 
-    >>> how = "after event 3 (call-requested): verifyplan resume r.jsonl"
-    >>> list(notes_broken_off(pd.DataFrame({"run_id": ["r", "s"], "broken_off": [how, None]})))
-    ['Run r was broken off (unless it is still running) after event 3 (call-requested): verifyplan resume r.jsonl']
+    Only the first runs have their own notes; one more counts the rest.
+
+    >>> how = "after event 4 (call-replied): verifyplan resume r.jsonl"
+    >>> calls = pd.DataFrame({"run_id": ["r", "r"], "status": ["completed", "in-flight"], "superseded": [False, False]})
+    >>> for note in notes_broken_off(pd.DataFrame({"run_id": ["r", "s"], "broken_off": [how, None]}), calls):
+    ...     print(note)
+    Run r was broken off (unless it is still running) after event 4 (call-replied): verifyplan resume r.jsonl
+    Run r has the replies of 1 call on disk: a resumption uses them.
     """
-    if "broken_off" not in runs:  # tables of an older version
+    if "broken_off" not in runs or runs["broken_off"].isna().all():  # tables of an older version, or nothing to say
         return
+    replies = calls.loc[counted_calls(calls) & calls["status"].eq("completed"), "run_id"].value_counts()
     broken = runs.loc[runs["broken_off"].notna(), ["run_id", "broken_off"]]
     for run_id, how in broken.head(MAX_NAMED_RUNS).itertuples(index=False, name=None):
         yield f"Run {run_id} was broken off (unless it is still running) {how}"
+        if n := int(replies.get(run_id, 0)):
+            yield f"Run {run_id} has the replies of {counted(n, 'call')} on disk: a resumption uses them."
     if (more := len(broken) - MAX_NAMED_RUNS) > 0:
         yield f"{counted(more, 'more run')} did not end either (column broken_off of runs)."
 

@@ -173,7 +173,7 @@ class RunSet:
         failed = failed_words(*failure_counts(self.calls))
         notes = (
             failed and f"{failed}.",
-            *notes_broken_off(self.runs),
+            *notes_broken_off(self.runs, self.calls),
             *notes_on_few_votes(self.runs, self.findings),
             note_unnamed_mode(self.runs),
             note_absent_votes(self.runs, self.findings, self.votes),

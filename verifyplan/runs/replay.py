@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
@@ -35,6 +35,7 @@ from verifyplan.runs.replayed import Replayed, outcome_changes, replayed_row, re
 from verifyplan.runs.resume import drive, read_run, run_of
 from verifyplan.runs.run import Run
 from verifyplan.runs.start import at_present
+from verifyplan.text import listed
 
 CHANGEABLE = {
     "plan": ("rules", "policy", "max_iterations", "panel_rules", "mode"),
@@ -226,7 +227,17 @@ def _replay(recorded: Run, changes: dict[str, Any], matcher: str | Matcher | Non
         unscored=_unscored(again, past),
         rules_changed=rules_changed(recorded.started),
         changes=outcome_changes(recorded, again, whole=censored is None),
+        _given_rules=tuple(_words_of_given_rules(changes)),
     )
+
+
+def _words_of_given_rules(changes: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the rules that a replay was given, by the name of their preset or else by their fields, with the digest."""
+    for argument, words in (("rules", "the rules"), ("panel_rules", "the panel rules")):
+        if (rules := changes.get(argument)) is not None:
+            presets = (name for name in rules.presets() if rules.preset(name) == rules)
+            fields = (f"{name} {value}" for name, value in rules.in_words.items() if name in rules.changed)
+            yield f"{words} {next(presets, None) or listed(fields)} (digest {rules.digest})"
 
 
 def _unscored(run: Run, past: Past) -> str | None:

@@ -57,6 +57,7 @@ class Replayed:
     """Which other rules than today's decided the run, and what checks it as it was; None if today's did."""
     changes: tuple[str, ...] = ()
     """How the outcome differs, in words: verdict, statuses, classes."""
+    _given_rules: tuple[str, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -65,11 +66,13 @@ class Replayed:
 
     def __str__(self) -> str:
         """The outcome, and how far it can be trusted."""
-        lines = [str(self.run)]
+        under = [f"replayed under {rules}" for rules in self._given_rules]
+        lines = [*under, str(self.run)]
         if self.censored:
             lines = [
+                *under,
                 f"censored: these rules ask for {self.censored}, which was never called, or not about all of this, so "
-                "nothing is said of more"
+                "nothing is said of more",
             ]
         if self.rules_changed and self.changes:
             lines += [self.rules_changed, "today's rules would change:", *(f"  {line}" for line in self.changes)]

@@ -14,10 +14,13 @@ from verifyplan.analysis.result_words import words_and_tables
 from verifyplan.columns import fitted
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.plan_rules import PlanRules
-from verifyplan.text import counted, is_or_are
+from verifyplan.text import counted, is_or_are, listed
 
 MAX_TURNS_IN_WORDS = 8
 """So many kinds of turns are printed; `.turns` has all."""
+
+MAX_NAMED_PLANS = 5
+"""So many plans are named for each kind of turn."""
 
 Row = dict[str, Any]
 
@@ -61,13 +64,14 @@ class RuleComparison:
         yield f"{at_least}{counted(int(row['calls']), 'call')}{tokens}"
 
     def _turn_words(self) -> Iterator[str]:
-        """Yield the commonest kinds of turns with their counts."""
+        """Yield the commonest kinds of turns with their counts and the first of their plans."""
         kinds = ["rules", "how", "field", "before", "after", "from_verdict", "to_verdict"]
-        counts = self.turns.groupby(kinds, sort=False, observed=True).size().rename("n").reset_index()
+        groups = self.turns.groupby(kinds, sort=False, observed=True)["plan"]
+        counts = groups.agg(n="size", plans=lambda plans: listed(plans.unique(), MAX_NAMED_PLANS)).reset_index()
         counts = counts.sort_values("n", ascending=False, kind="stable")
         for kind in counts[:MAX_TURNS_IN_WORDS].to_dict("records"):
             change = f" {kind['before']} -> {kind['after']}" if kind["how"] == "alone" else f" ({kind['how']})"
-            turn = f"{kind['from_verdict']} to {kind['to_verdict']} in {counted(kind['n'], 'run')}"
+            turn = f"{kind['from_verdict']} to {kind['to_verdict']} in {counted(kind['n'], 'run')}: {kind['plans']}"
             yield f"{kind['rules']}: {kind['field']}{change}: {turn}"
         if len(counts) > MAX_TURNS_IN_WORDS:
             yield f"and {len(counts) - MAX_TURNS_IN_WORDS} more kinds"

@@ -48,7 +48,17 @@ def test_each_rules_give_their_verdict_and_the_field_that_turns_it_is_named():
     assert (turn["from_verdict"], turn["to_verdict"]) == ("REVISE", "PROCEED")
     assert len(found.fields) == 5
     assert found.fields.loc[found.fields["gives"], "field"].tolist() == ["revise_from"]
-    assert "  lenient: revise_from 1 -> 3: REVISE to PROCEED in 1 run" in str(found)
+    assert "  lenient: revise_from 1 -> 3: REVISE to PROCEED in 1 run: plan" in str(found)
+
+
+def test_the_first_plans_whose_verdict_turns_are_named_once_each():
+    runs = [one_significant(str(number)) for number in range(8)]
+    for number, run in enumerate(runs[:7]):  # the eighth has the name that all begin with
+        inputs = run.started.plan.model_copy(update={"plan_path": f"plans/p{number // 2 * 2}.md"})
+        first = run.records[0]._replace(event=run.started.model_copy(update={"inputs": inputs}))
+        runs[number] = replace(run, records=(first, *run.records[1:]))
+    said = str(compare_rules(runs, {"as run": PlanRules(), "lenient": "lenient"}))
+    assert "REVISE to PROCEED in 8 runs: p0, p2, p4, p6, plan\n" in said + "\n"
 
 
 def test_fields_that_turn_a_verdict_only_together_are_said_to():

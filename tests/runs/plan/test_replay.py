@@ -8,6 +8,7 @@ from tests.runs.plan.breaking import StopError, broken_off, rewritten, small_cro
 from tests.runs.plan.planning import challenge, change, run_of, script
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
+from verifyplan.protocol.plan_rules import PlanRules
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
@@ -124,6 +125,18 @@ def test_another_policy_goes_on_where_the_run_had_ended():
     assert told.censored == "i2/challenger"
     assert not told.same
     assert "; now: " in told.differences[0]
+
+
+def test_the_printed_replay_names_the_rules_it_was_given():
+    run = run_of({"i1/challenger": {"challenges": [challenge()]}}, silent=True)
+    lenient, own = PlanRules.preset("lenient"), PlanRules(revise_from=2)
+    first, last = str(replay_run(run, rules="lenient")).splitlines()[0], str(replay_run(run, rules=own)).splitlines()[0]
+    assert first == f"replayed under the rules lenient (digest {lenient.digest})"
+    assert last == f"replayed under the rules revise_from 2 (digest {own.digest})"
+    unanimous = VotingRules.preset("unanimous").digest
+    said = str(replay_run(run, rules="deliberate", panel_rules="unanimous"))
+    assert f"replayed under the panel rules unanimous (digest {unanimous})\n" in said
+    assert "replayed under" not in str(replay_run(run))
 
 
 def test_another_mode_of_the_panel_reads_the_same_votes_and_says_that_they_were_asked_for_otherwise():
