@@ -150,6 +150,8 @@ def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
     )
     assert "1 of 24 recorded votes is lost (verification-error): the call failed" in notes
     assert "of both modes" not in notes
+    assert notes.startswith("Under adversarial, 4 of 4 disagreements had no basis")
+    assert "Adversarial rules decide by the basis of a disagreement: they mean little for votes without one." in notes
 
 
 def test_resamples_and_seed_are_checked():

@@ -38,7 +38,7 @@ def test_class_mix_shows_shares_intervals_and_counts(comparison, seen):
     text = seen(class_mix(comparison)).texts
     assert text.count("30.0 %") == 1
     assert text.count("21.0\N{EN DASH}40.0 %") == 1
-    assert [t for t in text if t.startswith("n = ")] == [f"n = {n}" for n in (24, 30, 33, 15, 12, 22, 11, 13)]
+    assert [t for t in text if t.endswith(" of 80")] == [f"{n} of 80" for n in (24, 30, 33, 15, 12, 22, 11, 13)]
     assert [t for t in text if t in CLASSIFICATIONS] == list(CLASSIFICATIONS)
     assert text.count("collaborative") == text.count("adversarial") == 4
 
@@ -322,3 +322,12 @@ def test_charts_of_classes_say_where_no_vote_came(seen):
     assert {"full-consensus", "worker-unique, no vote"} <= set(seen(figure).texts)
     whole = vp.compare("llmbar/plain", resamples=10)
     assert "No vote" not in class_mix(whole).caption + transitions(whole).caption
+
+
+def test_the_vote_matrix_says_how_many_votes_came_after_the_deciding_round():
+    rows = [("F", number, who, "agree") for number in (1, 2) for who in "ab"] + [("G", 1, "a", "agree")]
+    table = pd.DataFrame(rows, columns=["item", "round", "who", "says"])
+    names = {"item": "item", "worker": "who", "verdict": "says"}
+    assert "2 votes of later rounds do not count" in vote_matrix(vp.from_votes(table, round="round", **names)).caption
+    first = vp.from_votes(table[table["round"].eq(1)], round="round", **names)
+    assert "later rounds" not in vote_matrix(first).caption

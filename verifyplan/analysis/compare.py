@@ -15,6 +15,7 @@ from verifyplan.analysis.comparison_notes import (
     notes_on_failed_calls,
     notes_on_findings,
     notes_on_intervals,
+    notes_on_missing_bases,
     notes_on_runs,
 )
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
@@ -126,6 +127,7 @@ def _comparison_of(
         if table is not None:
             table.attrs["failed_calls"] = "; ".join(failed)
     notes = [
+        *notes_on_missing_bases(findings, names),
         *(f"{note}." for note in failed),
         *left_out,
         *notes_on_findings(findings, conditions),

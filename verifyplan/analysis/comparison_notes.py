@@ -52,6 +52,27 @@ def notes_on_findings(findings: pd.DataFrame, conditions: Sequence[Condition]) -
     yield from _notes_on_no_finders(findings, conditions)
 
 
+def notes_on_missing_bases(findings: pd.DataFrame, names: Sequence[str]) -> Iterator[str]:
+    """Yield a note where no disagreement has a basis and all are read alike, so that the rules on bases say little."""
+    under: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        if words := _no_basis_words(findings, f"_{name}"):
+            under[words].append(name)
+    for words, of in under.items():
+        yield (
+            f"Under {' and '.join(of)}, {words}. Adversarial rules decide by the basis of a disagreement: they mean "
+            "little for votes without one."
+        )
+
+
+def _no_basis_words(findings: pd.DataFrame, of: str = "") -> str:
+    """Return words on disagreements without basis where that is all of them, and all are read alike; or blank."""
+    filled, counter, all_of = (
+        int(findings[f"{column}{of}"].sum()) for column in ("filled_bases", "filled_counter", "disagreements")
+    )
+    return filled_words(filled, counter, all_of) if 0 < filled == all_of and counter in (0, filled) else ""
+
+
 def notes_on_classes(
     findings: pd.DataFrame, names: Sequence[str], more: Mapping[str, Sequence[str]] | None = None
 ) -> Iterator[str]:
@@ -135,7 +156,7 @@ def _notes_on_classes(findings: pd.DataFrame) -> Iterator[str]:
     if short := int(findings["rule"].eq("no-quorum").sum()):
         yield f"{_classes_rest(short)} on fewer votes than the quorum."
     filled = int(findings["filled_bases"].sum())
-    if filled:
+    if filled and not _no_basis_words(findings):
         yield f"{filled_words(filled, int(findings['filled_counter'].sum()), int(findings['disagreements'].sum()))}."
     votes, refutes = findings["lost_votes"], findings["lost_refutes"]
     if fewer := int(votes.gt(0).sum()):

@@ -20,9 +20,10 @@ def vote_matrix(
 
     `run_id` may be left out where there is one run. The class is the recorded one, or what `mode` makes of the
     votes; of a table of votes, which records none, what the rules of its mode make of them, and `attrs["classes_by"]`
-    names the mode. Of a plan run's panel, the votes of one `iteration`; by default, of each
-    challenge, those of the last. Columns: `finding_id, summary, round, worker, mark,
-    explanation, classification`; `mark` is the basis of a disagree that has one, else the verdict, and `discovered`
+    names the mode; `attrs["later_votes"]` counts votes after the round that decided their finding. Of a plan run's
+    panel, the votes of one `iteration`; by default, of each challenge, those of the last. Columns: `finding_id,
+    summary, round, worker, mark, explanation, classification`; `mark` is the basis of a disagree that has one, else
+    the verdict, and `discovered`
     (round 0) for those who found it; `attrs["synthetic"]` marks generated data. Raises InputError for a run that
     is not there.
 
@@ -38,10 +39,11 @@ def vote_matrix(
         raise InputError(Problem("run_id", f"is needed: there are {len(runs)} runs", f"name one: {have}"))
     run = at_iteration(runs if run_id is None else runs.select([run_id]), iteration)
     findings = run.findings[["finding_id", "summary", "classification", "discoverers"]]
-    by = None
+    by, read = None, None
     if mode is None and run.runs["kind"].eq("votes").all() and findings["classification"].isna().all():
         by = next(iter(run.runs["mode"].dropna().astype("str")), "collaborative")
-        classes = replay(run).set_index("finding_id")["classification"]
+        read = replay(run).set_index("finding_id")
+        classes = read["classification"]
         findings = findings.assign(classification=findings["finding_id"].map(classes).astype(CLASS_TYPE))
     elif mode is not None or iteration is not None:
         read = replay(run, mode or "recorded").set_index("finding_id")
@@ -54,6 +56,10 @@ def vote_matrix(
     grid = pd.concat([discovered, cast.astype({"round": "int64"})], ignore_index=True)
     table = mark_synthetic(findings.drop(columns="discoverers").merge(grid, on="finding_id", how="inner"), run)
     table.attrs |= {"classes_by": by} if by else {}
+    if by and read is not None:
+        decided = run.votes["finding_id"].map(read["decided_round"])
+        later = decided.gt(0) & run.votes["round"].gt(decided)
+        table.attrs |= {"later_votes": int(later.sum())} if later.any() else {}
     return table
 
 

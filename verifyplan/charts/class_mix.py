@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 import altair as alt
+import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts.comparisons import (
@@ -17,7 +18,7 @@ from verifyplan.charts.comparisons import (
 from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
-from verifyplan.charts.labels import count, sentences
+from verifyplan.charts.labels import count, plain, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
 from verifyplan.charts.theme import CLASS_COLORS, color_scale
 from verifyplan.frames.load import Runs
@@ -52,7 +53,7 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     comparison = labelled.comparison
     mix = require_columns(labelled.mix, COLUMNS, "comparison.mix").astype({"classification": str})
     drawn, left_out_conditions = first_conditions(mix, chosen)
-    rows = with_hover(with_texts(drawn), FIELDS)
+    rows = with_hover(_with_counts(with_texts(drawn), mix), FIELDS)
     if rows.empty:
         return empty(chosen, TITLE, "There are no findings to class.", mix)
     findings, left_out = count(comparison.n_findings, "finding"), len(drawn) - len(rows)
@@ -70,7 +71,7 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         subtitle=f"{findings}; lines: {INTERVALS}",
         caption=sentences(
             f"Share of {findings} in each class, {under}.",
-            "Bars: the share; lines: its interval; n: findings in the class.",
+            "Bars: the share; lines: its interval; 7 of 40: findings in the class, of all.",
             interval_sentence(comparison),
             f"The class of {still_open} depends on votes that were never cast: the chart is by those that were cast."
             if still_open
@@ -83,3 +84,9 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         description=f"Bar chart of the share of {findings} in each class. {'; '.join(each)}.",
         synthetic=comparison.synthetic,
     )
+
+
+def _with_counts(rows: pd.DataFrame, mix: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the findings of the class and of all classes as `n_text`, such as `7 of 40`."""
+    totals = rows["condition"].map(mix.assign(condition=mix["condition"].map(plain)).groupby("condition")["n"].sum())
+    return rows.assign(n_text=[f"{n:,.0f} of {total:,.0f}" for n, total in zip(rows["n"], totals, strict=True)])

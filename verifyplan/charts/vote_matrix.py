@@ -89,7 +89,7 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
     in_view, not_in_view = _columns_in_view(whole)
     ids, n_findings = _disputed_first(in_view), whole["finding_id"].nunique()
     drawn = ids[: chosen.rows(MAX_FINDINGS)]
-    by = whole.attrs.get("classes_by")
+    by, later = whole.attrs.get("classes_by"), whole.attrs.get("later_votes", 0)
     less = "on which fewer votes differ" if len(drawn) < len(ids) else "on which none of the drawn workers voted"
     rows = _rows(in_view[in_view["finding_id"].astype(str).isin(drawn)])
     lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
@@ -104,6 +104,10 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
             f"Votes on {_size(rows)} (n), lettered as the key says; findings are in the order of their classes,"
             " which are named at the right.",
             f"The table records no class: {by} rules give the classes." if by else "",
+            f"A finding's class is that of the round that decides it: {count(later, 'vote')} of later rounds "
+            f"{'does' if later == 1 else 'do'} not count."
+            if later
+            else "",
             f"No vote came on {count(unvoted, 'finding')} (so named beside the class): nobody rejected these."
             if unvoted
             else "",

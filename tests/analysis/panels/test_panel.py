@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
 from math import comb
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.error_correlation import effective_votes, error_correlation
 from verifyplan.analysis.panels.majority_accuracy import share_right
 from verifyplan.analysis.panels.panel_answers import PanelAnswers
+from verifyplan.analysis.panels.panel_notes import _on_order
 from verifyplan.analysis.panels.selection import best_judge, forward_selection, judge_order, partitions
 from verifyplan.errors import InputError, SettingsError, TableError
 
@@ -768,7 +770,16 @@ def test_a_panel_of_several_rounds_says_which_votes_it_takes():
 def test_judges_are_printed_in_few_columns_with_those_that_can_be_dropped():
     worth = vp.panel("llmbar/plain")
     text, page = str(worth), worth._repr_html_()
-    assert re.search(r"^judge +votes  accuracy +r of errors  agreement +can be dropped$", text, re.MULTILINE)
+    assert len(worth.dropped) > 1
+    head = r"^judge +votes  accuracy +r of errors  agreement +can be dropped \(all together\)$"
+    assert re.search(head, text, re.MULTILINE)
     assert len(re.findall(r"^\S+ +414 .* yes$", text, re.MULTILINE)) == len(worth.dropped) == page.count("<td>yes</td>")
     assert "not that the judge is unreliable: see workers" in text
     assert "see workers" not in str(vp.panel(table(planted(60, 3, 0.3)).drop(columns="truth")))
+
+
+@pytest.mark.parametrize(("agreed", "said"), [(0.97, True), (0.996, False), (1.0, False)])
+def test_a_choice_that_prints_as_100_percent_is_not_called_uncertain(agreed, said):
+    answers = SimpleNamespace(workers=["a", "b", "c"], voted=np.ones((4, 3), dtype=bool))
+    notes = list(_on_order(answers, SimpleNamespace(kept=1, agreed=agreed)))
+    assert bool([note for note in notes if note.startswith("whom to drop is not certain")]) is said

@@ -155,3 +155,16 @@ def test_equal_weights_for_dimensions_of_ones_own_are_exact_and_one_call():
         weights.apply(table, "default")
     with pytest.raises(SettingsError, match=r"weights: are a str, not a mapping\. Fix: give a mapping .*presets"):
         weights.to_decimals("equal")
+
+
+def test_a_fit_counts_the_columns_that_it_was_fitted_to_and_equal_weights_name_those_that_count():
+    table = pd.DataFrame({"wit": [1, 2, 3, 4, 5, 9], "depth": [2, 9, 1, 5, 3, 4], "human": [1, 4, 2, 5, 4, 7]})
+    fit = weights.fit(table, "human", resamples=5)
+    found = weights.apply(table, fit)
+    pd.testing.assert_frame_equal(found, weights.apply(table[["wit", "depth"]], fit.exact()), check_flags=False)
+    assert found.attrs["dimensions"] == ["wit", "depth"]
+    assert weights.sensitivity(table, fit)["dimension"].unique().tolist() == ["wit", "depth"]
+    assert weights.rank_stability(table, fit, draws=20)["rank"].equals(found["rank"])
+    assert weights.apply(table, "equal").attrs["dimensions"] == ["wit", "depth", "human"]
+    with pytest.raises(SettingsError, match=r"weights\.human: is missing\. Fix: .* or leave the column out"):
+        weights.apply(table, fit.exact())

@@ -12,7 +12,7 @@ from verifyplan.analysis.agreement import AGREEMENT_COLUMNS
 from verifyplan.analysis.compare import by_condition, figures_of
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import notes_on_bounds
-from verifyplan.analysis.comparison_notes import notes_on_classes, notes_on_intervals
+from verifyplan.analysis.comparison_notes import notes_on_classes, notes_on_intervals, notes_on_missing_bases
 from verifyplan.analysis.conditions import conditions_of
 from verifyplan.analysis.cost import cost
 from verifyplan.analysis.difference_tests import notes_on_tests
@@ -115,6 +115,7 @@ def _comparison(
     figures = figures_of(with_changed(findings, names), names, resamples, seed)
     unknown = f"{counted(n_unknown, 'finding')} {is_or_are(n_unknown)} left out, without votes or a class."
     notes = [
+        *notes_on_missing_bases(findings, names),
         *([unknown] if n_unknown else []),
         *notes_on_classes(findings, names),
         *notes_on_bounds(figures.bounds),

@@ -27,6 +27,8 @@ MIN_JOINT_ERRORS = 5
 """With fewer common errors a pair than this, intervals of effective votes cover less than 95 %."""
 MIN_ITEMS_TO_NAME = 20
 """Of a judge with fewer items than this it is not said that it may be guessing."""
+MIN_CERTAIN = 0.995
+"""From this share of parts on, which is printed as 100 %, a choice of judges is not called uncertain."""
 NOT_SKILL = "effective votes measure how independent the judges are, not how good"
 
 
@@ -60,7 +62,7 @@ def notes_on_panel(
         yield NOT_SKILL
     yield from _on_correlation(answers, found, summary)
     yield from _on_different_items(answers, best)
-    if best.agreed < 1:
+    if best.agreed < MIN_CERTAIN:
         name, share = answers.workers[best.judge], 100 * best.agreed
         yield f"the best judge is not certain: {name} is chosen on {share:.0f} % of the parts of the items"
     yield from _on_order(answers, order)
@@ -77,7 +79,7 @@ def _on_order(answers: PanelAnswers, order: JudgeOrder | None) -> Iterator[str]:
         why = "there are fewer than 20 items" if answers.crossed else "the judges see few items in common"
         yield f"{why}: judges are not ranked"
         return
-    if order.kept < len(answers.workers) and order.agreed < 1:
+    if order.kept < len(answers.workers) and order.agreed < MIN_CERTAIN:
         share = 100 * order.agreed
         yield f"whom to drop is not certain: the same judges are kept on {share:.0f} % of the parts of the items"
     if not answers.voted.all():

@@ -127,7 +127,8 @@ class PanelWorth:
             columns |= {"accuracy": shares_words(rows, "accuracy"), "r of errors": errors}
         columns["agreement"] = shares_words(rows, "agreement")
         if self.dropped:
-            columns["can be dropped"] = rows["worker"].isin(self.dropped).map({True: "yes", False: ""})
+            together = " (all together)" if len(self.dropped) > 1 else ""
+            columns[f"can be dropped{together}"] = rows["worker"].isin(self.dropped).map({True: "yes", False: ""})
         return pd.DataFrame(columns)
 
     def _answer(self) -> list[str]:

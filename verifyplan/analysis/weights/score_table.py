@@ -47,9 +47,14 @@ def wide(scores: Runs | pd.DataFrame) -> pd.DataFrame:
     if not isinstance(scores, pd.DataFrame):
         runs = as_runs(scores, "scores")
         return mark_synthetic(_from_long(runs.scores), runs)
-    table = _from_long(scores) if set(scores.columns) >= _LONG else _from_wide(scores)
+    table = _from_long(scores) if is_long(scores) else _from_wide(scores)
     table.attrs = dict(scores.attrs)
     return table
+
+
+def is_long(scores: pd.DataFrame) -> bool:
+    """Return whether a table has one row a score, as the table `scores` of runs, and not one row a plan."""
+    return set(scores.columns) >= _LONG
 
 
 def numbers(column: pd.Series[Any]) -> Floats | None:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.weights.score_table import Floats, wide
-from verifyplan.analysis.weights.simplex import Exact, WeightsOfScores, checked, moved
+from verifyplan.analysis.weights.score_table import Floats, is_long, wide
+from verifyplan.analysis.weights.simplex import Exact, FittedWeights, WeightsOfScores, checked, moved
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.load import Runs
 from verifyplan.text import short_repr
@@ -32,7 +32,10 @@ def apply(scores: Runs | pd.DataFrame, weights: WeightsOfScores = None) -> pd.Da
     """Return the score of every plan under weights, and its rank; the score informs and never decides a verdict.
 
     `scores` are as `wide` takes them. `weights` map each dimension to a decimal or its text, with a sum of exactly 1;
-    `equal` gives each dimension the same weight, and None the default ones, whatever weights a run had. Binary
+    `equal` gives each dimension the same weight, and None the default ones, whatever weights a run had. What `fit`
+    returns is taken as its `.exact()` weights, of the dimensions that it was fitted to: other columns, such as the
+    overall score, are left out. `equal` counts every column, so leave out those that are not dimensions. Of these two,
+    `attrs["dimensions"]` names the columns that were counted. Binary
     fractions, such as the positions of sliders, are taken as the decimals that they print as, and divided by their sum
     if that is within 1e-9 of 1.
 
@@ -71,7 +74,7 @@ def checked_inputs(
     errors: list[InputError] = [SettingsError(problems)] if problems else []
     table = exact = None
     try:
-        table = wide(scores)
+        table = _table_for(scores, weights)
     except InputError as error:
         errors.append(error)
     try:
@@ -81,6 +84,18 @@ def checked_inputs(
     if table is not None and exact is not None and not errors:
         return table, exact
     raise joined_error(errors)
+
+
+def _table_for(scores: Runs | pd.DataFrame, weights: WeightsOfScores) -> pd.DataFrame:
+    """Return the wide table; of a fit only the columns that it was fitted to, and `attrs` name those counted."""
+    if isinstance(weights, FittedWeights) and isinstance(scores, pd.DataFrame) and not is_long(scores):
+        fitted = set(weights.exact())
+        scores = scores[[name for name in scores.columns if str(name) in fitted]]
+    table = wide(scores)
+    table.attrs.pop("dimensions", None)
+    if isinstance(weights, str | FittedWeights):
+        table.attrs["dimensions"] = list(table.columns)
+    return table
 
 
 def joined_error(errors: Sequence[InputError]) -> InputError:
@@ -142,7 +157,7 @@ def whole_or_missing(values: npt.NDArray[np.int64], known: npt.NDArray[np.bool_]
 
 def with_attrs(result: pd.DataFrame, table: pd.DataFrame, **attrs: object) -> pd.DataFrame:
     """Return the result with `attrs`: whether its plans were generated, and how it was made."""
-    result.attrs = {name: value for name, value in table.attrs.items() if name == "synthetic"}
+    result.attrs = {name: value for name, value in table.attrs.items() if name in ("synthetic", "dimensions")}
     result.attrs.update(attrs)
     return result
 

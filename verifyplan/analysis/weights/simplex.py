@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import pandas as pd
 
@@ -20,7 +20,17 @@ from verifyplan.text import did_you_mean, short_repr
 
 Weight: TypeAlias = Decimal | str | Fraction | float
 Weights: TypeAlias = "Mapping[str, Weight] | pd.Series[Any]"
-WeightsOfScores: TypeAlias = "Weights | Literal['equal'] | None"
+
+
+@runtime_checkable
+class FittedWeights(Protocol):
+    """A fit of weights, as `fit` returns it."""
+
+    def exact(self) -> Mapping[str, Decimal]:
+        """Return the weight of each dimension that was fitted; they sum to exactly 1."""
+
+
+WeightsOfScores: TypeAlias = "Weights | FittedWeights | Literal['equal'] | None"
 """Weights for the dimensions of some scores: `equal` for each the same, None for the default ones of rule A10."""
 Exact: TypeAlias = dict[str, Fraction]
 
@@ -160,6 +170,8 @@ def checked(weights: WeightsOfScores, dimensions: Sequence[str] | None) -> Exact
             fix = f"give 'equal', or a weight for each of {one_of(list(dimensions)[:8])}"
             raise SettingsError(Problem("weights", "are missing: the default ones are for other dimensions", fix))
         weights = {str(name): weight for name, weight in WEIGHTS.items()}
+    if isinstance(weights, FittedWeights):
+        weights = dict(weights.exact())
     if not isinstance(weights, Mapping | pd.Series):
         fix = "give a mapping of dimensions to decimals, such as presets(dimensions)['equal']"
         raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
@@ -186,7 +198,7 @@ def _name_problems(raw: Mapping[str, object], names: Sequence[str]) -> list[Prob
         for name in raw
         if name not in names
     ] + [
-        Problem(f"weights.{name}", "is missing", "give it a weight; 0 leaves it out")
+        Problem(f"weights.{name}", "is missing", "give it a weight (0: it does not count), or leave the column out")
         for name in names
         if name not in raw
     ]
