@@ -22,6 +22,7 @@ import typer
 
 import verifyplan as vp
 from tests.processes import ROOT, forked, process
+from verifyplan.agents.prices import bundled_prices
 from verifyplan.cli.app import COMMANDS, app
 from verifyplan.cli.rules import rules
 
@@ -60,6 +61,15 @@ def test_every_command_has_help_with_an_example(cli, name):
     done = cli(name, "--help")
     assert done.code == 0
     assert f"\n  verifyplan {name}" in done.out
+
+
+def test_all_help_texts_name_the_same_models_and_their_prices_are_known(cli):
+    """Each family of models is named in one version."""
+    words = [["verify"], ["crossverify"], ["debate"], ["revise"], ["estimate"], ["doctor"], ["bench", "plans"]]
+    words += [["batch", "plans"], ["batch", "findings"]]
+    named = {model for each in words for model in re.findall(r"claude-[a-z]+-[\d-]+\d", cli(*each, "--help").out)}
+    assert named == {"claude-opus-5-5", "claude-haiku-5-5"}
+    assert named <= bundled_prices().keys()
 
 
 def test_a_run_from_findings_to_explanation(code):

@@ -57,6 +57,9 @@ def test_a_plan_run_is_decided_by_a_preset_or_a_file(cli, folder):
     assert (runs["plan_rules"].tolist(), runs["n_iterations"].tolist()) == (['{"max_iterations": 1}'], [1])
     assert cli("verify", "plan.md", "--rules", "plan-rules.json", "--log-dir", "b", cwd=folder).code == 0
     assert vp.load(folder / "b").runs["plan_rules_digest"].tolist() == [OF_PLAN.digest]
+    [log] = (folder / "b").rglob("*.jsonl")
+    replayed = cli("replay", log, "--rules", "lenient").out.splitlines()[0]
+    assert replayed == f"replayed under the rules lenient (digest {vp.PlanRules.preset('lenient').digest})"
     done = cli("verify", "plan.md", "--rules", "one-pass", "--max-iterations", 2, "--log-dir", "c", cwd=folder)
     assert (done.code, "max_iterations: is 2, and the rules say 1. Fix: state it once." in done.err) == (2, True)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -96,3 +98,45 @@ def test_a_call_with_findings_left_to_ask_is_not_waited_for(tmp_path, monkeypatc
     errors = interrupted(tmp_path, 600, 3, 3)
     assert "Waiting" not in errors
     assert sorted(asked_again()) == ["F-0", "F-0", "F-1", "F-1", "F-2", "F-2"]
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_a_notebooks_stop_button_keeps_the_answers_too(tmp_path, monkeypatch, capsys, presses):
+    """The run is in another thread there; a second press ends the wait, and the functions go on alone."""
+    monkeypatch.chdir(tmp_path)
+    claims, may_end = [{"finding_id": "F-1", "summary": "claim", "evidence": "m.py:1"}], threading.Event()
+    main, begun, interrupted = threading.main_thread().ident, threading.Barrier(3), []
+
+    def judge(_):
+        begun.wait(20)
+        may_end.wait(20)
+        return "agree"
+
+    def press() -> None:
+        begun.wait(20)
+        for _ in range(presses):
+            time.sleep(0.3)
+            signal.pthread_kill(main, signal.SIGINT)
+        time.sleep(0.3)
+        if presses == 1:
+            may_end.set()
+
+    async def cell() -> None:
+        backend = vp.agents.from_function(judge)
+        try:
+            vp.crossverify(claims, ["ann", "bob"], backend=backend, log_dir="runs", max_rounds=1)
+        except KeyboardInterrupt:
+            interrupted.append(True)
+
+    pressing = threading.Thread(target=press)
+    pressing.start()
+    loop = asyncio.new_event_loop()  # not asyncio.run, which would take SIGINT for itself
+    try:
+        loop.run_until_complete(cell())
+    finally:
+        loop.close()
+        pressing.join()
+        may_end.set()
+    assert interrupted == [True]
+    assert "Waiting for 2 running functions" in capsys.readouterr().err
+    assert len(asked_again()) == (0 if presses == 1 else 2)
