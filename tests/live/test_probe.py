@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -15,7 +17,8 @@ from tests.live.live_runs import KEY, speaking_to
 from tests.live.scripted_replies import hangs, resets, says, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import finding
-from verifyplan.agents.conformance import STEPS, ConformanceReport, probe, read_conformance
+from verifyplan.agents.anthropic.probe import Answered, _Probe
+from verifyplan.agents.conformance import STEPS, TOO_FAST, ConformanceReport, probe, read_conformance
 from verifyplan.agents.prices import price_of
 from verifyplan.cli.app import app
 from verifyplan.errors import AgentError, InputError, SettingsError
@@ -51,8 +54,9 @@ def probes():
 def test_a_probe_finds_what_an_endpoint_holds_to_and_says_the_cost_first(kind, probes):
     report, said, server = probes[kind]
     assert {name: getattr(report, name) for name in FOUND[kind]} == FOUND[kind]
-    assert report.at_once is not None
-    assert report.at_once <= (2 if kind is LLAMA else 4)
+    assert (TOO_FAST in report.notes) == (report.at_once is None)
+    assert report.at_once is None or report.at_once <= (2 if kind is LLAMA else 4)
+    assert not (TOO_FAST in report.notes and kind is LLAMA), "its answers take long enough to tell"
     price = price_of(MODEL)
     skipped = {"counts": report.answer_schema != "held", "context": kind.context_key != ""}
     assert said == [step.line(price) for name, step in STEPS.items() if not skipped.get(name)]
@@ -109,7 +113,38 @@ def test_an_endpoint_that_does_not_answer_is_an_error_after_one_request(answer, 
 def test_the_server_of_the_documentation_goes_through_a_probe():
     with ScriptedServer(anybody, **OPTIONS) as server:
         report = probe("qwen3", base_url=server.url)
-    assert (report.answer_schema, report.tools, report.notes) == ("held", "ignored", report.notes[:1])
+    assert (report.answer_schema, report.tools) == ("held", "ignored")
+    assert len(set(report.notes) - {TOO_FAST}) == 1
+
+
+@pytest.mark.parametrize(
+    ("alone_s", "together_s", "found"),
+    [(0.004, 0.016, None), (0.004, 0.004, 4), (0.2, 0.8, 1), (0.2, 0.21, 4)],
+)
+def test_answers_that_are_too_fast_to_overlap_do_not_say_how_many_are_answered_at_once(
+    alone_s, together_s, found, monkeypatch
+):
+    """By a clock of the test, since a busy machine makes any endpoint slow."""
+    clock = [0.0]
+
+    class Timed(_Probe):
+        async def ask(self, said, *_, **__):
+            seconds = alone_s if said.endswith("100.") else together_s / 4
+            clock[0] += seconds
+            return Answered({"content": []}, seconds=seconds)
+
+    monkeypatch.setattr("verifyplan.agents.anthropic.probe.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    asking = Timed.__new__(Timed)
+    asking.notes = []
+    assert asyncio.run(asking.at_once()) == found
+    assert asking.notes == ([] if found else [TOO_FAST])
+
+
+def test_a_report_of_too_fast_answers_says_so_and_limits_nothing():
+    report = ConformanceReport.model_validate(REPORT | {"at_once": None, "notes": ["404: x", TOO_FAST]})
+    assert "  at once                             answered too fast to tell" in str(report)
+    assert "max_concurrency" not in report.settings
+    assert report.warnings == ()
 
 
 def test_refusals_after_the_first_answer_are_unknowns_and_notes():

@@ -21,6 +21,10 @@ from verifyplan.text import counted
 
 AT_ONCE = 4
 """Requests that are sent at once, to see whether they are answered at once."""
+MIN_TIMED_S = 0.1
+"""A request answered in less time is shorter than it takes to send several: it cannot show that they wait."""
+TOO_FAST = "at once: answered too fast to tell, so that max_concurrency is left out"
+"""The note of a probe whose requests were answered too fast to overlap."""
 PROBE_TIMEOUT_S = 60.0
 """Seconds that one request may take."""
 
@@ -81,7 +85,9 @@ class ConformanceReport(Model):
     )
     context: int | None = Field(description="Tokens of prompt and answer together, as the endpoint says.")
     at_once: int | None = Field(description=f"Requests answered at once, of {AT_ONCE}: about, by their time.")
-    notes: tuple[str, ...] = Field(default=(), description="What was refused, in the endpoint's words.")
+    notes: tuple[str, ...] = Field(
+        default=(), description="What was refused, in the endpoint's words; what was too fast."
+    )
     requests: int = Field(description="Requests that the probe sent.")
     input_tokens: int = Field(description="Tokens in, as the endpoint counted them, cached ones included.")
     output_tokens: int = Field(description="Tokens out, as the endpoint counted them.")
@@ -107,7 +113,7 @@ class ConformanceReport(Model):
                 "workers and repetitions share replies (calls.id_repeated says which)"
             )
         unknown = [name for name, answer in self.rows if answer == "unknown" and name != "context"]
-        if unknown and self.notes:
+        if unknown and set(self.notes) - {TOO_FAST}:
             warnings.append(
                 f"unknown is still: {', '.join(unknown)}; the refusals below say why, and another probe may find out"
             )
@@ -124,8 +130,14 @@ class ConformanceReport(Model):
             ("caches prompts", _yes_or_no(self.prompt_cache)),
             ("caches whole replies", _yes_or_no(self.reply_cache)),
             ("context", f"{self.context:,} tokens" if self.context else "unknown"),
-            ("at once", f"{self.at_once} of {AT_ONCE}" if self.at_once else "unknown"),
+            ("at once", self._at_once_in_words),
         ]
+
+    @property
+    def _at_once_in_words(self) -> str:
+        if TOO_FAST in self.notes:
+            return "answered too fast to tell"
+        return f"{self.at_once} of {AT_ONCE}" if self.at_once else "unknown"
 
     def __str__(self) -> str:
         """Return the answers, a line each, and the settings that fit."""

@@ -24,7 +24,7 @@ from verifyplan.agents.anthropic.context_errors import context_limit
 from verifyplan.agents.anthropic.conversation import message_text
 from verifyplan.agents.anthropic.key import Key
 from verifyplan.agents.anthropic.transport import RETRIED_STATUSES, asked_wait, may_be_sent_again
-from verifyplan.agents.conformance import AT_ONCE, ConformanceReport, Held
+from verifyplan.agents.conformance import AT_ONCE, MIN_TIMED_S, TOO_FAST, ConformanceReport, Held
 from verifyplan.agents.prices import usage_of
 from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.protocol.call import Usage
@@ -168,13 +168,22 @@ class _Probe:
         return usage_of(second.message, None).cache_read_tokens > 0, _is_same(first, second)
 
     async def at_once(self) -> int | None:
-        """Return how many requests are answered at once, about: those answered, or what their time allows."""
+        """Return how many requests are answered at once, about: those answered, or what their time allows.
+
+        None if none is answered, or if all are answered too fast to tell, which is noted.
+        """
         alone = (await self.ask("Say the number 100.")).seconds
         began = time.monotonic()
         answers = await asyncio.gather(*(self.ask(f"Say the number {number}.") for number in range(AT_ONCE)))
         together = time.monotonic() - began
         answered = sum(each.message is not None for each in answers)
-        return max(1, min(answered, round(AT_ONCE * alone / together))) if answered else None
+        if not answered:
+            return None
+        fitting = max(1, min(AT_ONCE, round(AT_ONCE * alone / together)))
+        if answered == AT_ONCE and fitting < AT_ONCE and alone < MIN_TIMED_S:
+            self.notes.append(TOO_FAST)
+            return None
+        return min(answered, fitting)
 
 
 async def probe_endpoint(
