@@ -223,3 +223,9 @@ def test_a_sound_plan_that_nobody_looked_at_is_counted_apart():
     )
     assert note in str(made)
     assert made.verdicts["trivial"].sum() == 1
+
+
+@pytest.mark.parametrize(("claim", "found"), [("the text says so", False), ("X is gone", True)])
+def test_a_short_needle_counts_only_as_a_whole_word(claim, found):
+    made = scored(challenge("bad.md:5", claim), label=LABEL | {"needles": ("x",)})
+    assert made.defects["found"].tolist() == [found]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -76,7 +78,7 @@ def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
             "evidence.0: is 'q', of type str: an evidence is a mapping such as {'place': 'plan:12'",
         ),
         ({"challenges": [SAID | {"right": "no"}]}, "challenges.0.right: Input should be a valid boolean"),
-        ({"challenges": [SAID | {"line": None}]}, "challenges.0: must have a line or places: a finding is known by"),
+        ({"challenges": [SAID | {"line": None}]}, "challenges.0: must have a line or places: a finding is matched"),
         ({"challenges": [SAID | {"answer": "step 2"}]}, "challenges.0.answer: String should match pattern"),
         ({"challenges": [SAID | {"reason": ""}]}, "challenges.0.reason: String should have at least 1 character"),
         ({"challenges": ["x"]}, "challenges.0: is 'x', of type str: a challenge is a mapping such as {'right': False"),
@@ -135,3 +137,12 @@ def test_labels_of_challenges_are_a_table_of_their_own_with_every_problem_at_onc
 def test_a_table_of_a_sound_plan_that_deserves_another_verdict_is_refused():
     table = label_table({"bad": {"verdict": "RETHINK"}})
     assert problems(table.assign(kind="sound"))[0].startswith("labels: bad: the kind 'sound' is that of plans that")
+
+
+def test_the_fix_of_a_wrong_label_shows_one_that_can_be_written():
+    with pytest.raises(InputError) as caught:
+        read_labels({"move": {"defects": [DEFECT | {"severity": "BAD"}]}})
+    [problem] = caught.value.problems
+    example = re.search(r"such as (\{.*\});", problem.fix)
+    assert example
+    assert [label.expected for label in read_labels(ast.literal_eval(example[1]))] == ["RETHINK", "PROCEED"]

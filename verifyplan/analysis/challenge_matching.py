@@ -16,6 +16,9 @@ NEAR_LINES = 3
 PLAN = "plan"
 """The name by which a label may cite the plan itself."""
 
+MIN_PART_CHARACTERS = 3
+"""A needle that is shorter, such as the id of a rule, must be a whole word; as a part, it would be in most texts."""
+
 OWN_WORDS = ("claim", "concern", "failure_scenario", "alternative")
 """The columns of a challenge's own words."""
 
@@ -30,10 +33,10 @@ def matching_pairs(
 ) -> pd.DataFrame:
     """Return the pairs of a label and a challenge of one run in which the challenge says what the label is about.
 
-    It mentions one of the `needles` in one of the columns `texts`, and cites a line within 3 of one of the `places`,
-    in the plan or the repository. `labelled` has `run_id, needles, places`; the challenges are those of a RunSet with
-    their `plan_path`. Columns are those of the label, then those of the challenge, with `_given` behind names that
-    both have.
+    It mentions one of the `needles` in one of the columns `texts` (one of fewer than three characters as a whole word),
+    and cites a line within 3 of one of the `places`, in the plan or the repository. `labelled` has `run_id,
+    needles, places`; the challenges are those of a RunSet with their `plan_path`. Columns are those of the label, then
+    those of the challenge, with `_given` behind names that both have.
     """
     text = challenges[texts[0]].str.cat(challenges[list(texts[1:])], sep=" ", na_rep="").str.lower()
     columns = ["run_id", "plan_path", "challenge_id", "severity", "status", "text", "evidence"]
@@ -45,9 +48,19 @@ def _mentioning(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs of a label and a challenge whose text mentions one of the label's needles."""
     needles = pairs[["text", "needles"]].explode("needles").dropna(subset="needles")
     hits = needles.groupby("needles", group_keys=False)["text"].apply(
-        lambda texts: texts.str.contains(str(texts.name).lower(), regex=False)
+        lambda texts: texts.str.contains(_pattern(str(texts.name).lower()), regex=True)
     )
     return pairs[pairs.index.isin(hits.index[hits.to_numpy(dtype=bool)])]
+
+
+def _pattern(needle: str) -> str:
+    """Return the pattern of a needle: itself, or itself as a whole word if it is short.
+
+    >>> [bool(re.search(_pattern("d1"), text)) for text in ("rule d1.", "rule d12")]
+    [True, False]
+    """
+    escaped = re.escape(needle)
+    return escaped if len(needle) >= MIN_PART_CHARACTERS else rf"(?<!\w){escaped}(?!\w)"
 
 
 def _citing(pairs: pd.DataFrame) -> pd.DataFrame:

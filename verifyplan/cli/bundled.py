@@ -66,7 +66,7 @@ def plans(
     ] = None,
     labels: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The defects of your plans, in JSON as in data/plans/labels.json."),
+        typer.Option(metavar="FILE", help="The defects of your plans, in JSON; docs/own-material.md has an example."),
     ] = None,
     repo: Annotated[Path | None, typer.Option(help="The folder that your plans are about.")] = None,
     held_out: Annotated[

@@ -158,7 +158,10 @@ COLUMNS = ("plan", "kind", "verdict", "held_out", "severity", "line", "needles",
 """The columns of a table of labels: a row for each defect, and one for each plan without."""
 
 _REQUIRED_COLUMNS = ("plan", "kind", "severity", "needles", "places")
-_FIX = "see datasets.PlanLabel, LabelledDefect and LabelledChallenge, or data/plans/labels.json"
+_EXAMPLE = "{'move': {'defects': [{'severity': 'BLOCKING', 'needles': ['db.py'], 'line': 3}]}, 'sound-plan': {}}"
+_FIX = (
+    f"write labels such as {_EXAMPLE}; help(datasets.PlanLabel), LabelledDefect and LabelledChallenge describe all keys"
+)
 _FORMS = {
     "PlanLabel": "a label is a mapping such as {'verdict': 'REVISE', 'defects': [defect, ...]}, {} for a sound plan",
     "LabelledDefect": "a defect is a mapping such as {'severity': 'BLOCKING', 'needles': ['db.py'], 'line': 3}",
@@ -176,9 +179,9 @@ def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:
     """Return the labels of plans from a JSON file, a mapping, a table, or labels that were read before.
 
     JSON and mappings hold `{"plans": [label, ...]}` or `{name: label, ...}`; `PlanLabel`, `LabelledDefect` and
-    `LabelledChallenge` describe a label, and `data/plans/labels.json` is an example. A table has a row for each defect
-    and one for each plan without: `plan, kind, severity, needles, places` and, if there, `verdict, held_out, line`; it
-    holds no labels of challenges. Raises InputError for what cannot be read, listing every problem of every label.
+    `LabelledChallenge` describe a label. A table has a row for each defect and one for each plan without: `plan, kind,
+    severity, needles, places` and, if there, `verdict, held_out, line`; it holds no labels of challenges.
+    Raises InputError for what cannot be read, listing every problem of every label.
 
     >>> [label] = read_labels({"move": {"defects": [{"severity": "BLOCKING", "needles": ["db.py"], "line": 3}]}})
     >>> label.expected, label.defects[0].cited
@@ -187,7 +190,7 @@ def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:
     if isinstance(labels, pd.DataFrame):
         return _validated(_of_table(labels), "labels")
     if isinstance(labels, str | Path):
-        content = read_json(Path(labels), "name a JSON file of labels, such as data/plans/labels.json")
+        content = read_json(Path(labels), f"name a JSON file of labels such as {_EXAMPLE}")
         return _validated(_of_mapping(content, str(labels)), str(labels))
     if isinstance(labels, Mapping):
         return _validated(_of_mapping(labels, "labels"), "labels")

@@ -163,6 +163,21 @@ def test_all_that_is_missing_is_told_at_once_and_nobody_is_asked(own):
 
 
 @pytest.mark.usefixtures("own")
+def test_lines_that_the_plan_does_not_have_are_refused():
+    defect = {"severity": "MINOR", "needles": ["store.py"]}
+    said = {"right": True, "needles": ["store.py"], "reason": "it is", "places": ["plan:6-9"]}
+    labels = {
+        "bad": {"defects": [defect | {"line": 7}, defect | {"line": 80}], "challenges": [said]},
+        "good": {"defects": [defect | {"places": ["plan:8", "other.md:90"]}]},
+    }
+    assert problems(labels=labels) == [
+        "labels: bad.defects.1: names line 80 of the plan, which has 7 lines",
+        "labels: bad.challenges.0: names line 9 of the plan, which has 7 lines",
+        "labels: good.defects.0: names line 8 of the plan, which has 7 lines",
+    ]
+
+
+@pytest.mark.usefixtures("own")
 def test_the_shell_takes_plans_of_ones_own(cli):
     done = cli("bench", "plans", "--plans", "plans", "--labels", "labels.json", "--repo", "repo", "--repetitions", 2)
     assert (done.code, done.err) == (0, "")

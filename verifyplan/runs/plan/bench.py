@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -11,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from verifyplan.agents.base import Backend
+from verifyplan.analysis.challenge_matching import PLAN
 from verifyplan.analysis.detection import Detection, detection
 from verifyplan.datasets.labels import Labels, PlanLabel, plan_name, read_labels
 from verifyplan.datasets.plans import labelled_plans, plan_path
@@ -23,7 +25,7 @@ from verifyplan.progress import progress as progress_bar
 from verifyplan.runs.arguments import check_counts, read_folder
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.verify import verify
-from verifyplan.text import did_you_mean
+from verifyplan.text import counted, did_you_mean
 
 PlanPaths = str | Path | Sequence[str | Path]
 """Markdown files, folders of them, or globs."""
@@ -133,6 +135,7 @@ def bench_inputs(plans: PlanPaths | None, labels: Labels | None, repo: object, h
         for name in (label.plan for label in read if label.plan not in files):
             message = f"no plan has this name{did_you_mean(name, files)}"
             problems.append(Problem(f"labels: {name}", message, "name its file, too"))
+        problems += [problem for label in read if label.plan in files for problem in _outside(label, files[label.plan])]
     kept = tuple(label for label in read if held_out is None or label.held_out == held_out)
     if read and not kept:
         problems.append(Problem("held_out", f"is {held_out}, and no label says so", "leave it out, or label plans so"))
@@ -144,6 +147,18 @@ def bench_inputs(plans: PlanPaths | None, labels: Labels | None, repo: object, h
         raise InputError(problems)
     unlabelled = tuple(name for name in files if name not in {label.plan for label in read})
     return BenchInputs(tuple(files[label.plan] for label in kept), kept, folder, unlabelled)
+
+
+def _outside(label: PlanLabel, plan: Path) -> Iterator[Problem]:
+    """Yield a problem for each line of a label that its plan does not have."""
+    n_lines = len(plan.read_text(encoding="utf-8", errors="replace").splitlines())
+    for name, labelled in (("defects", label.defects), ("challenges", label.challenges)):
+        for number, each in enumerate(labelled):
+            lines = [int(match[1]) for text in each.cited if (match := re.fullmatch(rf"{PLAN}:(?:\d+-)?(\d+)", text))]
+            for line in sorted({line for line in lines if line > n_lines}):
+                place = f"labels: {label.plan}.{name}.{number}"
+                message = f"names line {line} of the plan, which has {counted(n_lines, 'line')}"
+                yield Problem(place, message, f"name a line from 1 to {n_lines} of {plan.name}")
 
 
 def _find_plans(plans: PlanPaths) -> dict[str, Path]:
