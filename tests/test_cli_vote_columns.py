@@ -371,3 +371,13 @@ def test_own_names_are_taken_in_any_spelling_and_the_best_first():
 def test_nothing_more_is_asked_where_every_column_that_votes_may_have_is_named():
     named = {name: name for name in VOTE_COLUMNS}
     assert ask_columns._ask_more([*named, "comment"], named) == {}
+
+
+def test_the_first_error_names_the_column_that_repeats_votes_as_the_round(cli, tmp_path):
+    rows = [f"{q},{who},yes,{number},{number * 100}" for q in "ab" for who in "xy" for number in (1, 2)]
+    path = tmp_path / "passes.csv"
+    path.write_text("\n".join(["q,who,says,pass,tokens", *rows]))
+    refused = cli("panel", path)
+    assert "item=q,worker=who,verdict=says,round=pass" in "".join(refused.err.split()).replace("\n", "")
+    path.write_text("\n".join(["q,who,says,pass,tokens", *rows[::2]]))
+    assert "round=" not in cli("panel", path).err, "no vote is repeated"

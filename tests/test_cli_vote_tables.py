@@ -89,6 +89,19 @@ def test_the_shell_says_of_a_panel_what_python_says(cli, tmp_path, command, tabl
         assert done.out.startswith(str(found))
 
 
+def test_the_out_of_a_panel_is_a_folder_of_tables_or_a_chart(cli, tmp_path):
+    done = cli("panel", "llmbar/plain", "--out", tmp_path / "p.png")
+    assert (done.code, done.out.splitlines()[-1]) == (0, f"chart: {tmp_path / 'p.png'}")
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+    for command, name, fix in (
+        ("panel", "p.csv", "a chart that ends in '.png', '.svg'"),
+        ("agreement", "a.png", f"name a folder, such as {tmp_path / 'a'}"),
+    ):
+        refused = cli(command, "llmbar/plain", "--out", tmp_path / name)
+        assert (refused.code, " ".join(refused.err.split()).count(fix)) == (2, 1), refused.err
+        assert not (tmp_path / name).exists()
+
+
 def test_panels_of_tables_with_verdicts_or_with_labels(cli, votes, tmp_path):
     assert cli("workers", votes, "--columns", COLUMNS).out.startswith("3 workers, 30 items, 90 votes: accuracy from")
     table = pd.DataFrame(

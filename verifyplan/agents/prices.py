@@ -135,16 +135,22 @@ def logged_price(price: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def unknown_price(model: str) -> SettingsError:
-    """Return the error for a limit of cost on a model without a price; its fix has the lines that add one."""
-    lines = "\n".join((f"[{json.dumps(model)}]", *(f"{name} = ..." for name in _REQUIRED)))
-    known = did_you_mean(model, bundled_prices())
+def unknown_price(*models: str) -> SettingsError:
+    """Return the error for a limit of cost on models without a price; its fix has the lines that add them."""
+    lines = "\n\n".join(
+        "\n".join((f"[{json.dumps(model)}]", *(f"{name} = ..." for name in _REQUIRED))) for model in models
+    )
+    names = ", ".join(f"{model!r}{did_you_mean(model, bundled_prices())}" for model in models)
+    prices = "its price" if len(models) == 1 else "their prices"
     fix = (
-        "write its price into a TOML file, and name that file by prices= or in the environment variable "
+        f"write {prices} into a TOML file, and name that file by prices= or in the environment variable "
         f"{PRICES_VARIABLE} (US dollars per million tokens, web_search per 1,000 searches; "
         f"0 where nothing is paid):\n\n{lines}\n\nor leave out the limit of cost"
     )
-    return SettingsError(Problem(f"price of {model!r}", f"no table has it{known}", fix))
+    if len(models) > 1:
+        return SettingsError(Problem("prices", f"no table has {names}", fix))
+    known = names.removeprefix(repr(models[0]))
+    return SettingsError(Problem(f"price of {models[0]!r}", f"no table has it{known}", fix))
 
 
 @cache

@@ -50,7 +50,7 @@ def backend_of_options(options: AgentOptions, *, timeout: float, max_cost: str |
     backend = _build(options, vp.agents.Anthropic, {"timeout": timeout})
     unpriced = [model for model, price in backend.prices.items() if price is None] if max_cost is not None else []
     if unpriced:
-        raise SettingsError(problem for model in unpriced for problem in unknown_price(model).problems)
+        raise unknown_price(*unpriced)
     return backend
 
 

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -20,6 +21,9 @@ from verifyplan.rules.answers import spelling
 
 UNKNOWN = "COLUMN"
 """Stands in an option for a column that nothing suggests."""
+
+MAX_GUESSED_ROUND = 20
+"""A column with a higher number is not guessed to be the round."""
 
 _USUAL_WORDS: Mapping[str, tuple[str, ...]] = {
     "verdict": ("verdict", "vote", "answer", "says", "said", "judgement", "judgment", "decision", "response", "label"),
@@ -67,6 +71,8 @@ def _guessed_columns(table: pd.DataFrame, named: Mapping[str, str]) -> dict[str,
     for name in _USUAL_WORDS:
         if name not in found:
             candidates = _candidates(table, name, found)
+            if name == "round":
+                candidates += _round_columns(table, found)
             found |= {name: candidates[0]} if candidates else {}
     return {name: found[name] for name in (*NEEDED_COLUMNS, *found) if name in found}
 
@@ -90,6 +96,25 @@ def _may_be(table: pd.DataFrame, name: str, column: str, item: str | None) -> bo
     if name == "truth":
         return values.nunique() <= MAX_WORDS and (item is None or values.groupby(table[item]).nunique().max() <= 1)
     return True
+
+
+def _round_columns(table: pd.DataFrame, found: Mapping[str, str]) -> list[str]:
+    """Return the free columns of small integers that tell repeated votes of a worker on an item apart.
+
+    >>> votes = pd.DataFrame({"claim": ["c1", "c1"], "judge": ["a", "a"], "pass": [1, 2], "score": [3, 3]})
+    >>> _round_columns(votes, {"item": "claim", "worker": "judge"})
+    ['pass']
+    """
+    key = [found[name] for name in ("item", "worker", "run") if name in found]
+    if not {"item", "worker"} <= found.keys() or not table.duplicated(key).any():
+        return []
+    free = (column for column in table if isinstance(column, str) and column not in found.values())
+    return [column for column in free if _are_rounds(table[column]) and not table.duplicated([*key, column]).any()]
+
+
+def _are_rounds(values: pd.Series[Any]) -> bool:
+    numbers = pd.to_numeric(values, errors="coerce")
+    return bool(numbers.isin(range(1, MAX_GUESSED_ROUND + 1)).all())
 
 
 def shell_fix(problem: Problem, names: VoteNames, table: pd.DataFrame) -> Problem:

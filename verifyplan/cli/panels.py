@@ -11,14 +11,20 @@ import pandas as pd
 import typer
 
 import verifyplan as vp
+from verifyplan.charts.export import FORMATS
+from verifyplan.charts.figure import Figure
 from verifyplan.cli import options
-from verifyplan.cli.inputs import is_vote_table, read_pairs, read_runs
+from verifyplan.cli.inputs import is_vote_table, read_pairs, read_runs, suffix_of
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.cli.options import VoteTableOptions
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.vote_tables import VOTE_TABLES
+
+
+TABLES = ("csv", "parquet")
+"""Suffixes of files of one table, which a result of several tables cannot be written to."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,12 @@ class PanelOptions:
     ] = None
     truths: options.TruthWords = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write all tables of the result to this folder, as CSV.")
+        Path | None,
+        typer.Option(
+            metavar="DIR|FILE",
+            help="Write all tables of the result to this folder, as CSV; or the chart, if the name ends in .png, .svg, "
+            ".pdf or .html (not for agreement).",
+        ),
     ] = None
 
     def votes(self) -> Any:
@@ -73,8 +84,17 @@ class PanelOptions:
         words = read_pairs("--verdicts", self.verdicts, "word=label", "yes=true,no=false") or None
         return vp.from_table(read_table(Path(self.runs[0])), **named, labels=words)  # type: ignore[arg-type]
 
-    def show(self, analysis: Callable[..., Any], **options: Any) -> None:
-        """Print the result of an analysis of the votes, and write its tables to the folder if one is named."""
+    def show(self, analysis: Callable[..., Any], chart: Callable[..., Figure] | None = None, **options: Any) -> None:
+        """Print the result of an analysis of the votes, and write its tables to --out, or its chart if that is a file.
+
+        InputError, before anything is read, for a file that is not a chart.
+        """
+        is_file = self.out is not None and suffix_of(self.out) in (*FORMATS, *TABLES) and not self.out.is_dir()
+        if self.out is not None and is_file and (chart is None or suffix_of(self.out) not in FORMATS):
+            message = f"is the folder of the tables, got the file name {str(self.out)!r}"
+            charts = f", or a chart that ends in {one_of(f'.{name}' for name in FORMATS)}" if chart is not None else ""
+            fix = f"name a folder, such as {self.out.with_suffix('')}{charts}"
+            raise InputError(Problem("--out", message, fix))
         result = analysis(self.votes(), **options)
         if isinstance(result, pd.DataFrame):
             tables = {analysis.__name__: result}
@@ -84,6 +104,9 @@ class PanelOptions:
             tables = {name: value for name, value in fields if isinstance(value, pd.DataFrame)}
             typer.echo(str(result))
         if self.out is None:
+            return
+        if chart is not None and is_file:
+            typer.echo(f"chart: {vp.export(chart(result), self.out)}")
             return
         for name, table in tables.items():
             write_csv(table, self.out / f"{name}.csv")
@@ -103,7 +126,7 @@ def workers(data: PanelOptions) -> None:
     verifyplan workers stdlib-claims/adversarial
     verifyplan workers votes.csv --columns item=claim,worker=judge,verdict=vote,truth=truth --out out/workers
     """
-    data.show(vp.workers)
+    data.show(vp.workers, vp.charts.workers)
 
 
 @with_groups
@@ -119,10 +142,10 @@ def panel(
 
     \b
     Examples:
-    verifyplan panel llmbar/plain
+    verifyplan panel llmbar/plain --out panel.png
     verifyplan panel answers.csv --columns item=question,worker=model,label=answer,truth=right,cost=usd
     """
-    data.show(vp.panel, seed=seed)
+    data.show(vp.panel, vp.charts.panel, seed=seed)
 
 
 @with_groups
@@ -136,7 +159,7 @@ def flips(data: PanelOptions) -> None:
     verifyplan flips prover-verifier/debate
     verifyplan flips votes.csv --columns item=claim,worker=judge,verdict=vote,round=round,truth=truth
     """
-    data.show(vp.flips)
+    data.show(vp.flips, vp.charts.flips)
 
 
 @with_groups

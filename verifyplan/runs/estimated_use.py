@@ -196,7 +196,7 @@ class Estimate:
             fix = "give the model more max_tokens, or ask about fewer findings a call (items_per_call)"
             notes.append(f"{counted(self.expected.cut, 'answer')} would be cut off at max_tokens, and lost: {fix}.")
         if self.unpriced:
-            how = unknown_price(self.unpriced[0]).problems[0].fix.partition("\n\nor ")[0]
+            how = unknown_price(*self.unpriced).problems[0].fix.partition("\n\nor ")[0]
             notes.append(f"No price is known for {', '.join(self.unpriced)}: {how}\n")
         return [
             *notes,

@@ -260,3 +260,12 @@ def test_an_unknown_price_says_which_lines_to_write(tmp_path, monkeypatch):
 
 def test_an_unknown_price_names_the_model_that_may_be_meant():
     assert "no table has it (did you mean 'claude-opus-5-5'?)" in str(unknown_price("claude-opus-5.5"))
+
+
+def test_unknown_prices_of_several_models_are_one_problem_with_the_lines_of_each():
+    [problem] = unknown_price("my-model", "other").problems
+    assert problem.message == "no table has 'my-model', 'other'"
+    assert list(tomllib.loads(re.search(r"(\[.*?)\n\nor", problem.fix, re.DOTALL)[1].replace("...", "0"))) == [
+        "my-model",
+        "other",
+    ]
