@@ -22,7 +22,6 @@ from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.vote_tables import VOTE_TABLES
 
-
 TABLES = ("csv", "parquet")
 """Suffixes of files of one table, which a result of several tables cannot be written to."""
 
