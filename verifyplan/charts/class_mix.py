@@ -71,7 +71,7 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
         subtitle=f"{findings}; lines: {INTERVALS}",
         caption=sentences(
             f"Share of {findings} in each class, {under}.",
-            "Bars: the share; lines: its interval; 7 of 40: findings in the class, of all.",
+            "Bars: the share; lines: its interval; at the right: findings in the class, of all.",
             interval_sentence(comparison),
             f"The class of {still_open} depends on votes that were never cast: the chart is by those that were cast."
             if still_open
