@@ -79,10 +79,11 @@ class IntervalRows(NamedTuple):
         frame = alt.Chart().mark_point(opacity=0, aria=False).encode(x=x)
         faint = alt.Chart().mark_text(align="right", color=FAINT, aria=False)
         bold = alt.Chart().mark_text(align="right", fontWeight="bold", aria=False)
+        counts_px = max(70, 12 + 6 * int(self.rows["n_text"].str.len().max()))  # a character is about 6 pixels wide
         columns = [
             bold.encode(x=x_at(self.size.width + 56), text=text_of("share_text")),
             faint.encode(x=x_at(self.size.width + 146), text=text_of("interval_text")),
-            faint.encode(x=x_at(self.size.width + 216), text=text_of("n_text")),
+            faint.encode(x=x_at(self.size.width + 146 + counts_px), text=text_of("n_text")),
         ]
         layers = alt.LayerChart(layer=[layer.encode(y=row) for layer in [frame, *marks, *columns]])
         header = alt.Header(title=None, labelAngle=0, labelAlign="left", labelPadding=12, labelOrient="left")
