@@ -110,7 +110,7 @@ def failed(attempt: Attempt, folder: Path, error: Exception) -> Iterator[str]:
     if over := [path for path in left(folder) if not re.fullmatch(attempt.may_stay, path)]:
         yield f"it leaves {over}"
     logs = [path for path in folder.rglob("*.jsonl") if b"\n" in path.read_bytes()]
-    if ("by: verifyplan resume" in words) != bool(logs):
+    if (": verifyplan resume" in words) != bool(logs):
         yield f"it says {words} and has the logs {logs}"
     if logs:
         (folder.parent / "filler").write_bytes(b"")
