@@ -90,6 +90,12 @@ def test_a_table_that_leaves_each_finding_alone_is_followed_in_place_of_the_matc
     assert [found.findingId for found in resumed.artifact.findings] == ["F-1", "F-2"]
 
 
+def test_a_run_says_how_many_findings_it_joined_for_the_same_words():
+    words = "joined with a finding of the same words and place (see .merges): 1 finding"
+    assert words in str(run_of({1: APART}, ALIKE, matcher="claim"))
+    assert "joined" not in str(run_of({1: APART}, ALIKE, matcher=None))
+
+
 def test_a_table_in_a_file_is_read_too(tmp_path):
     path = tmp_path / "merges.csv"
     vp.group_findings(LIKE, ROSTER, matcher="likeness").to_csv(path, index=False)

@@ -110,8 +110,11 @@ class CrossRun(ReportedRun):
             self.cost_words,
             *self._notes,
         ]
-        if joined := sum(group.wordings > 1 for group in self.state.groups["findings"].values()):
+        groups = self.state.groups["findings"].values()
+        if joined := sum(group.wordings > 1 for group in groups):
             lines.append(f"joined, though the words differ (see .merges): {counted(joined, 'finding')}")
+        if same := sum(len(group.merged_ids) for group in groups if group.wordings == 1):
+            lines.append(f"joined with a finding of the same words and place (see .merges): {counted(same, 'finding')}")
         return "\n".join(line for line in lines if line)
 
     @property
