@@ -156,6 +156,8 @@ def test_this_machine_needs_no_key():
         (json_reply({"error": {"type": "overloaded_error", "message": "x"}}, 529), "wrong", "status 529"),
         (json_reply({}, 403), "wrong", "refused (403)"),
         (json_reply({}, 404), "missing", "no list of models (404)"),
+        (json_reply({}, 405), "missing", "no list of models (405)"),
+        (json_reply({}, 501), "missing", "no list of models (501)"),
         (json_reply({}), "wrong", "not a list of models"),
         (json_reply([1, 2]), "wrong", "not a list of models"),
         (json_reply({"data": 5}), "wrong", "not a list of models"),

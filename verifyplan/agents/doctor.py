@@ -227,9 +227,9 @@ def _endpoint(address: str, key: Key, model: str | None, timeout: float) -> Chec
     if answer.status in (401, 403):
         refused = f"the key from {key.origin} was refused" if key.reveal() != PLACEHOLDER else "it asks for a key"
         return _wrong(address, f"{refused} ({answer.status})", answer.fix)
-    if answer.status == 404:
+    if answer.status in (404, 405, 501):
         fix = "check that the address ends before /v1; if it does, the endpoint has no such list, which does no harm"
-        message = f"{address} answers, but has no list of models (404)"
+        message = f"{address} answers, but has no list of models ({answer.status})"
         return Check(name="endpoint", state="missing", message=message, fix=fix)
     if answer.status != 200:
         return _wrong(address, f"it answered with status {answer.status}", answer.fix)
