@@ -264,7 +264,7 @@ def at_instants(kind: str, folder: Path, seed: int, runs: int) -> dict[str, Any]
         scenario = Scenario(kind, folder / f"run-{number}", 0.0005)
         watch = Watch(scenario, wrong, f"{kind} run {number}")
         for _ in range(12):
-            if attempt(watch, scenario.run, chance.uniform(0, took / 2)):
+            if attempt(watch, scenario.run, chance.uniform(0, took / 3.5)):
                 break
             kills += 1
         attempt(watch, scenario.run)
