@@ -221,12 +221,8 @@ def _rows_of(
     opened = {call_id: n_opened(of_call) for call_id, of_call in turns.items()}
     calls = []
     for call_id in dict.fromkeys([*requests, *ended]):
-        request, end, of_call, counts = (
-            requests.get(call_id),
-            ended.get(call_id),
-            turns.get(call_id, ()),
-            part.counts(call_id),
-        )
+        request, end, of_call = requests.get(call_id), ended.get(call_id), turns.get(call_id, ())
+        counts = part.counts(call_id)
         usage = _usage(end, of_call, is_later)
         calls.append(
             {
@@ -249,24 +245,28 @@ def _rows_of(
                 "replied_at": times.get((call_id, False)),
             }
         )
-    tools = [
-        {
-            "run_id": log.run_id,
-            "call_id": call_id,
-            "reopening": part.reopening,
-            "step": step,
-            **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True)),
-            "opened": step <= opened.get(call_id, 0),
-        }
-        for call_id, uses in used.items()
-        for step, use in enumerate(uses, start=1)
-    ]
     exchanges = [
         _turn_row(log.run_id, turn, over=call in ended or turn is not of_call[-1]) | {"reopening": part.reopening}
         for call, of_call in turns.items()
         for turn in of_call
     ]
-    return {"calls": calls, "turns": exchanges, "tools": tools}
+    return {"calls": calls, "turns": exchanges, "tools": list(_tool_rows(log.run_id, part.reopening, used, opened))}
+
+
+def _tool_rows(
+    run_id: str, reopening: int, used: Mapping[str, Sequence[ToolUse]], opened: Mapping[str, int]
+) -> Iterator[Row]:
+    """Yield a row for each tool use of each call, in their order."""
+    for call_id, uses in used.items():
+        for step, use in enumerate(uses, start=1):
+            yield {
+                "run_id": run_id,
+                "call_id": call_id,
+                "reopening": reopening,
+                "step": step,
+                **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True)),
+                "opened": step <= opened.get(call_id, 0),
+            }
 
 
 def _place_of(call_id: str) -> Row:
