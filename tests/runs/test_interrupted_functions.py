@@ -88,6 +88,7 @@ def test_a_second_ctrl_c_does_not_wait(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     errors = interrupted(tmp_path, 600, 2, 1, again=True)
     assert errors.count("Waiting for 4 running functions") == 1
+    assert "\nStopped; the answers of 4 running functions are lost. A resumption calls them again.\n" in errors
     assert "\nKeyboardInterrupt\nThe run goes on in Python" in errors
     assert len(asked_again()) == 4
 
@@ -138,5 +139,7 @@ def test_a_notebooks_stop_button_keeps_the_answers_too(tmp_path, monkeypatch, ca
         pressing.join()
         may_end.set()
     assert interrupted == [True]
-    assert "Waiting for 2 running functions" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Waiting for 2 running functions" in said
+    assert ("the answers of 2 running functions are lost" in said) == (presses == 2)
     assert len(asked_again()) == (0 if presses == 1 else 2)

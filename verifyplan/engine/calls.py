@@ -209,7 +209,12 @@ class Caller:
             task.cancel()
         functions = counted(len(running), "running function")
         say(f"Waiting for {functions}; the answers are kept. Interrupt again (Ctrl-C) to stop at once.", shown=True)
-        await asyncio.wait(running)
+        try:
+            await asyncio.wait(running)
+        except asyncio.CancelledError:
+            lost = counted(sum(not task.done() for task in running), "running function")
+            say(f"Stopped; the answers of {lost} are lost. A resumption calls them again.", shown=True)
+            raise
 
     async def _call(self, request: Request) -> Result:
         """Make one call when a slot is free; its turns or its result are on disk when this returns."""
