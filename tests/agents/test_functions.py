@@ -163,6 +163,29 @@ def test_the_log_names_the_functions_and_tells_versions_apart():
     assert len(worker["source_sha256"]) == 64
 
 
+def test_a_resumption_warns_of_a_function_whose_source_was_edited(tmp_path, capsys):
+    def judge(_):
+        return "agree"
+
+    def edited(_):
+        return "disagree"
+
+    backend = vp.agents.from_function(judge)
+    path = vp.crossverify(CLAIMS, ["ann", "bob", "cy"], backend=backend, log_dir=tmp_path).log_path
+    without_end = b"".join(path.read_bytes().splitlines(keepends=True)[:-1])
+
+    def said(functions):
+        path.write_bytes(without_end)
+        assert vp.resume(path, backend=vp.agents.from_function(functions)).has_ended
+        return capsys.readouterr().err
+
+    for same in (judge, dict.fromkeys(("ann", "bob", "cy"), judge), lambda _: "agree"):
+        assert "Warning" not in said(same)
+    assert "source of the function of bob is not the source that the log" in said(
+        {"ann": judge, "bob": edited, "cy": judge}
+    )
+
+
 @pytest.mark.parametrize("wrong", [3, {"ann": "agree"}, None])
 def test_what_is_no_function_is_refused(wrong):
     with pytest.raises(InputError, match="must be a function, got a"):

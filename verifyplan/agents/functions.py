@@ -19,6 +19,7 @@ from verifyplan.errors import AgentError, InputError, Problem, SettingsError
 from verifyplan.protocol.call import Item, Reply, WorkerRequest
 from verifyplan.protocol.role_call import ROLES
 from verifyplan.rules.answers import read_vote
+from verifyplan.rules.going_on import FUNCTIONS
 from verifyplan.text import did_you_mean
 
 Function = Callable[..., Any]
@@ -31,6 +32,8 @@ _VOTE_FIX = (
     "such as {'verdict': 'disagree', 'disagree_basis': 'counter-evidence', 'explanation': 'app.py:12 checks it'}"
 )
 _OTHERS_FIX = {"items_per_call": "give it to the run: crossverify(findings, workers, items_per_call=...)"}
+_EVERY_WORKER, _SOURCE = "worker", "source_sha256"
+"""In a description: the name of a function that plays every worker, and the digest of a function's source."""
 _ROLE_FIX = "return a mapping as the role's answer has it, such as {'challenges': [...]}, or a Reply"
 
 
@@ -97,8 +100,8 @@ class FunctionBackend:
 
     def describe(self) -> dict[str, Any]:
         """Name the functions in the log, each with a digest of its source where that can be read."""
-        functions = self._functions if isinstance(self._functions, dict) else {"worker": self._functions}
-        return {"name": "function", "functions": {name: _identity(one) for name, one in functions.items()}}
+        functions = self._functions if isinstance(self._functions, dict) else {_EVERY_WORKER: self._functions}
+        return {"name": FUNCTIONS, "functions": {name: _identity(one) for name, one in functions.items()}}
 
     def check_worker(self, worker: str) -> str | None:
         """Return None if there is a function for a worker."""
@@ -181,6 +184,35 @@ class FunctionBackend:
         return await result if inspect.isawaitable(result) else result
 
 
+def changed_functions(recorded: Mapping[str, Any], present: Mapping[str, Any]) -> list[str]:
+    """Return whose functions differ between two descriptions of backends, by their source, or by name without one.
+
+    A lambda is not compared: its source is the whole statement around it, which a resumption writes otherwise.
+
+    >>> first, edited = ({"name": "function", "functions": {"ann": {"name": "study.judge", "source_sha256": x}}} for x in "ab")
+    >>> changed_functions(first, edited), changed_functions(first, first)
+    (['ann'], [])
+    """
+    before, now = _functions_of(recorded), _functions_of(present)
+    changed = []
+    for name in before | now:
+        first, second = before.get(name, before.get(_EVERY_WORKER)), now.get(name, now.get(_EVERY_WORKER))
+        if first and second and not first["name"].endswith("<lambda>") and not second["name"].endswith("<lambda>"):
+            key = _SOURCE if _SOURCE in first or _SOURCE in second else "name"
+            if first.get(key) != second.get(key):
+                changed.append(name)
+    return changed
+
+
+def _functions_of(description: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the functions that a description names, also those of the two roles of a debate."""
+    functions: dict[str, dict[str, str]] = {}
+    for backend in (description.get("architect"), description.get("builder"), description):
+        if isinstance(backend, Mapping) and backend.get("name") == FUNCTIONS:
+            functions |= backend["functions"]
+    return functions
+
+
 def _in_thread(function: Function, *arguments: object) -> asyncio.Future[Any]:
     """Call a function in a new thread, whose end neither the event loop nor the process waits for."""
     returned: Future[Any] = Future()
@@ -222,4 +254,4 @@ def _identity(function: Function) -> dict[str, str]:
         source = inspect.getsource(function)
     except (OSError, TypeError):
         return identity
-    return identity | {"source_sha256": hashlib.sha256(source.encode()).hexdigest()}
+    return identity | {_SOURCE: hashlib.sha256(source.encode()).hexdigest()}

@@ -10,6 +10,7 @@ from typing import Any
 
 from verifyplan import agents
 from verifyplan.agents.base import Backend
+from verifyplan.agents.functions import changed_functions
 from verifyplan.errors import InputError, LogError, Problem, SettingsError, without_keys_in_tracebacks
 from verifyplan.progress import say
 from verifyplan.protocol.event import Sink
@@ -39,6 +40,11 @@ from verifyplan.runs.start import at_present, limits_of, resume_hint
 IN_BATCHES = (
     "this run went in message batches: its failed calls are asked one by one here, at the full price; the "
     "`verifyplan batch` that began it asks them in batches with --retry-failed"
+)
+
+FUNCTIONS_DIFFER = (
+    "Warning: the source of the function of {names} is not the source that the log records. Recorded answers are kept; "
+    "only calls without an answer use the new function. If it must answer everything, begin a new run."
 )
 
 
@@ -146,6 +152,8 @@ def resume(
         past.note_terms(changed)
         started = at_present(run.started, past)
         bound = _backend(started, backend, repo, base_url, past)
+        if changed_names := changed_functions(started.backend, bound.describe()):
+            say(FUNCTIONS_DIFFER.format(names=", ".join(changed_names)), shown=True)
         _expect_no_replies_in_batches(path, log, past)
         resumed = resumption(log, found, changed, bound, past.in_flight)
         if isinstance(resumed, RunReopened):
