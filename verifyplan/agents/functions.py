@@ -189,7 +189,8 @@ def changed_functions(recorded: Mapping[str, Any], present: Mapping[str, Any]) -
 
     A lambda is not compared: its source is the whole statement around it, which a resumption writes otherwise.
 
-    >>> first, edited = ({"name": "function", "functions": {"ann": {"name": "study.judge", "source_sha256": x}}} for x in "ab")
+    >>> versions = ({"ann": {"name": "study.judge", "source_sha256": digest}} for digest in "ab")
+    >>> first, edited = ({"name": "function", "functions": functions} for functions in versions)
     >>> changed_functions(first, edited), changed_functions(first, first)
     (['ann'], [])
     """

@@ -16,7 +16,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.role_call import ROLES
 from verifyplan.protocol.settings import Limits
-from verifyplan.runs.call_use import CASES, CHARACTERS_PER_TOKEN, CallUse, CaseName, PlayedRole
+from verifyplan.runs.call_use import CASES, CHARACTERS_PER_TOKEN, CallUse, Case, CaseName, PlayedRole
 from verifyplan.text import counted
 
 _ORDER = (*ROLES, "worker")
@@ -186,7 +186,7 @@ class Estimate:
         return f"<p>{words}</p>{self.table.to_html(index=False)}"
 
     def _notes(self) -> list[str]:
-        notes = [f"{name}: {case.meaning}." for name, case in CASES.items()]
+        notes = [f"{name}: {'; '.join(self._meanings(case))}." for name, case in CASES.items()]
         if note := self._rereading():
             notes.append(note)
         if self.high.ended:
@@ -198,12 +198,18 @@ class Estimate:
         if self.unpriced:
             how = unknown_price(*self.unpriced).problems[0].fix.partition("\n\nor ")[0]
             notes.append(f"No price is known for {', '.join(self.unpriced)}: {how}\n")
+        granted = ", and tool calls that a synthesizer grants" if self.high.iterations else ""
         return [
             *notes,
             f"Estimated at {CHARACTERS_PER_TOKEN} characters a token, which differs by model, by up to a third. "
-            "Retries, repairs of answers, and tool calls that a synthesizer grants are not in it; max_cost ends a run "
+            f"Retries{',' if granted else ' and'} repairs of answers{granted} are not in it; max_cost ends a run "
             "in time. Nothing was sent.",
         ]
+
+    def _meanings(self, case: Case) -> list[str]:
+        """Return the assumptions of a case about the kinds of runs that these are."""
+        by_kind = ((self.high.iterations, case.meaning), (self.high.rounds, case.votes))
+        return [meaning for number, meaning in by_kind if number]
 
     def _rereading(self) -> str:
         """Return which allowance makes most of the tokens in of the high case; blank where first requests do."""
