@@ -342,6 +342,23 @@ def test_the_words_say_the_cases_and_what_they_assume():
     assert "would end runs" not in told
 
 
+def test_the_words_for_cross_runs_speak_of_votes_and_rounds_alone():
+    claim = {"finding_id": "F-1", "summary": "rows are locked", "evidence": "store.py:1"}
+    words = str(estimate([claim], ["ann", "bob"], model=MODEL, log_dir="out/runs"))  # no log is written
+    assert all(f"{name}: {case.votes}." in words for name, case in CASES.items())
+    assert not any(word in words for word in ("iteration", "challenge", "synthesizer", "tool call"))
+
+
+def test_an_unknown_argument_is_refused_with_those_that_exist():
+    claims = [{"finding_id": "F-1", "summary": "rows are locked", "evidence": "store.py:1"}]
+    with pytest.raises(SettingsError) as error:
+        estimate(claims, ["ann", "bob"], model=MODEL, prices={}, max_round=1)
+    assert "prices: is not an argument of estimate or crossverify. Fix: give it to the backend" in str(error.value)
+    assert "max_round: is not an argument of estimate or crossverify (did you mean 'max_rounds'?)" in str(error.value)
+    with pytest.raises(SettingsError, match=r"is not an argument of estimate or verify\. Fix: use some of panel,"):
+        plan_estimate(mode="adversarial")
+
+
 @pytest.mark.parametrize(
     ("limit", "ended"),
     [({"max_tokens": 10}, (1, 1, 1)), ({"max_cost": 0.001}, (0, 1, 1)), ({"max_cost": 99}, (0,) * 3)],

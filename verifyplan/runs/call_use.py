@@ -101,7 +101,7 @@ class Case(NamedTuple):
 CASES: Mapping[CaseName, Case] = {
     "low": Case(
         meaning="nothing is challenged, one iteration or round, no tool calls, answers that say little",
-        votes="one round, only the workers whom no stop spares, short answers",
+        votes="there is one round, only the workers that no stop may spare are asked, answers are short",
         iterations=0.0, challenges=0, exhaustive=False, carried=0.0, asked=0.0,
         tools=0.0, tools_per_message=1, length=0.05, thinking=0.0,
     ),
@@ -109,14 +109,14 @@ CASES: Mapping[CaseName, Case] = {
         meaning="a third of the iterations (two thirds by the policy deliberate), 3 challenges in the first and fewer "
         "later, 45 % of the findings voted on again, half of the workers whom a stop may spare, a fifth of the tool "
         "calls, answers of typical length",
-        votes="45 % of the findings voted on again in the next round, half of the workers whom a stop may spare, answers "
-        "of typical length",
+        votes="45 % of the findings are voted on again in the next round, half of the workers that a stop may spare "
+        "are asked, answers have typical length",
         iterations=1 / 3, challenges=3, exhaustive=False, carried=0.45, asked=0.5,
         tools=1 / 5, tools_per_message=2, length=1.0, thinking=0.5,
     ),
     "high": Case(
         meaning="nothing is settled before the last iteration or round, every tool call is made, answers are long",
-        votes="every worker votes on every finding of others in every round, long answers",
+        votes="every worker votes on every finding of others in every round, answers are long",
         iterations=1.0, challenges=MAX_ACTIVE, exhaustive=True, carried=1.0, asked=1.0,
         tools=1.0, tools_per_message=1, length=2.0, thinking=1.0,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +26,7 @@ from verifyplan.runs.estimated_use import Estimate, total
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource
+from verifyplan.text import did_you_mean
 
 Sources = str | Path | Plan | RowSource | Sequence[str | Path | Plan]
 """A plan, findings, or several files of either; or the name of a set."""
@@ -152,12 +153,30 @@ def _is_several(source: Any) -> bool:
 def _plan_run(
     source: str | Path | Plan, repo: str | Path, settings: Mapping[str, Any], backend: ModelBackend
 ) -> PlanCalls:
-    prepared = inspect.unwrap(verify)(source, repo, backend=backend, log_dir=None, **settings)
+    taken = _checked(settings, verify)
+    prepared = inspect.unwrap(verify)(source, repo, backend=backend, **taken)
     return PlanCalls(prepared.plan, repo, prepared.started.plan.settings, backend.at(repo))
 
 
 def _cross_run(
     findings: RowSource, repo: str | Path, workers: Workers, settings: Mapping[str, Any], backend: ModelBackend
 ) -> CrossCalls:
-    prepared = inspect.unwrap(crossverify)(findings, workers, backend=backend, repo=repo, log_dir=None, **settings)
+    taken = _checked(settings, crossverify)
+    prepared = inspect.unwrap(crossverify)(findings, workers, backend=backend, repo=repo, **taken)
     return CrossCalls(prepared.started.cross, prepared.matcher, backend.at(repo))
+
+
+def _checked(settings: Mapping[str, Any], run: Callable[..., Any]) -> dict[str, Any]:
+    """Return the settings of a run without a log; SettingsError naming what is not an argument of its function."""
+    allowed = [name for name in list(inspect.signature(run).parameters)[2:] if name not in ("backend", "repo")]
+    of_backend = inspect.signature(agents.Anthropic).parameters
+    problems = []
+    for name in (name for name in settings if name not in allowed):
+        fix = f"use some of {', '.join(allowed)}"
+        if name in of_backend:
+            fix = f"give it to the backend: backend=vp.agents.Anthropic.keyless(MODEL, {name}=...), and no model="
+        message = f"is not an argument of estimate or {run.__name__}{did_you_mean(name, allowed)}"
+        problems.append(Problem(name, message, fix))
+    if problems:
+        raise SettingsError(problems)
+    return {**settings, "log_dir": None}
