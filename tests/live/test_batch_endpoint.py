@@ -132,8 +132,8 @@ def test_results_that_are_none_are_asked_for_again(line):
 @pytest.mark.parametrize(
     ("result", "failure"),
     [
-        ({"type": "succeeded", "message": {"content": None}}, "the endpoint's reply is no message"),
-        ({"type": "succeeded", "message": 7}, "the endpoint's reply is no message"),
+        ({"type": "succeeded", "message": {"content": None}}, "the endpoint's reply is not a message"),
+        ({"type": "succeeded", "message": 7}, "the endpoint's reply is not a message"),
         ({"type": "errored"}, "None: None"),
         ({"type": "errored", "error": {"error": {"type": "overloaded_error"}}}, "overloaded_error: None"),
         ({"type": "lost"}, "lost"),

@@ -147,7 +147,7 @@ def _result(line: Any) -> BatchResult:
             message = result["message"]
             if isinstance(message, dict) and isinstance(message.get("content"), list):
                 return BatchResult(name, message)
-            return BatchResult(name, None, "the endpoint's reply is no message", final=True)
+            return BatchResult(name, None, "the endpoint's reply is not a message", final=True)
     except (KeyError, TypeError):
         raise ValueError("a line that is no result") from None
     if kind != "errored":

@@ -59,6 +59,8 @@ def fix_of_refusal(status: int, key: Key, address: str) -> str:
     """Return the fix where an endpoint refuses a request for the settings; blank where they are not the cause."""
     if status == 401 or (status == 403 and key.reveal() == PLACEHOLDER):
         return fix_of_refused_key(key, address)
+    if status == 404 and address.rstrip("/").endswith("/v1"):
+        return f"write base_url={address.rstrip('/')[:-3]!r}: /v1/messages is added to it"
     return FIX_BY_STATUS.get(status, "")
 
 
@@ -218,7 +220,7 @@ class Endpoint:
         try:  # by what reads the log: it must be able to
             return _message(from_json(raw.http_response.content, allow_inf_nan=False))
         except ValueError as error:
-            reason = AgentError(f"the endpoint's reply is no JSON ({error})")
+            reason = AgentError(f"the endpoint's reply is not JSON ({error})")
             return Failure("no JSON", reason, again=True, lost=True)
 
     def _refusal(self, error: anthropic.APIStatusError) -> Failure:
@@ -269,7 +271,7 @@ def _message(value: Any) -> dict[str, Any] | Failure:
         kind = details.get("type")
         reason = f"the endpoint answered with an error: {kind}: {details.get('message')}"
         return Failure(str(kind), AgentError(reason), again=kind in RETRIED_ERRORS)
-    return Failure("no message", AgentError("the endpoint's reply is no message"), again=False, lost=True)
+    return Failure("no message", AgentError("the endpoint's reply is not a message"), again=False, lost=True)
 
 
 class ModelList(NamedTuple):

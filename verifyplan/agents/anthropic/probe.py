@@ -99,7 +99,7 @@ class _Probe:
         body = {"model": self.model, "max_tokens": max_tokens, "messages": [{"role": "user", "content": said}], **more}
         answered = await _answered(self.sdk.messages.with_raw_response.create(**body))
         if answered.message is not None and not isinstance(answered.message.get("content"), list):
-            answered = Answered(None, answered.status, "the reply is no message")
+            answered = Answered(None, answered.status, "the reply is not a message")
         if answered.message is None:
             self.context = self.context or context_limit(answered.reason)
             self.notes.append(answered.note)
@@ -260,7 +260,7 @@ async def _answered(request: Any) -> Answered:
         cause = error.__cause__ or error
         return Answered(None, 0, f"no connection ({type(cause).__name__})", fix=fix_of_lost_connection(cause))
     except ValueError:
-        return Answered(None, reason="the reply is no JSON")
+        return Answered(None, reason="the reply is not JSON")
 
 
 def _is_same(first: Answered, second: Answered) -> bool | None:
