@@ -73,6 +73,11 @@ def scored(
         ("/elsewhere/bad.md:5", False),
         ("other.md:5", False),
         ("src/store.py is not there", False),
+        ("bad.md line 5", True),
+        ("`src/shop.py`, lines 36 to 38", True),
+        ("line 43 of src/shop.py", True),
+        ("src/shop.py line 44", False),
+        ("line 5 says so", False),
     ],
 )
 def test_a_challenge_must_cite_a_line_near_the_defect(evidence, found):

@@ -25,6 +25,9 @@ OWN_WORDS = ("claim", "concern", "failure_scenario", "alternative")
 ALL_WORDS = (*OWN_WORDS, "evidence")
 """Those, and what it quotes: every word of a line that it cites is among them."""
 
+_FILE = r"(?<![\w./\\-])([\w./\\-]*[\w-]\.[A-Za-z]\w*)"
+_LINES = r"(?:[Ll]ines? |L)(\d{1,9})(?:(?:-| to )(\d{1,9}))?"
+_IN_WORDS = re.compile(rf"{_FILE}`?,? \(?{_LINES}|\b{_LINES} (?:of|in) `?{_FILE}")
 _LABELLED_PLACE = re.compile(r"(.+):(\d+)(?:-(\d+))?")
 
 
@@ -65,12 +68,28 @@ def _pattern(needle: str) -> str:
 
 def _citing(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs of a label and a challenge that cites a line within 3 of a place that the label names."""
-    cited = _place_rows(pairs["evidence"].fillna("").map(places))
+    cited = _place_rows(pairs["evidence"].fillna("").map(cited_places))
     labelled = _place_rows(pairs["places"].map(lambda texts: [_labelled_place(text) for text in texts]))
     both = cited.add_suffix("_cited").join(labelled, how="inner").join(pairs["plan_path"])
     both = both[(both["first_cited"] - NEAR_LINES <= both["last"]) & (both["first"] <= both["last_cited"] + NEAR_LINES)]
     files = both[["path_cited", "path", "plan_path"]].itertuples(name=None)
     return pairs[pairs.index.isin([row for row, *paths in files if _same_file(*paths)])]
+
+
+def cited_places(text: str) -> list[Place]:
+    """Return the places that evidence cites, also those in words: `store.py line 12`, `lines 12-14 of store.py`.
+
+    Only what scores agents reads words; the rules and the workers read `store.py:12` alone, as recorded runs did.
+
+    >>> [place.path for place in cited_places("a.py:3, then b/s.py, lines 12 to 14; line 7 of `c.md`; not line 9")]
+    ['a.py', 'b/s.py', 'c.md']
+    """
+    found = places(text)
+    for match in _IN_WORDS.finditer(text):
+        path, first, last = match.group(1, 2, 3) if match[1] else match.group(6, 4, 5)
+        low, high = sorted((int(first), int(last or first)))
+        found.append(Place(path, low, high))
+    return found
 
 
 def _place_rows(column: pd.Series[Any]) -> pd.DataFrame:

@@ -36,7 +36,10 @@ _PATTERNS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = tuple(
         ("connection", r"connection failed|\w*Connect\w*Error"),
         ("answer refused", r"refused to answer"),
         ("answer cut off", r"cut off|broke off before its end|paused its turn|to its last turn"),
-        ("unreadable answer", r"AnswerError|is (?:no|not) JSON|is (?:no|not a) message|is damaged|outside its schema|not in its form"),
+        (
+            "unreadable answer",
+            r"AnswerError|is (?:no|not) JSON|is (?:no|not a) message|is damaged|outside its schema|not in its form",
+        ),
     )
 )
 """The first pattern that is found in a reason names its kind; they fit the words of agents/anthropic."""

@@ -231,7 +231,8 @@ class Anthropic:
     def keyless(cls, model: str | None = None, **settings: Any) -> Self:
         """Return a backend with these settings for which no key is looked up: for estimates and previews.
 
-        These send nothing. A run on it asks endpoints that take no key; for Anthropic's own host it is refused.
+        Estimates and previews send nothing. A run with this backend does send its requests: an endpoint that takes no
+        key answers them; for Anthropic's own host the run is refused before anything is sent.
         """
         key = Key(PLACEHOLDER, "nowhere: nothing is sent")
         expect_mappings(models=settings.get("models"), workers=settings.get("workers"))
