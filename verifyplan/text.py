@@ -71,6 +71,16 @@ def filled_words(filled: int, counter: int, disagreements: int) -> str:
     )
 
 
+def joined(words: Iterable[str]) -> str:
+    """Return words with commas, the last with "and".
+
+    >>> joined(["a", "b", "c"]), joined(["a"])
+    ('a, b and c', 'a')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 MAX_SHOWN_CHARACTERS = 60
 """How much of a name is shown in a list."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -144,14 +145,14 @@ def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
     votes.loc[votes["verdict"] == "disagree", "disagree_basis"] = None
     votes.loc[0, "verdict"] = "verification-error"
     notes = " ".join(vp.compare(from_frame(votes), max_rounds=2).notes)
-    assert (
-        "Under adversarial, 4 of 4 disagreements had no basis; 0 read as counter-evidence, 4 as burden-not-met."
-        in notes
-    )
     assert "1 of 24 recorded votes is lost (verification-error): the call failed" in notes
     assert "of both modes" not in notes
-    assert notes.startswith("Under adversarial, 4 of 4 disagreements had no basis")
-    assert "Adversarial rules decide by the basis of a disagreement: they mean little for votes without one." in notes
+    assert notes.startswith(
+        "Under adversarial, none of 4 disagreements has a basis, and each is read as burden-not-met (not proven): "
+        "adversarial rules then differ from collaborative ones only where "
+    )
+    counter = vp.compare(from_frame(votes), missing_basis="counter-evidence").notes[0]
+    assert counter.endswith("each is read as counter-evidence: one is enough to keep a finding from consensus.")
 
 
 def test_resamples_and_seed_are_checked():
@@ -168,7 +169,7 @@ def test_notes_tell_of_pooled_modes_repeated_findings_and_small_samples():
     assert "The runs are of both modes and are judged together." in notes
     assert "720 findings repeat the id and claim of a finding in another run; each is counted, and the" in notes
     few = " ".join(vp.compare(from_frame(many(2)), resamples=20).notes)
-    assert "Fewer than 20 findings are behind full-consensus, partial-consensus" in few
+    assert few.startswith("Fewer than 20 findings are behind every figure: the intervals say little. ")
 
 
 def test_an_empty_second_set_is_not_taken_for_none():
@@ -386,7 +387,7 @@ def test_sets_whose_votes_are_counted_by_different_rules_say_so_unless_their_nam
     assert rules_notes({"x": one, "y": other}) == [
         "The votes are counted by different rules: x by the collaborative rules; y by the adversarial rules. This "
         "alone may explain a part of the difference. To count all by the same rules, give "
-        "modes=['adversarial', 'adversarial']."
+        "modes=['collaborative', 'collaborative']."
     ]
     assert rules_notes({"x": one, "y": other}, modes=["adversarial"] * 2) == []
     assert rules_notes(one, other) == rules_notes(one) == []  # the conditions are named by their modes
@@ -637,20 +638,20 @@ def test_the_conclusion_is_that_of_the_test_by_clusters():
     assert test["p_holm"] < 0.05
     (line,) = conclusions(own)
     expected = f"p = {test['p_value']:.4f} ({test['p_holm']:.4f} adjusted for the number of tests)"
-    assert line == f"held: 100.0 % against 50.0 %, {expected}: a difference is shown"
+    assert line.startswith("held: 100.0 % against 50.0 % (n = 96), difference -50.0 points [-")
+    assert line.endswith(f"], {expected}: a difference is shown")
     (few,) = conclusions(vp.compare(from_frame(one_claim_each(3)), resamples=5))
     assert few.endswith(", no test (3 runs; 6 are needed): whether they differ is not known")
     (same,) = conclusions(vp.compare(from_frame(one_claim_each(9)), modes=["adversarial"] * 2, resamples=5))
-    assert same.endswith("%, each run has the same number under both: no difference is shown")
+    assert same.endswith("], each run has the same number under both: no difference is shown")
 
 
 def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
     sets = {name: judged_by(name, 1, refuted) for refuted, name in enumerate(("gpt", "claude", "gemini"))}
     claude, gemini = conclusions(vp.compare(sets, resamples=5))
-    assert claude == (
-        "right: gpt 100.0 % against claude 75.0 %, no test (4 claims; 6 are needed): whether they differ is not known"
-    )
-    assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 %, ")
+    assert claude.startswith("right: gpt 100.0 % against claude 75.0 % (n = 4; held and true, or not held and false), ")
+    assert claude.endswith("], no test (4 claims; 6 are needed): whether they differ is not known")
+    assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 % (n = 4; ")
     (line,) = conclusions(vp.compare("llmbar/plain"))
     assert "adjusted for the number of tests, of one run: others may differ): a difference is shown" in line
 
@@ -672,6 +673,11 @@ def test_an_interval_without_0_and_an_adjusted_p_lead_to_one_conclusion():
         "no difference is shown"
     )
     (line,) = conclusions(both)
+    difference = re.search(r"difference .*? points \[.*?\]", both.in_words("right"))
+    assert difference is not None
+    assert difference.group() in line
+    (tests,) = [note for note in both.notes if note.startswith("Of 3 tests")]
+    assert "(p_holm): classes (p = 0.0312, adjusted 0.0938), held (" in tests
     for words in (line, both.in_words("right"), both.in_words("held")):
         assert words.endswith(only)
     assert "the interval excludes 0" not in both.in_words("recall")
@@ -682,6 +688,32 @@ def test_an_interval_without_0_and_an_adjusted_p_lead_to_one_conclusion():
 def test_the_head_line_says_which_condition_is_subtracted_from_which():
     sets = {name: with_wrong(wrong, "a") for wrong, name in enumerate(("long", "short", "none"))}
     head, *_ = str(vp.compare({name: sets[name] for name in ("long", "short")}, resamples=5)).splitlines()
-    assert head == "long against short: 40 findings of 1 run (difference = short - long)"
+    assert head == "long against short: 40 findings of 1 run each (difference = short - long)"
     head, *_ = str(vp.compare(sets, resamples=5)).splitlines()
-    assert head.endswith(" of 1 run (each difference = the condition named before it - long)")
+    assert head.endswith(" of 1 run each (each difference = the condition named before it - long)")
+
+
+def test_notes_that_differ_in_their_numbers_are_one_and_those_that_change_the_reading_come_first():
+    rows = [(f"F-{item}", who) for item in range(30) for who in "abc"]
+    votes = pd.DataFrame(rows, columns=["item", "who"]).assign(says="agree")
+    sets = {}
+    for name, lost in (("x", [0, 3]), ("y", [0, 3, 6])):  # one vote of a finding each
+        table = votes.assign(says=votes["says"].mask(votes.index.isin(lost), "verification-error"))
+        sets[name] = vp.from_votes(table, item="item", worker="who", verdict="says")
+    notes = vp.compare(sets, resamples=5).notes
+    assert notes[0].startswith("No finding changes class between x and y.")
+    assert notes[1].startswith("There is only one run")
+    assert (
+        "Under x and y, the classes of 2 (x) and 3 (y) findings rest on fewer votes than were asked for: 2 (x) and "
+        "3 (y) votes in the deciding rounds were lost." in notes
+    )
+    assert notes[-1].startswith("The tables of x and y name no mode, so they are read as collaborative. If their")
+
+
+def test_sets_of_different_numbers_of_runs_name_both():
+    votes = many(1)
+    own_runs = vp.from_votes(votes.assign(run=votes["finding_id"]), item="finding_id", worker="worker", run="run",
+                             verdict="verdict")  # fmt: skip
+    one_run = vp.from_votes(votes, item="finding_id", worker="worker", verdict="verdict")
+    head = str(vp.compare({"one": one_run, "own": own_runs}, resamples=5)).splitlines()[0]
+    assert head == "one against own: 4 findings of 1 and 4 runs (difference = own - one)"

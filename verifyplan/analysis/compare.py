@@ -12,11 +12,13 @@ from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import bounds_table, notes_on_bounds
 from verifyplan.analysis.comparison_notes import (
+    notes_on_differences,
     notes_on_failed_calls,
     notes_on_findings,
     notes_on_intervals,
     notes_on_missing_bases,
     notes_on_runs,
+    notes_on_unnamed_modes,
 )
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
 from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
@@ -119,7 +121,7 @@ def compare_conditions(
 def _comparison_of(
     conditions: Sequence[Condition], findings: pd.DataFrame, left_out: Sequence[str], resamples: int, seed: int
 ) -> Comparison:
-    """Return the comparison over paired findings, and what is known of the runs."""
+    """Return the comparison over paired findings, with notes, of which those that most change its reading are first."""
     names = tuple(condition.name for condition in conditions)
     figures = figures_of(findings, names, resamples, seed)
     failed = list(notes_on_failed_calls(conditions))
@@ -127,14 +129,17 @@ def _comparison_of(
         if table is not None:
             table.attrs["failed_calls"] = "; ".join(failed)
     notes = [
-        *notes_on_missing_bases(findings, names),
+        *([] if len(findings) else ["There are no findings: nothing was compared."]),
         *(f"{note}." for note in failed),
         *left_out,
-        *notes_on_findings(findings, conditions),
-        *notes_on_bounds(figures.bounds),
-        *notes_on_runs(conditions),
+        *notes_on_differences(conditions),
+        *notes_on_missing_bases(findings, names),
         *notes_on_intervals(figures.summary, figures.clusters),
         *notes_on_tests(figures.tests),
+        *notes_on_bounds(figures.bounds),
+        *notes_on_runs(conditions),
+        *notes_on_findings(findings, conditions),
+        *notes_on_unnamed_modes(conditions),
     ]
     return Comparison(
         conditions=names,

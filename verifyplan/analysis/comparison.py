@@ -13,11 +13,11 @@ import pandas as pd
 from verifyplan.analysis.comparison_bounds import bounds_lines, no_bounds
 from verifyplan.analysis.conclusion import conclusion_lines, only_the_interval
 from verifyplan.analysis.metrics import difference_column, transition_counts
-from verifyplan.analysis.result_words import paragraph, share_words
+from verifyplan.analysis.result_words import difference_words, paragraph, share_words
 from verifyplan.errors import Problem, SettingsError, expect, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
-from verifyplan.text import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean, joined
 
 MAX_SHOWN_CHANGES = 12
 """A notebook shows the findings that changed, up to this number."""
@@ -162,7 +162,7 @@ class Comparison:
             shares, changes = {name: _share(row, column) for name, column in column_of.items()}, {}
         else:
             shares = {name: _share(row, name) for name in self.conditions}
-            changes = {name: _difference(row, column) for name, column in column_of.items()}
+            changes = {name: difference_words(*_with_ends(row, column)) for name, column in column_of.items()}
             for name in others:
                 only = only_the_interval(self.tests, self.summary, self.conditions, metric, name)
                 changes[name] += f": {only}" if only else ""
@@ -177,10 +177,9 @@ class Comparison:
         """Return what differs, whether a difference is shown by the tests, and the notes: about a dozen lines."""
         made = " (synthetic)" if self.synthetic else ""
         truths = [] if self.truth is None else list(self.truth["metric"].drop_duplicates())
-        size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
         lines = [
             *([f"The same votes, counted by {len(self.conditions)} rules; {OTHER_SETS}."] if self.same_votes else []),
-            f"{' against '.join(self.conditions)}: {size} ({self._subtracted})",
+            f"{' against '.join(self.conditions)}: {size_words(self, made)} ({self._subtracted})",
             f"findings whose class differs: {self.in_words('changed')}",
             *(f"{name}: {self._class_counts(name)}" for name in self.conditions),
             *(f"{metric}: {self.in_words(metric)}" for metric in truths),
@@ -224,10 +223,20 @@ def expect_comparison(value: object) -> None:
 
 def _share(row: pd.Series[Any], column: str) -> str:
     """Return a share as a percentage with its interval; a dash where it is not defined."""
-    return share_words(row[column], row[f"{column}_low"], row[f"{column}_high"])
+    return share_words(*_with_ends(row, column))
 
 
-def _difference(row: pd.Series[Any], column: str) -> str:
-    """Return the paired difference of a metric from the baseline, in points; nothing where it is not defined."""
-    value, low, high = (100 * row[f"{column}{end}"] for end in ("", "_low", "_high"))
-    return "" if pd.isna(value) else f", difference {value:+.1f} points [{low:+.1f}, {high:+.1f}]"
+def _with_ends(row: pd.Series[Any], column: str) -> tuple[float, float, float]:
+    return row[column], row[f"{column}_low"], row[f"{column}_high"]
+
+
+def size_words(comparison: Comparison, made: str = "") -> str:
+    """Return how many findings of how many runs are compared; of several sets, the runs of each."""
+    findings = counted(comparison.n_findings, "finding") + made
+    if comparison.same_votes:
+        return f"{findings} of {counted(comparison.n_runs, 'run')}"
+    own = (comparison.findings.get(f"run_id_{name}", comparison.findings["run_id"]) for name in comparison.conditions)
+    n_runs = [runs.nunique() for runs in own]
+    if len(set(n_runs)) == 1:
+        return f"{findings} of {counted(n_runs[0], 'run')} each"
+    return f"{findings} of {joined(f'{n:,}' for n in n_runs)} runs"

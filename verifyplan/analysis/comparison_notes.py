@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -19,10 +20,10 @@ from verifyplan.analysis.treatments.idle_fields import idle_words
 from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
-from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
+from verifyplan.protocol.vote import CLASSIFICATIONS, HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.classification import RULES, Rule
-from verifyplan.text import counted, filled_words, is_or_are, listed, visible
+from verifyplan.text import counted, filled_words, is_or_are, joined, listed, visible
 
 MIN_FINDINGS = 20
 """A metric of fewer findings than this has an interval that says little."""
@@ -36,17 +37,15 @@ MIN_SURE_RUNS = 12
 MIN_EVENTS = 10
 """Of a share with fewer events than this the interval is only roughly one of 95 %."""
 
+_NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w-])")
+"""A number in a note that is not a part of a name."""
+
 RARE = 0.05
 """Where claims repeat over runs, a share below this rests on few of the claims."""
 
 
 def notes_on_findings(findings: pd.DataFrame, conditions: Sequence[Condition]) -> Iterator[str]:
-    """Yield notes on the table of a comparison: nothing in it, censored findings, filled bases, losses (rule B7).
-
-    What is the same under several conditions is one note.
-    """
-    if findings.empty:
-        yield "There are no findings: nothing was compared."
+    """Yield notes on how classes came about: censored findings, filled bases, losses, votes that no class reads."""
     later = {condition.name: list(_notes_on_later_votes(findings, condition)) for condition in conditions}
     yield from notes_on_classes(findings, [condition.name for condition in conditions], later)
     yield from _notes_on_no_finders(findings, conditions)
@@ -59,10 +58,7 @@ def notes_on_missing_bases(findings: pd.DataFrame, names: Sequence[str]) -> Iter
         if words := _no_basis_words(findings, f"_{name}"):
             under[words].append(name)
     for words, of in under.items():
-        yield (
-            f"Under {' and '.join(of)}, {words}. Adversarial rules decide by the basis of a disagreement: they mean "
-            "little for votes without one."
-        )
+        yield f"Under {' and '.join(of)}, {words}."
 
 
 def _no_basis_words(findings: pd.DataFrame, of: str = "") -> str:
@@ -70,22 +66,47 @@ def _no_basis_words(findings: pd.DataFrame, of: str = "") -> str:
     filled, counter, all_of = (
         int(findings[f"{column}{of}"].sum()) for column in ("filled_bases", "filled_counter", "disagreements")
     )
-    return filled_words(filled, counter, all_of) if 0 < filled == all_of and counter in (0, filled) else ""
+    if not 0 < filled == all_of or counter not in (0, filled):
+        return ""
+    none = f"none of {counted(all_of, 'disagreement')} has a basis, and each is read as"
+    if counter:
+        return f"{none} counter-evidence: one is enough to keep a finding from consensus"
+    return (
+        f"{none} burden-not-met (not proven): adversarial rules then differ from collaborative ones only where neither "
+        "side has a majority, or where somebody supplements and nobody disagrees"
+    )
 
 
 def notes_on_classes(
     findings: pd.DataFrame, names: Sequence[str], more: Mapping[str, Sequence[str]] | None = None
 ) -> Iterator[str]:
-    """Yield notes on the classes under each condition, with `more` notes behind; what is the same is one note."""
-    under: dict[str, list[str]] = defaultdict(list)
+    """Yield notes on the classes under each condition, with `more` notes behind.
+
+    What is the same under several conditions, or differs only in its numbers, is one note.
+    """
+    under: dict[str, dict[str, str]] = defaultdict(dict)
     for name in names:
         classes = findings[[f"{column}_{name}" for column in OF_CONDITION]].set_axis(list(OF_CONDITION), axis=1)
         classes = classes.assign(finding_id=findings["finding_id"])
         for note in (*_notes_on_classes(classes), *(more or {}).get(name, ())):
-            under[note].append(name)
-    for note, of in under.items():
+            under[_NUMBER.sub("#", note)][name] = note
+    for of in under.values():
         all_of_many = len(of) == len(names) > 2
-        yield f"Under {'every condition' if all_of_many else ' and '.join(of)}, {note}"
+        yield f"Under {'every condition' if all_of_many else ' and '.join(of)}, {_with_numbers_of_all(of)}"
+
+
+def _with_numbers_of_all(notes: Mapping[str, str]) -> str:
+    """Return notes that differ only in their numbers as one.
+
+    >>> _with_numbers_of_all({"a": "9 of 40 votes of F-1 were lost.", "b": "7 of 40 votes of F-1 were lost."})
+    '9 (a) and 7 (b) of 40 votes of F-1 were lost.'
+    """
+    numbers = zip(*(_NUMBER.findall(note) for note in notes.values()), strict=True)
+    words = iter(
+        each[0] if len(set(each)) == 1 else joined(f"{n} ({name})" for n, name in zip(each, notes, strict=True))
+        for each in numbers
+    )
+    return _NUMBER.sub(lambda _: next(words), next(iter(notes.values())))
 
 
 def _notes_on_later_votes(findings: pd.DataFrame, condition: Condition) -> Iterator[str]:
@@ -184,8 +205,19 @@ def notes_on_failed_calls(conditions: Sequence[Condition]) -> Iterator[str]:
             yield f"{condition.name}: {failed}" if len(by_set) > 1 else failed
 
 
+def notes_on_differences(conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield what else differs between the sets than their names say, or why rules cannot give other classes."""
+    by_set = {id(condition.replayed): condition for condition in conditions}
+    if len(by_set) == 1:
+        yield from _notes_on_idle_fields(conditions)
+        return
+    yield from _notes_on_rules(conditions)
+    yield from _notes_on_circumstances(conditions)
+    yield from (f"{note}." for note in notes_between_sets([each.frames for each in by_set.values()]))
+
+
 def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
-    """Yield notes on the runs: failed calls, thin votes, mixed or unknown modes, and what else differs between sets."""
+    """Yield notes on the votes of each set: lost ones, thin ones, copies, pooled modes, other recorded classes."""
     by_set = {id(condition.replayed): condition for condition in conditions}
     votes = pd.concat([condition.frames.votes["verdict"] for condition in by_set.values()])
     if errors := int((votes == "verification-error").sum()):
@@ -199,17 +231,15 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         yield from _notes_on_set(condition.replayed, where)
         if condition.frames.findings["classification"].notna().any():
             yield from _notes_on_recorded_classes(condition.replayed.replay(VotingRules()), where)
-    yield from (f"{note}." for note in notes_between_sets([each.frames for each in by_set.values()]))
-    of_run = [condition for condition in conditions if condition.rules.mode is None]
-    for condition in {id(condition.replayed): condition for condition in of_run}.values():
-        where = f" of {condition.name}" if len(by_set) > 1 else ""
-        if unnamed := note_unnamed_mode(condition.frames.runs, where):
-            yield unnamed
-    if len(by_set) == 1:
-        yield from _notes_on_idle_fields(conditions)
-    if len(by_set) > 1:
-        yield from _notes_on_rules(conditions)
-        yield from _notes_on_circumstances(conditions)
+
+
+def notes_on_unnamed_modes(conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield one note where tables that name no mode are judged by the rules of their mode."""
+    several = len({id(condition.replayed) for condition in conditions}) > 1
+    of_run = {id(each.replayed): each for each in conditions if each.rules.mode is None}.values()
+    unnamed = {each.name: each.frames.runs for each in of_run if note_unnamed_mode(each.frames.runs)}
+    if unnamed:
+        yield from filter(None, [note_unnamed_mode(pd.concat(unnamed.values()), list(unnamed) if several else [])])
 
 
 def _note_on_added(runs: RunSet, where: str) -> str | None:
@@ -245,7 +275,7 @@ def _notes_on_rules(conditions: Sequence[Condition]) -> Iterator[str]:
         judged = "; ".join(f"{name} by {by}" for name, by in rules.items())
         yield (
             f"The votes are counted by different rules: {judged}. This alone may explain a part of the difference. "
-            f"To count all by the same rules, give modes={['adversarial'] * len(conditions)}."
+            f"To count all by the same rules, give modes={['collaborative'] * len(conditions)}."
         )
 
 
@@ -320,6 +350,20 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
 
     `clusters` are those of each condition, the baseline first.
     """
+    names = list(clusters)
+    changed = summary.set_index("metric").loc["changed"]
+    for name in names[1:]:
+        if changed[difference_column(names, name)] == 0:
+            yield (
+                f"No finding changes class between {names[0]} and {name}. The intervals say how large a difference may "
+                "still be."
+            )
+    summary = summary[~summary["metric"].isin(CLASSIFICATIONS)]
+    sizes = summary[[f"{name}_n" for name in clusters]].min(axis=1)
+    short = summary.loc[(sizes > 0) & (sizes < MIN_FINDINGS), "metric"]
+    if len(short):
+        which, their = ("every figure", "the") if len(short) == (sizes > 0).sum() else (", ".join(short), "their")
+        yield f"Fewer than {MIN_FINDINGS} findings are behind {which}: {their} intervals say little."
     n_runs = {name: of_condition.n_runs for name, of_condition in clusters.items()}
     alone = [name for name, n in n_runs.items() if n == 1]
     few = sorted({n for n in n_runs.values() if 1 < n < MIN_TRUSTED_RUNS})
@@ -342,10 +386,6 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
             f"With {' and '.join(map(str, some))} runs, the intervals contain the true value in 92 to 98 % of "
             f"simulations; from {MIN_SURE_RUNS} runs on, in about 95 %."
         )
-    sizes = summary[[f"{name}_n" for name in clusters]].min(axis=1)
-    short = summary.loc[(sizes > 0) & (sizes < MIN_FINDINGS), "metric"]
-    if len(short):
-        yield f"Fewer than {MIN_FINDINGS} findings are behind {', '.join(short)}: their intervals say little."
     repeated = any(of_condition.repeated for of_condition in clusters.values())
     rows = summary[sizes >= MIN_FINDINGS].to_dict("records")
     rare = [str(row["metric"]) for row in rows if _is_rare(row, clusters, repeated)]
@@ -355,14 +395,6 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
             "kind (such as false ones that are held), or on few claims with such findings. Intervals of such shares "
             "contain the true value in 92 to 100 % of cases, not in 95 %."
         )
-    names = list(clusters)
-    changed = summary.set_index("metric").loc["changed"]
-    for name in names[1:]:
-        if changed[difference_column(names, name)] == 0:
-            yield (
-                f"No finding changes class between {names[0]} and {name}. The intervals say how large a difference may "
-                "still be."
-            )
 
 
 def _is_rare(row: Mapping[Hashable, Any], names: Iterable[str], repeated: bool) -> bool:

@@ -9,10 +9,12 @@ import pandas as pd
 
 from verifyplan.analysis.clustered_tests import MIN_CLUSTERS
 from verifyplan.analysis.metrics import difference_column
+from verifyplan.analysis.result_words import difference_words
 from verifyplan.protocol.vote import HELD
 
 LEVEL = 0.05
 """A difference is shown where p, adjusted for the number of tests by clusters (Holm), is below this."""
+_MEANS = {"right": "; held and true, or not held and false", "held": ""}
 NOT_SHOWN = "no difference is shown"
 
 
@@ -33,7 +35,10 @@ def conclusion_lines(
         shares = {name: f"{100 * _share(known, name, of):.1f} %" for name in pair}
         both = " against ".join(shares.values() if len(names) == 2 else map(" ".join, shares.items()))
         only = only_the_interval(tests, summary, names, of, row["condition"])
-        yield f"{of}: {both}, {_verdict(row, one_run, only)}"
+        found = summary[summary["metric"].eq(of)].iloc[0]
+        column = difference_column(names, row["condition"])
+        difference = difference_words(*found[[column, f"{column}_low", f"{column}_high"]])
+        yield f"{of}: {both} (n = {len(known):,}{_MEANS[of]}){difference}, {_verdict(row, one_run, only)}"
 
 
 def only_the_interval(
@@ -52,9 +57,9 @@ def only_the_interval(
         return ""
     p, adjusted = row[["p_value", "p_holm"]].iloc[0]
     n_tests = int(tests["p_holm"].notna().sum())
-    by = f"by the test (p {_p(p, '= ')})"
+    by = f"by the test (p {p_words(p, '= ')})"
     if p < LEVEL:
-        by = f"after adjusting for the {n_tests} tests made here (p {_p(adjusted, '= ')})"
+        by = f"after adjusting for the {n_tests} tests made here (p {p_words(adjusted, '= ')})"
     return f"the interval excludes 0, but {by} {NOT_SHOWN}"
 
 
@@ -76,8 +81,15 @@ def _verdict(row: dict[Any, Any], one_run: bool, only: str) -> str:
         return f"no test ({row['clusters']} {what}; {MIN_CLUSTERS} are needed): whether they differ is not known"
     shown = "a difference is shown" if row["p_holm"] < LEVEL else only or NOT_SHOWN
     alone = ", of one run: others may differ" if one_run and row["assumes"] == "independent claims" else ""
-    return f"p {_p(row['p_value'], '= ')} ({_p(row['p_holm'])} adjusted for the number of tests{alone}): {shown}"
+    return (
+        f"p {p_words(row['p_value'], '= ')} ({p_words(row['p_holm'])} adjusted for the number of tests{alone}): {shown}"
+    )
 
 
-def _p(p: float, equals: str = "") -> str:
+def p_words(p: float, equals: str = "") -> str:
+    """Return a p-value, never zero.
+
+    >>> p_words(0.04, "= "), p_words(0.00004, "= ")
+    ('= 0.0400', '< 0.0001')
+    """
     return "< 0.0001" if p < 0.0001 else f"{equals}{p:.4f}"

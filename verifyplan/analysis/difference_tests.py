@@ -11,8 +11,9 @@ from scipy.special import bdtr, chdtrc
 from verifyplan.analysis.cluster_intervals import Array
 from verifyplan.analysis.clustered_tests import DRAWS, MIN_CLUSTERS, clustered_test
 from verifyplan.analysis.clusters import Clusters
+from verifyplan.analysis.conclusion import p_words
 from verifyplan.analysis.metrics import IS_HELD
-from verifyplan.text import counted, is_or_are
+from verifyplan.text import counted, is_or_are, joined
 
 EXACT_BELOW = 25
 """With fewer discordant findings McNemar's test is exact (binomial)."""
@@ -98,9 +99,14 @@ def notes_on_tests(tests: pd.DataFrame) -> Iterator[str]:
     m = int(clustered["p_holm"].notna().sum())
     smallest = clustered.loc[clustered["p_value"].lt(0.05) & clustered["p_holm"].ge(0.05)]
     if len(smallest):
+        name_of = "{of} of {condition}" if tests["condition"].nunique() > 1 else "{of}"
+        those = joined(
+            f"{name_of.format_map(row)} (p {p_words(row['p_value'], '= ')}, adjusted {p_words(row['p_holm'])})"
+            for row in smallest.to_dict("records")
+        )
         yield (
             f"Of {counted(m, 'test')}, {counted(len(smallest), 'p-value')} {is_or_are(len(smallest))} below 5 % only "
-            "until the adjustment for the number of tests (p_holm)."
+            f"until the adjustment for the number of tests (p_holm): {those}."
         )
 
 

@@ -24,6 +24,17 @@ def share_words(value: float, low: float, high: float, n: int | None = None) -> 
     return "-" if math.isnan(value) else f"{100 * value:.1f} % [{100 * low:.1f}, {100 * high:.1f}]{counted}"
 
 
+def difference_words(value: float, low: float, high: float) -> str:
+    """Return a difference of shares in points with its interval, after a comma; blank where it is not defined.
+
+    >>> difference_words(0.1, -0.025, 0.225)
+    ', difference +10.0 points [-2.5, +22.5]'
+    """
+    if math.isnan(value):
+        return ""
+    return f", difference {100 * value:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
 def paragraph(words: str) -> str:
     """Return words as a paragraph of HTML, line by line; a number and its percent sign stay on one line.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
 from verifyplan.rules.failed_calls import FAILURE_KINDS, FailureKind
-from verifyplan.text import counted
+from verifyplan.text import counted, joined
 
 MAX_NAMED_PLACES = 3
 """Cited places that were not opened and that a note names."""
@@ -113,8 +113,10 @@ def note_added(runs: pd.DataFrame, where: str = "") -> str | None:
     return f"{of} to {counted(int(added.gt(0).sum()), 'run')}{where}."
 
 
-def note_unnamed_mode(runs: pd.DataFrame, where: str = "") -> str | None:
+def note_unnamed_mode(runs: pd.DataFrame, of: Sequence[str] = ()) -> str | None:
     """Say that votes of a table that names no mode are read as collaborative; None where every run has its mode.
+
+    `of` names the sets, where there are several.
 
     >>> note_unnamed_mode(pd.DataFrame({"run_id": ["votes"], "kind": ["votes"], "mode": [None]}))
     'The table names no mode, so it is read as collaborative. If its workers were asked adversarially, name the mode.'
@@ -123,5 +125,9 @@ def note_unnamed_mode(runs: pd.DataFrame, where: str = "") -> str | None:
     if not unnamed.any():
         return None
     number = "" if unnamed.all() else f" for {counted(int(unnamed.sum()), 'run')}"
-    words = f"The table{where} names no mode{number}, so it is read as collaborative."
-    return f"{words} If its workers were asked adversarially, name the mode."
+    where = f" of {joined(of)}" if of else ""
+    if len(of) > 1:
+        words = f"The tables{where} name no mode{number}, so they are read as collaborative. If their"
+    else:
+        words = f"The table{where} names no mode{number}, so it is read as collaborative. If its"
+    return f"{words} workers were asked adversarially, name the mode."

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.comparison import Comparison, expect_comparison
+from verifyplan.analysis.comparison import Comparison, expect_comparison, size_words
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.charts import class_mix, transitions, truth_metrics
 from verifyplan.charts.export import export
@@ -16,7 +16,6 @@ from verifyplan.charts.figure import Figure
 from verifyplan.files import write_text
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.reports.pages import render
-from verifyplan.text import counted
 from verifyplan.version import VERSION
 
 MAX_FINDINGS = 40
@@ -57,7 +56,7 @@ def report(
     content = {
         "title": title or names[:1].upper() + names[1:],
         "comparison": comparison,
-        "size": f"{counted(comparison.n_findings, 'finding')} of {counted(comparison.n_runs, 'run')}",
+        "size": size_words(comparison),
         "figures": figures,
         "changed": changed.head(MAX_FINDINGS)[list(columns)].rename(columns=columns),
         "n_changed": len(changed),

@@ -257,8 +257,8 @@ def test_missing_votes_are_compared_over_common_items():
     common = vp.panel(votes)
     assert (common.n_items, worth.n_items) == (60, 80)
     assert (
-        "20 of 80 items lack the vote of at least one judge and are left out (in Python, items='all' counts them)"
-        in common.notes
+        "20 of 80 items lack the vote of at least one judge and are left out, other than in workers (in Python, "
+        "items='all' counts them)" in common.notes
     )
 
 

@@ -186,7 +186,7 @@ def test_the_bad_judge_of_two_hundred_claims_is_named():
     lines = str(result).splitlines()
     assert lines[0].startswith("5 workers, 200 items, 1,000 votes: accuracy from ")
     assert " (n = 200) of judge-5 to " in lines[0]
-    assert re.search(r"; majority 9\d\.\d % \[.*\] \(n = 200\)$", lines[0])
+    assert re.search(r"; majority 9\d\.\d % \[.*\] \(n = 200\), a tie counting as its share$", lines[0])
     assert re.match(r"unreliable: judge-5 \(accuracy .* \(n = 200\), \d\d\.\d points below the others \[", lines[1])
 
 

@@ -115,12 +115,12 @@ def _comparison(
     figures = figures_of(with_changed(findings, names), names, resamples, seed)
     unknown = f"{counted(n_unknown, 'finding')} {is_or_are(n_unknown)} left out, without votes or a class."
     notes = [
-        *notes_on_missing_bases(findings, names),
         *([unknown] if n_unknown else []),
-        *notes_on_classes(findings, names),
-        *notes_on_bounds(figures.bounds),
+        *notes_on_missing_bases(findings, names),
         *notes_on_intervals(figures.summary, figures.clusters),
         *notes_on_tests(figures.tests),
+        *notes_on_bounds(figures.bounds),
+        *notes_on_classes(findings, names),
         LEFT_OUT,
     ]
     return Comparison(

@@ -140,7 +140,10 @@ def _left_out(votes: PanelVotes, known: Bools, used: Bools, counts: Bools, voter
         yield f"{int((~known).sum()):,} of {counted(len(known), 'item')} have no known truth and are left out"
     if used.sum() > counts.sum():
         n = f"{int(used.sum() - counts.sum()):,} of {counted(int(used.sum()), 'item')}"
-        yield f"{n} lack the vote of at least one judge and are left out (in Python, items='all' counts them)"
+        yield (
+            f"{n} lack the vote of at least one judge and are left out, other than in workers (in Python, items='all' "
+            "counts them)"
+        )
 
 
 def _coded(table: Ints, truth: Ints, n_labels: int) -> tuple[Ints, int]:

@@ -187,7 +187,7 @@ class PanelWorth:
         """Yield how often the panel, its judges and independent judges are right, a line each."""
         judged = self.figure("best-judge").n
         some = f" (on the {judged:,} that it judged)" if judged < self.n_items else ""
-        yield f"accuracy on {counted(self.n_items, 'item')}{self._made}:"
+        yield f"accuracy on {counted(self.n_items, 'item')}{self._made}, a tie counting as its share:"
         for words, name, more in (
             ("majority", "majority", ""),
             ("mean judge", "mean-judge", ""),

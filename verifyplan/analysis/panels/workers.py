@@ -129,8 +129,9 @@ class Workers:
             return f"{size}{made}: {figure} {self._figure(best, self.measure)} of {best['worker']}"
         between = f"{figure} from {self._figure(worst, self.measure)} of {worst['worker']} to "
         between += f"{self._figure(best, self.measure)} of {best['worker']}"
-        panel = "" if self.majority is None else f"; majority {share_words(*self.majority)}"
-        return f"{size}{made}: {between}{panel}"
+        if self.majority is not None:
+            between += f"; majority {share_words(*self.majority)}, a tie counting as its share"
+        return f"{size}{made}: {between}"
 
     def standing_out(self) -> str:
         """Return who is unreliable, redundant or changes most decisions, with figures; or that nobody is or can be."""
