@@ -139,7 +139,7 @@ def process_faults(kills: int = 8) -> Iterator[ProcessFault]:
     for kind in SUBJECTS:
         of_kind, requests = undisturbed(kind), range(1, len(undisturbed(kind).calls) + 1)
         for seed in range(SEED, SEED + kills):
-            yield ProcessFault("kills", "SIGKILL at random instants, again and again", kind, _killed_at_instants(seed))
+            yield ProcessFault("kills", "SIGKILL at random instants, repeatedly", kind, _killed_at_instants(seed))
         for name, number in (("SIGKILL", signal.SIGKILL), ("SIGTERM", signal.SIGTERM), ("Ctrl-C", signal.SIGINT)):
             family = "kills" if number == signal.SIGKILL else "signals"
             for at in requests[:: 1 if number == signal.SIGKILL else 3]:
@@ -151,7 +151,7 @@ def process_faults(kills: int = 8) -> Iterator[ProcessFault]:
         yield ProcessFault("kills", name, kind, _killed_in_reopening(turn), {turn: status(400)})
         for share in (0.01, 0.2, 0.5, 0.8, 0.97):
             limit = round(share * of_kind.log_bytes)
-            yield ProcessFault("disk", "no room for more of the log", kind, _without_room(limit))
+            yield ProcessFault("disk", "no space for more of the log", kind, _without_room(limit))
         for after in (2, 10):
             yield ProcessFault("clock", "set back by a day, and again with each event", kind, _set_back(after))
         yield ProcessFault("writers", "a second process resumes a run under way", kind, _twice)

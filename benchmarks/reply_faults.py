@@ -57,12 +57,12 @@ def _of_http(kind: str, turn: str) -> Iterator[ReplyFault]:
     family = "HTTP"
     for name, fault in RETRIED.items():
         yield ReplyFault(family, f"{name}, once", kind, {turn: [fault.answer]}, "same")
-        yield ReplyFault(family, f"{name}, to the end", kind, {turn: fault.answer}, "failed", fault.reason)
+        yield ReplyFault(family, f"{name}, every time", kind, {turn: fault.answer}, "failed", fault.reason)
     for code in PASSING_CODES:
-        yield ReplyFault(family, f"{code}, no time to wait, once", kind, {turn: [status(code)]}, "same")
+        yield ReplyFault(family, f"{code} without retry-after, once", kind, {turn: [status(code)]}, "same")
         yield ReplyFault(family, f"{code}, retry-after 0.2 s, once", kind, {turn: [status(code, 0.2)]}, "same")
-    yield ReplyFault(family, "a silence, once", kind, {turn: [hangs()]}, "same", backend=QUICK)
-    yield ReplyFault(family, "a silence, to the end", kind, {turn: hangs()}, "failed", "no answer in time", QUICK)
+    yield ReplyFault(family, "no reply, once", kind, {turn: [hangs()]}, "same", backend=QUICK)
+    yield ReplyFault(family, "no reply, every time", kind, {turn: hangs()}, "failed", "no answer in time", QUICK)
     for wish in ("nan", "-5", "soon"):
         once = [raw("{}", 429, **{"retry-after": wish})]
         yield ReplyFault(family, f"429, retry-after: {wish}, once", kind, {turn: once}, "same")
@@ -70,12 +70,12 @@ def _of_http(kind: str, turn: str) -> Iterator[ReplyFault]:
         asked = raw("{}", 429, **{"retry-after": wish})
         yield ReplyFault(family, f"429, retry-after: {wish}", kind, {turn: asked}, "failed", "answered 429")
     overloaded = error_in_200()
-    yield ReplyFault(family, "an API error in a 200, once", kind, {turn: [overloaded]}, "same")
-    yield ReplyFault(family, "an API error in a 200, to the end", kind, {turn: overloaded}, "failed", "with an error")
+    yield ReplyFault(family, "an overload with status 200, once", kind, {turn: [overloaded]}, "same")
+    yield ReplyFault(family, "an overload with status 200, every time", kind, {turn: overloaded}, "failed", "with an error")
     slow = drips(says("slowly"), 0.2)
-    yield ReplyFault(family, "a drip, once", kind, {turn: [slow]}, "same", backend=QUICK)
-    yield ReplyFault(family, "a drip, to the end", kind, {turn: slow}, "failed", "no answer in time", QUICK)
-    for name, answer in (("a body without end", endless()), ("a bomb of 1 GB in 1 MB", bomb())):
+    yield ReplyFault(family, "a reply in slow pieces, once", kind, {turn: [slow]}, "same", backend=QUICK)
+    yield ReplyFault(family, "a reply in slow pieces, every time", kind, {turn: slow}, "failed", "no answer in time", QUICK)
+    for name, answer in (("an endless body", endless()), ("a compressed body of 1 GB in 1 MB", bomb())):
         yield ReplyFault(family, name, kind, {turn: answer}, "failed", "MAX_REPLY_BYTES")
     for name, fault in (REFUSED | UNWRITABLE).items():
         yield ReplyFault(family, name, kind, {turn: fault.answer}, "failed", fault.reason)
@@ -113,21 +113,21 @@ def _of_votes() -> Iterator[ReplyFault]:
     votes = listed(VOTES[1]["bob"], "adversarial")
     made_up = listed({"F-99": AGREE}, "adversarial")
     texts = {
-        "fenced": f"```json\n{says_json({'votes': votes}).content[0]['text']}\n```",
-        "prose around it": f"Here are my votes: {says_json({'votes': votes}).content[0]['text']} I hope this helps.",
+        "an answer in a fence": f"```json\n{says_json({'votes': votes}).content[0]['text']}\n```",
+        "prose around the answer": f"Here are my votes: {says_json({'votes': votes}).content[0]['text']} I hope this helps.",
     }
     same: Mapping[str, Answer] = {
         **{name: says(text) for name, text in texts.items()},
         "the same vote twice": says_json({"votes": [*votes, votes[0]]}),
-        "another key of a vote": says_json({"votes": [{**votes[0], "confidence": 3}, *votes[1:]]}),
-        "another key of the answer": says_json({"votes": votes, "summary": "fine"}),
+        "an unknown key in a vote": says_json({"votes": [{**votes[0], "confidence": 3}, *votes[1:]]}),
+        "an unknown key in the answer": says_json({"votes": votes, "summary": "fine"}),
         "an unknown label": says_json({"votes": [{**votes[0], "verdict": "MAYBE"}, *votes[1:]]}),
-        "another model": message(*says_json({"votes": votes}).content, model="another-model"),
+        "a reply of another model": message(*says_json({"votes": votes}).content, model="another-model"),
         "no usage": message(*says_json({"votes": votes}).content, usage=None),
     }
     for name, answer in same.items():
         yield ReplyFault("messages", name, "cross", {"r1/bob/t1": answer}, "same")
-    read = {"made-up ids": votes + made_up, "a vote left out": votes[1:], "two votes that differ": _torn(votes)}
+    read = {"made-up ids": votes + made_up, "a missing vote": votes[1:], "two different votes on a finding": _torn(votes)}
     for name, given in read.items():
         yield ReplyFault("messages", name, "cross", {"r1/bob/t1": says_json({"votes": given})}, "read")
 
@@ -141,7 +141,7 @@ def _of_tools() -> Iterator[ReplyFault]:
     """What models call."""
     wishes: Mapping[str, Answer] = {
         "an unknown tool": calls("Bash", command="ls") + calls("", x=1),
-        "a path that leads out": calls("Read", path="../../etc/passwd") + calls("Read", path="/etc/passwd"),
+        "a path outside the repository": calls("Read", path="../../etc/passwd") + calls("Read", path="/etc/passwd"),
         "a secret file": calls("Read", path=".env"),
         "200 calls in one message": sum([calls("Read", path=f"x{n}.py") for n in range(199)], calls("Read", path="x")),
         **{f"arguments: {name}": calls("Read", **arguments) for name, arguments in BAD_ARGUMENTS.items()},
@@ -150,5 +150,5 @@ def _of_tools() -> Iterator[ReplyFault]:
         yield ReplyFault("tools", name, "plan", {"i1/challenger/t1": wish, "i1/challenger/t2": []}, "same")
         yield ReplyFault("tools", name, "debate", {"t1/implement/t1": wish}, "same")
     loop = {f"i1/challenger/t{n}": calls("Read", path="/etc/passwd") for n in range(1, 99)}
-    yield ReplyFault("tools", "a loop without end", "plan", loop, "failed", "the model called tools to its last turn")
-    yield ReplyFault("tools", "a worker that has none", "cross", {"r1/bob/t1": calls("Read", path="a.py")}, "same")
+    yield ReplyFault("tools", "an endless loop of calls", "plan", loop, "failed", "the model called tools to its last turn")
+    yield ReplyFault("tools", "a tool call by a worker, who has no tools", "cross", {"r1/bob/t1": calls("Read", path="a.py")}, "same")

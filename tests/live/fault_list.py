@@ -43,18 +43,18 @@ class Fault(NamedTuple):
 RETRIED: Mapping[str, Fault] = {
     **{str(code): Fault(soon(code), f"the endpoint answered {code}: overloaded: later")
        for code in (408, 409, 429, 500, 502, 503, 504, 529)},
-    "502, a page of a proxy": Fault(
+    "502 with an HTML page of a proxy": Fault(
         raw("<html>no</html>", 502, "text/html", **{"retry-after-ms": "5"}),
         "the endpoint answered 502: no reason given",
     ),
-    "a reset in the body": Fault(resets(), LOST),
-    "a reset before the head": Fault(resets(-1), LOST),
-    "closed in the body": Fault(closes(), LOST),
-    "closed before the head": Fault(closes(-1), LOST),
-    "no HTTP": Fault(chatter(), LOST),
-    "cut in two": Fault(truncates(), NO_JSON),
-    "nothing": Fault(empty(), NO_JSON),
-    "a page": Fault(html(200), NO_JSON),
+    "connection reset in the body": Fault(resets(), LOST),
+    "connection reset before the head": Fault(resets(-1), LOST),
+    "connection closed in the body": Fault(closes(), LOST),
+    "connection closed before the head": Fault(closes(-1), LOST),
+    "a reply that is not HTTP": Fault(chatter(), LOST),
+    "a truncated body": Fault(truncates(), NO_JSON),
+    "an empty body": Fault(empty(), NO_JSON),
+    "an HTML page": Fault(html(200), NO_JSON),
 }  # fmt: skip
 """What passes: the request is sent again, within the same turn."""
 
@@ -63,14 +63,14 @@ REFUSED: Mapping[str, Fault] = {
        for code, kind in ((400, "invalid_request_error"), (413, "request_too_large"), (422, "invalid_request_error"))},
     **{str(code): Fault(raw("", code, location="http://127.0.0.1:9/"), f"the endpoint answered {code}: it leads to")
        for code in (301, 302, 307, 308)},
-    "an error in a 200": Fault(
+    "a refusal with status 200": Fault(
         raw('{"type": "error", "error": {"type": "invalid_request_error", "message": "scripted"}}'),
         "the endpoint answered with an error: invalid_request_error: scripted",
     ),
-    "an error in words": Fault(raw('{"type": "error", "error": "overloaded"}'), NO_MESSAGE),
+    "an error that is a text": Fault(raw('{"type": "error", "error": "overloaded"}'), NO_MESSAGE),
     "content that is text": Fault(raw('{"content": "hello"}'), NO_MESSAGE),
-    "a list": Fault(raw("[1]"), NO_MESSAGE),
-    "null": Fault(raw("null"), NO_MESSAGE),
+    "a body that is a list": Fault(raw("[1]"), NO_MESSAGE),
+    "a body that is null": Fault(raw("null"), NO_MESSAGE),
 }  # fmt: skip
 """What would be refused again: it fails the call at once."""
 
@@ -83,12 +83,12 @@ SETTINGS: Mapping[str, str] = {
 """What every request would hear: it ends the process with this advice."""
 
 _UNWRITABLE = {
-    "half a character": '"\\ud800"',
-    "not a number": "NaN",
-    "nested": f"{'[' * 900}{']' * 900}",
-    "nested without end": f"{'[' * 100_000}{']' * 100_000}",
-    "an endless number": "9" * 5000,
-    "another encoding": '"\xff"',
+    "half a surrogate pair": '"\\ud800"',
+    "NaN": "NaN",
+    "JSON nested 900 deep": f"{'[' * 900}{']' * 900}",
+    "JSON nested 100,000 deep": f"{'[' * 100_000}{']' * 100_000}",
+    "a number of 5,000 digits": "9" * 5000,
+    "a body in Latin-1": '"\xff"',
 }
 
 
@@ -114,12 +114,12 @@ UNFINISHED: Mapping[str, Fault] = {
 """Messages that did not come to their end: they are paid for, and fail the call."""
 
 _BLOCKS: Mapping[str, Any] = {
-    "a text": "x",
-    "null": None,
-    "nothing": {},
-    "a type that is a number": {"type": 3},
-    "a text without one": {"type": "text"},
-    "a text that is null": {"type": "text", "text": None},
+    "a block that is a text": "x",
+    "a block that is null": None,
+    "an empty block": {},
+    "a block whose type is a number": {"type": 3},
+    "a text block without text": {"type": "text"},
+    "a text block whose text is null": {"type": "text", "text": None},
     "a tool use without an id": {"type": "tool_use", "name": "Read"},
     "a tool use whose id is a number": {"type": "tool_use", "id": 7, "name": "Read", "input": {}},
     "a tool use with a list of names": {"type": "tool_use", "id": "t", "name": ["Read"], "input": {}},
@@ -131,11 +131,11 @@ DAMAGED_BLOCKS: Mapping[str, Fault] = {
 
 OUTSIDE: Mapping[str, Answer] = {
     "prose": says("I think the plan is fine."),
-    "blank": says("  "),
-    "empty": says(""),
+    "only spaces": says("  "),
+    "an empty text": says(""),
     "no content": Answer(),
-    "a list": says_json([]),
-    "half of it": says('{"challenges": [{"claim": "a"'),
+    "an answer that is a list": says_json([]),
+    "half of the answer": says('{"challenges": [{"claim": "a"'),
     "the answer of another role": says_json({"answers": []}),
 }
 """What is no answer but of a resolver: one turn is given to put it right."""

@@ -13,16 +13,16 @@ from tests.live.scripted_replies import refuses, says_json
 
 SAMPLE = {
     ("HTTP", "503, once"): "debate",
-    ("HTTP", "closed in the body, to the end"): "plan",
+    ("HTTP", "connection closed in the body, every time"): "plan",
     ("HTTP", "401"): "cross",
     ("messages", "refusal"): "cross",
     ("messages", "prose, twice"): "debate",
     ("messages", "made-up ids"): "cross",
     ("roles", "an outage: 60 % of calls get 503"): "cross",
-    ("tools", "a path that leads out"): "plan",
+    ("tools", "a path outside the repository"): "plan",
     ("kills", "SIGKILL twice while a failed call is asked again"): "cross",
     ("signals", "Ctrl-C while a request is answered"): "plan",
-    ("disk", "no room for more of the log"): "debate",
+    ("disk", "no space for more of the log"): "debate",
     ("clock", "set back by a day, and again with each event"): "cross",
     ("writers", "a second process resumes a run under way"): "plan",
 }
