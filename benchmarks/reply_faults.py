@@ -71,10 +71,14 @@ def _of_http(kind: str, turn: str) -> Iterator[ReplyFault]:
         yield ReplyFault(family, f"429, retry-after: {wish}", kind, {turn: asked}, "failed", "answered 429")
     overloaded = error_in_200()
     yield ReplyFault(family, "an overload with status 200, once", kind, {turn: [overloaded]}, "same")
-    yield ReplyFault(family, "an overload with status 200, every time", kind, {turn: overloaded}, "failed", "with an error")
+    yield ReplyFault(
+        family, "an overload with status 200, every time", kind, {turn: overloaded}, "failed", "with an error"
+    )
     slow = drips(says("slowly"), 0.2)
     yield ReplyFault(family, "a reply in slow pieces, once", kind, {turn: [slow]}, "same", backend=QUICK)
-    yield ReplyFault(family, "a reply in slow pieces, every time", kind, {turn: slow}, "failed", "no answer in time", QUICK)
+    yield ReplyFault(
+        family, "a reply in slow pieces, every time", kind, {turn: slow}, "failed", "no answer in time", QUICK
+    )
     for name, answer in (("an endless body", endless()), ("a compressed body of 1 GB in 1 MB", bomb())):
         yield ReplyFault(family, name, kind, {turn: answer}, "failed", "MAX_REPLY_BYTES")
     for name, fault in (REFUSED | UNWRITABLE).items():
@@ -114,7 +118,7 @@ def _of_votes() -> Iterator[ReplyFault]:
     made_up = listed({"F-99": AGREE}, "adversarial")
     texts = {
         "an answer in a fence": f"```json\n{says_json({'votes': votes}).content[0]['text']}\n```",
-        "prose around the answer": f"Here are my votes: {says_json({'votes': votes}).content[0]['text']} I hope this helps.",
+        "prose around the answer": f"My votes: {says_json({'votes': votes}).content[0]['text']} I hope this helps.",
     }
     same: Mapping[str, Answer] = {
         **{name: says(text) for name, text in texts.items()},
@@ -127,7 +131,8 @@ def _of_votes() -> Iterator[ReplyFault]:
     }
     for name, answer in same.items():
         yield ReplyFault("messages", name, "cross", {"r1/bob/t1": answer}, "same")
-    read = {"made-up ids": votes + made_up, "a missing vote": votes[1:], "two different votes on a finding": _torn(votes)}
+    read = {"made-up ids": votes + made_up, "a missing vote": votes[1:]}
+    read["two different votes on a finding"] = _torn(votes)
     for name, given in read.items():
         yield ReplyFault("messages", name, "cross", {"r1/bob/t1": says_json({"votes": given})}, "read")
 
@@ -150,5 +155,8 @@ def _of_tools() -> Iterator[ReplyFault]:
         yield ReplyFault("tools", name, "plan", {"i1/challenger/t1": wish, "i1/challenger/t2": []}, "same")
         yield ReplyFault("tools", name, "debate", {"t1/implement/t1": wish}, "same")
     loop = {f"i1/challenger/t{n}": calls("Read", path="/etc/passwd") for n in range(1, 99)}
-    yield ReplyFault("tools", "an endless loop of calls", "plan", loop, "failed", "the model called tools to its last turn")
-    yield ReplyFault("tools", "a tool call by a worker, who has no tools", "cross", {"r1/bob/t1": calls("Read", path="a.py")}, "same")
+    yield ReplyFault(
+        "tools", "an endless loop of calls", "plan", loop, "failed", "the model called tools to its last turn"
+    )
+    read = {"r1/bob/t1": calls("Read", path="a.py")}
+    yield ReplyFault("tools", "a tool call by a worker, who has no tools", "cross", read, "same")

@@ -83,7 +83,7 @@ def _lines_of(text: str) -> list[str]:
 
 
 class PatchError(InputError):
-    """A text is no unified diff, or does not fit the files that it names."""
+    """A text is not a unified diff, or does not fit the files that it names."""
 
 
 @dataclass
@@ -110,9 +110,9 @@ class _FileDiff:
 def apply(diff: str, read: Callable[[str], str | None]) -> dict[str, str | None]:
     r"""Return the new texts of the files that a diff changes; None for a file that it removes.
 
-    `read` returns a file's text, or None where there is no such file. PatchError if the text is no unified diff, names
-    a file that it may not, or does not fit the text line by line and number by number: a hunk is never applied at
-    another place than its own.
+    `read` returns a file's text, or None where there is no such file. PatchError if the text is not a unified diff,
+    names a file that it may not, or does not fit the text line by line and number by number: a hunk is never applied
+    at another place than its own.
 
     >>> apply("--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n-old\n+new\n", {"a.md": "old\n"}.get)
     {'a.md': 'new\n'}
@@ -156,13 +156,13 @@ def _file_diffs(diff: str) -> Iterator[_FileDiff]:
             hunk, at = _hunk(lines, at)
             part.hunks.append(hunk)
         elif line[:1] in ("+", "-", " ", "\\") and part is not None:
-            raise _error(at + 1, "the line belongs to no hunk", "let the numbers of the hunk count its lines")
+            raise _error(at + 1, "the line does not belong to a hunk", "let the numbers of the hunk count its lines")
         else:
             at += 1
     if part is not None:
         yield part
     elif diff.strip():
-        raise _error(1, "this is no unified diff", "begin with --- a/FILE and +++ b/FILE")
+        raise _error(1, "this is not a unified diff", "begin with --- a/FILE and +++ b/FILE")
 
 
 def _head(line: int, old: str, new: str) -> _FileDiff:
@@ -171,12 +171,12 @@ def _head(line: int, old: str, new: str) -> _FileDiff:
         before, after = before.removeprefix("a/"), after.removeprefix("b/")
     path = before if after == NO_FILE else after
     if before not in (path, NO_FILE) or not nameable(path):
-        raise _error(line, f"{path!r} is no file that may be changed", "name one file in the folder, not renamed")
+        raise _error(line, f"{path!r} is not a file that may be changed", "name one file in the folder, not renamed")
     return _FileDiff(line, path, before == NO_FILE, after == NO_FILE)
 
 
 def _hunk(lines: list[str], at: int) -> tuple[_Hunk, int]:
-    """The hunk that begins at a place of the diff, and the place behind it."""
+    """Return the hunk that begins at a place of the diff, and the place behind it."""
     head = _HUNK.match(lines[at])
     if head is None:
         raise _error(at + 1, "the head of the hunk cannot be read", "write @@ -first,lines +first,lines @@")
@@ -188,7 +188,7 @@ def _hunk(lines: list[str], at: int) -> tuple[_Hunk, int]:
             raise _error(hunk.line, "the hunk ends before all its lines", "let its numbers count its lines")
         kind, text = lines[at][:1] or " ", lines[at][1:]
         if kind not in "+- ":
-            raise _error(at + 1, "the line is none of a hunk", "begin it with +, - or a space")
+            raise _error(at + 1, "the line does not belong to the hunk", "begin it with +, - or a space")
         at += 1
         unended = at < len(lines) and lines[at].startswith("\\")  # a marker takes the end from the line before it
         at += unended

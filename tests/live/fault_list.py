@@ -30,7 +30,10 @@ from tests.live.scripted_replies import (
 
 NO_JSON, NO_MESSAGE = "the endpoint's reply is not JSON (", "the endpoint's reply is not a message"
 CUT = "the answer was cut off at 16,000 tokens; give the model a larger max_tokens"
-LOST, DAMAGED = "the connection failed (", "the endpoint's message is damaged: part 2 of its content is none"
+LOST, DAMAGED = (
+    "the connection failed (",
+    "the endpoint's message is damaged: part 2 of its content is not a content block",
+)
 
 
 class Fault(NamedTuple):

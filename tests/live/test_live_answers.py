@@ -82,7 +82,7 @@ def test_one_bad_entry_that_a_repair_does_not_mend_costs_no_other(second):
 
 
 def test_a_repair_that_is_cut_off_is_a_failure():
-    run, server = challenged({FIRST: WRONG["a list"], SECOND: cut("{")})
+    run, server = challenged({FIRST: WRONG["an answer that is a list"], SECOND: cut("{")})
     assert [turn for turn in turns(server) if "challenger" in turn] == [FIRST, SECOND]
     assert "cut off" in failed(run).reason
 

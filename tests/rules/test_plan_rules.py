@@ -130,7 +130,7 @@ def test_weights_are_exact_and_checked_as_a_whole():
 
 @pytest.mark.parametrize("bad", [0, 11, 7.0, True, "7"])
 def test_scores_are_whole_numbers_from_1_to_10(bad):
-    with pytest.raises(InputError, match=r"scores\.risk_coverage: .* is no score"):
+    with pytest.raises(InputError, match=r"scores\.risk_coverage: .* is not a score"):
         final_score(dict.fromkeys(DIMENSIONS, 7) | {"risk_coverage": bad})
 
 

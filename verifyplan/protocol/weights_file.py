@@ -62,7 +62,7 @@ def load(path: str | Path, dimensions: Sequence[str] | None = None) -> dict[str,
 
     With `dimensions` they must be these, as `verify` asks for its six, and come in this order; None takes any.
 
-    Raises InputError where the file cannot be read or is no JSON, SettingsError listing all that is wrong in it: an
+    Raises InputError where the file cannot be read or is not JSON, SettingsError listing all that is wrong in it: an
     unknown version, numbers in place of text, unknown or missing dimensions, a sum that is not 1.
 
     >>> from tempfile import mkdtemp
@@ -155,7 +155,7 @@ def _text(weight: object) -> object:
 def _weight_problems(texts: Mapping[str, object], dimensions: Sequence[str], place: str) -> list[Problem]:
     """Return all that is wrong with weights as text; the sum is looked at where each alone is right."""
     if not texts and not dimensions:
-        return [Problem(f"{place}weights", "are none", "give each dimension a decimal as text")]
+        return [Problem(f"{place}weights", "must not be empty", "give each dimension a decimal as text")]
     fix = f"use {one_of(dimensions)}"
     if texts and not set(texts) & set(dimensions):
         return [Problem(f"{place}weights", f"are of other dimensions: {one_of(list(texts)[:8])}", fix)]

@@ -74,7 +74,7 @@ def _exactly(weight: object) -> Fraction:
 def audit(scores: Mapping[str, int], challenger: Mapping[str, int] | None) -> list[Dimension]:
     """Return the dimensions in which the challenger's scores differ by 2 or more; none if there was no audit.
 
-    Both scores are reported with their reasons and neither wins. Raises InputError for scores that are none.
+    Both scores are reported with their reasons and neither wins. Raises InputError for values that are not scores.
 
     >>> own = dict.fromkeys(DIMENSIONS, 7)
     >>> audit(own, own | {"risk_coverage": 5})
@@ -91,13 +91,15 @@ def _check_scores(scores: Mapping[str, int]) -> None:
     problems = _names(scores, "scores")
     for name, score in scores.items():
         if isinstance(score, bool) or not isinstance(score, int) or not 1 <= score <= 10:
-            problems.append(Problem(f"scores.{name}", f"{score!r} is no score", "give a whole number from 1 to 10"))
+            problems.append(Problem(f"scores.{name}", f"{score!r} is not a score", "give a whole number from 1 to 10"))
     if problems:
         raise InputError(problems)
 
 
 def _names(scores: Mapping[str, object], place: str) -> list[Problem]:
     unknown = [
-        Problem(f"{place}.{n}", "is no dimension", f"use {one_of(DIMENSIONS)}") for n in scores if n not in DIMENSIONS
+        Problem(f"{place}.{n}", "is not a dimension", f"use {one_of(DIMENSIONS)}")
+        for n in scores
+        if n not in DIMENSIONS
     ]
     return unknown + [Problem(f"{place}.{n}", "is missing", "give all six") for n in DIMENSIONS if n not in scores]

@@ -179,7 +179,7 @@ def test_links_in_a_circle_and_pipes_end(tmp_path):
         (TEXTS | {"risk_coverage": Decimal("-0.2")}, r"Decimal\('-0.2'\) must be text"),
         (TEXTS | {"risk_coverage": Decimal("1e-100000")}, r"Decimal\('1E-100000'\) must be text"),
         (TEXTS | {"risk_coverage": "0.3"}, "weights: sum to 1.10"),
-        ({}, "weights: are none"),
+        ({}, "weights: must not be empty"),
         ({"wit": "0.5", "depth": "0.4"}, "weights: sum to 0.9"),
         ([1], "weights: are a list, not a mapping"),
     ],

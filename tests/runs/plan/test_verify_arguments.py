@@ -69,7 +69,7 @@ NO_SUM = dict.fromkeys(DIMENSIONS, "0.15")
         ({"timeout": "soon"}, "timeout", "must be a number, got 'soon'"),
         ({"timeout": "-5"}, "timeout", "must be a finite number above 0, got -5.0"),
         ({"weights": NO_SUM}, "weights", "sum to 0.9"),
-        ({"weights": {"beauty": "1"}}, "weights.beauty", "is no dimension"),
+        ({"weights": {"beauty": "1"}}, "weights.beauty", "is not a dimension"),
         ({"weights": dict.fromkeys(DIMENSIONS, 0.25)}, "weights.risk_coverage", "0.25 is not an exact decimal"),
         (
             {"weights": dict.fromkeys(DIMENSIONS, Decimal("NaN"))},

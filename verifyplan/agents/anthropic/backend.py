@@ -76,7 +76,7 @@ class Anthropic:
             "counts": the schema also says how many votes (the SDK of Anthropic's API leaves such limits out). "shape":
             one schema for all calls of a kind, for endpoints that take long over each new one. False: the prompt shows
             the form. Where the endpoint refuses the schema, the prompt shows the form from then on; where an answer is
-            no JSON, its repair does. `run.frames.turns` says which it was. Answers are checked here in all cases.
+            not JSON, its repair does. `run.frames.turns` says which it was. Answers are checked here in all cases.
         conformance: what `agents.probe` or `verifyplan doctor --probe --out FILE` found about this model: its report or
             the file. The log keeps it; it sets `structured`, `context` and `max_concurrency` unless you do.
         cache: whether what calls share (the plan, the record; of a debate task and documents) is marked for the

@@ -137,7 +137,7 @@ def _translated_errors() -> Iterator[None]:
 
 
 def _result(line: Any) -> BatchResult:
-    """Return one line of the results; ValueError if it is none."""
+    """Return one line of the results; ValueError if it is not one."""
     try:
         name, result = line["custom_id"], line["result"]
         kind = result["type"]
@@ -149,7 +149,7 @@ def _result(line: Any) -> BatchResult:
                 return BatchResult(name, message)
             return BatchResult(name, None, "the endpoint's reply is not a message", final=True)
     except (KeyError, TypeError):
-        raise ValueError("a line that is no result") from None
+        raise ValueError("a line that is not a result") from None
     if kind != "errored":
         return BatchResult(name, None, str(kind))
     error = (result.get("error") or {}).get("error") or {}

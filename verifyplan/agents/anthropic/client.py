@@ -161,7 +161,7 @@ class Endpoint:
         """Return the endpoint's message for one request, sent again where that may help; `sending` notes each time.
 
         A header names the turn, for the logs of proxies. It is sent again after 408, 409, 429, 5xx, lost connections,
-        bodies that are no JSON, and errors of an overloaded endpoint in a reply of status 200: after the time that
+        bodies that are not JSON, and errors of an overloaded endpoint in a reply of status 200: after the time that
         `retry-after` says, else after a growing one. TimeoutError and AgentError when that did not help, or when the
         wait is longer than the call may take. LimitError where the run may not send any more.
         """

@@ -296,7 +296,7 @@ def check_message(message: Mapping[str, Any], max_tokens: int) -> None:
         fields = block if isinstance(block, dict) else {}
         names = {"text": ("text",), "tool_use": ("id", "name")}.get(str(fields.get("type")), ())
         if not all(isinstance(fields.get(name), str) for name in ("type", *names)):
-            raise AgentError(f"the endpoint's message is damaged: part {number} of its content is none")
+            raise AgentError(f"the endpoint's message is damaged: part {number} of its content is not a content block")
 
 
 class WebLookup(NamedTuple):

@@ -249,7 +249,7 @@ async def _answered(request: Any) -> Answered:
     try:
         raw = await request
         value = from_json(getattr(raw, "http_response", raw).content)
-        return Answered(value) if isinstance(value, dict) else Answered(None, reason="the reply is no object")
+        return Answered(value) if isinstance(value, dict) else Answered(None, reason="the reply is not an object")
     except anthropic.APIStatusError as error:
         wait = asked_wait(error.response.headers)
         fix = fix_of_outage(wait) if may_be_sent_again(error.response) else "see what the endpoint says of the request"

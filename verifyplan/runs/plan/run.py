@@ -57,7 +57,7 @@ class PlanRun(ReportedRun):
 
     @property
     def score(self) -> int | None:
-        """The final quality score, 1-10; it informs and decides nothing."""
+        """The final quality score, 1-10; it does not affect the verdict."""
         return self.outcome.score if self.outcome else None
 
     @property

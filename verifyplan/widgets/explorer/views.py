@@ -71,7 +71,7 @@ def _facts(run: pd.Series[Any], course: RunSteps) -> Iterator[str]:
     if pd.notna(run["plan_status"]):
         yield f"{run['plan_status']} under policy {run['policy']}"
     if pd.notna(run["score"]):
-        yield f"score {run['score']} of 10, which informs and decides nothing"
+        yield f"score {run['score']} of 10 (for information; it does not affect the verdict)"
     if pd.notna(run["final_state"]):
         yield f"ended: {run['final_state']}"
     if course.kind == "debate":
