@@ -54,7 +54,9 @@ addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".bd-sidebar-secondary .nav-link").forEach(link => breakAfterMarks(textsOf(link)));
   document.querySelectorAll("table.dataframe").forEach(describeCells);
   for (const cell of document.querySelectorAll(".bd-article table:not(.dataframe) td")) {
-    cell.classList.toggle("vp-long", cell.textContent.trim().length > 60);
+    const { length } = cell.textContent.trim();
+    cell.classList.toggle("vp-long", length > 60);
+    cell.classList.toggle("vp-short", length <= 12);
     letBreak(cell, 40);
   }
   for (const table of document.querySelectorAll(".bd-article table:not(.dataframe)")) {
