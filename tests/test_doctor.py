@@ -179,6 +179,14 @@ def test_what_an_endpoint_may_do_wrong_is_told_after_one_request(reply, state, w
     assert told.fix
 
 
+@pytest.mark.parametrize("status", [404, 501])
+@pytest.mark.usefixtures("keyed")
+def test_an_address_that_ends_in_v1_gets_the_address_to_write(status):
+    with Faulty(json_reply({}, status)) as server:
+        fix = endpoint(f"{server.url}/v1").fix
+        assert fix == f"write base_url={server.url!r}: /v1/messages is added to it"
+
+
 @pytest.mark.usefixtures("keyed")
 def test_a_server_that_hangs_is_given_up():
     with Faulty(Reply(silence=30.0)) as server:

@@ -61,7 +61,10 @@ def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
             {"defects": [DEFECT | {"places": "a.md:3"}]},
             "defects.0.places: must be a list of texts, got the text 'a.md:3'",
         ),
-        ({"defects": [DEFECT | {"places": ["a.md"]}]}, "defects.0.places.0: String should match pattern"),
+        (
+            {"defects": [DEFECT | {"places": ["a.md"]}]},
+            "defects.0.places.0: must be a place such as 'plan:12' or 'src/db.py:34-40', got 'a.md'",
+        ),
         ({"defects": [DEFECT | {"places": []}]}, "defects.0: must have a line, places or evidence"),
         ({"defects": [DEFECT | {"needles": []}]}, "defects.0.needles: Tuple should have at least 1 item"),
         ({"defects": [DEFECT], "kind": "sound"}, "the kind 'sound' is not that of a defect: defect"),
@@ -79,7 +82,10 @@ def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
         ),
         ({"challenges": [SAID | {"right": "no"}]}, "challenges.0.right: Input should be a valid boolean"),
         ({"challenges": [SAID | {"line": None}]}, "challenges.0: must have a line or places: a finding is matched"),
-        ({"challenges": [SAID | {"answer": "step 2"}]}, "challenges.0.answer: String should match pattern"),
+        (
+            {"challenges": [SAID | {"answer": "step 2"}]},
+            "challenges.0.answer: must be a place such as 'plan:12' or 'src/db.py:34-40', got 'step 2'",
+        ),
         ({"challenges": [SAID | {"reason": ""}]}, "challenges.0.reason: String should have at least 1 character"),
         ({"challenges": ["x"]}, "challenges.0: is 'x', of type str: a challenge is a mapping such as {'right': False"),
     ],

@@ -228,9 +228,7 @@ def _endpoint(address: str, key: Key, model: str | None, timeout: float) -> Chec
         refused = f"the key from {key.origin} was refused" if key.reveal() != PLACEHOLDER else "it asks for a key"
         return _wrong(address, f"{refused} ({answer.status})", answer.fix)
     if answer.status in (404, 405, 501):
-        fix = "the endpoint has no such list, which does no harm"
-        if address.rstrip("/").endswith("/v1"):
-            fix = answer.fix or "leave /v1 out of the address"
+        fix = client.fix_of_version(address) or "nothing needs to be done: runs do not need this list"
         message = f"{address} answers, but has no list of models ({answer.status})"
         return Check(name="endpoint", state="missing", message=message, fix=fix)
     if answer.status != 200:

@@ -143,7 +143,7 @@ def unknown_price(*models: str) -> SettingsError:
     names = ", ".join(f"{model!r}{did_you_mean(model, bundled_prices())}" for model in models)
     prices = "its price" if len(models) == 1 else "their prices"
     fix = (
-        f"write {prices} into a TOML file, and name that file by prices= or in the environment variable "
+        f"write {prices} into a TOML file, and name that file by prices=, --prices or the environment variable "
         f"{PRICES_VARIABLE} (US dollars per million tokens, web_search per 1,000 searches; "
         f"0 where nothing is paid):\n\n{lines}\n\nor leave out the limit of cost"
     )

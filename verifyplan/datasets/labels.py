@@ -310,4 +310,8 @@ def _message(error: ErrorDetails) -> str:
         return f"is {error['input']!r:.100}, of type {type(error['input']).__name__}: {form}"
     if error["type"] == "tuple_type":
         return f"must be a list, got {error['input']!r:.100}"
+    if error["type"] == "string_pattern_mismatch":
+        return f"must be a place such as 'plan:12' or 'src/db.py:34-40', got {error['input']!r:.100}"
+    if error["msg"].startswith("Input should "):
+        return f"must {error['msg'].removeprefix('Input should ')}, got {error['input']!r:.100}"
     return error["msg"].removeprefix("Value error, ")

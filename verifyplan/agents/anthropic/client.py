@@ -59,9 +59,19 @@ def fix_of_refusal(status: int, key: Key, address: str) -> str:
     """Return the fix where an endpoint refuses a request for the settings; blank where they are not the cause."""
     if status == 401 or (status == 403 and key.reveal() == PLACEHOLDER):
         return fix_of_refused_key(key, address)
-    if status == 404 and address.rstrip("/").endswith("/v1"):
-        return f"write base_url={address.rstrip('/')[:-3]!r}: /v1/messages is added to it"
+    if status == 404 and (fix := fix_of_version(address)):
+        return fix
     return FIX_BY_STATUS.get(status, "")
+
+
+def fix_of_version(address: str) -> str:
+    """Return the fix for an address that ends in /v1, to which requests add it again; blank for any other.
+
+    >>> fix_of_version("http://localhost:8080/v1/"), fix_of_version("http://localhost:8080")
+    ("write base_url='http://localhost:8080': /v1/messages is added to it", '')
+    """
+    base = address.rstrip("/").removesuffix("/v1")
+    return "" if base == address.rstrip("/") else f"write base_url={base!r}: /v1/messages is added to it"
 
 
 def fix_of_outage(asked_wait_s: float | None = None) -> str:
