@@ -99,7 +99,8 @@ def test_few_of_many_workers_on_each_finding_have_the_bounds_of_those_who_were_a
 
 def test_a_word_has_room_for_so_many_workers():
     assert packing_of(vote_codes(many(2, 36)), missing_as="burden-not-met").words.dtype == np.uint64
-    assert packing_of(vote_codes(many(2, 5)), missing_as="burden-not-met").words.dtype == np.uint32
+    assert packing_of(vote_codes(many(2, 5)), missing_as="burden-not-met").words.dtype == np.uint16
+    assert packing_of(vote_codes(many(2, 6)), missing_as="burden-not-met").words.dtype == np.uint32
     assert not packing_of(vote_codes(many(2, 45)), missing_as="burden-not-met").names_voters
     with pytest.raises(NotPackedError):
         packing_of(vote_codes(many(1, 40_000)), missing_as="burden-not-met")

@@ -92,7 +92,9 @@ def judge_table(votes: pd.DataFrame, mode: Mode, max_rounds: int, rules: VotingR
 def _table(votes: pd.DataFrame, packed: PackedClasses) -> pd.DataFrame:
     """Return the result of `classify`, from decisions by packed tallies."""
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
-    columns: dict[str, Any] = {name: _taken(votes[name], packed.first) for name in key}
+    columns: dict[str, Any] = {
+        name: _of_findings(votes[name], codes, packed) for name, codes in zip(key, packed.keys, strict=True)
+    }
     columns |= {
         "classification": _classes(packed.classification, CLASS_TYPE),
         "decided_round": packed.round,
@@ -105,8 +107,13 @@ def _table(votes: pd.DataFrame, packed: PackedClasses) -> pd.DataFrame:
     return pd.DataFrame(columns, copy=False)
 
 
-def _taken(values: pd.Series[Any], rows: Ints) -> pd.Series[Any]:
-    return pd.Series(values.array.take(rows), dtype=values.dtype, copy=False)
+def _of_findings(values: pd.Series[Any], codes: Any, packed: PackedClasses) -> Any:
+    """Return the values of a column for each finding, from their codes where these are of the column itself."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return _classes(codes, values.dtype)
+    if codes.dtype == values.dtype:
+        return codes
+    return pd.Series(values.array.take(packed.first), dtype=values.dtype, copy=False)
 
 
 def _classes(codes: Any, dtype: pd.CategoricalDtype) -> pd.Categorical:

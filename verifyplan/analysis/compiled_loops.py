@@ -29,34 +29,52 @@ def add_words(outer: Any, inner: Any, rounds: Any, index: Any, words_of: Any, fi
 
 @numba.njit(cache=True, nogil=True)
 def judge_one_round(
-    outer: Any, inner: Any, worker: Any, verdict: Any, basis: Any, kinds: Any, words_of: Any, lower_bits: Any,
-    table: Any, first: Any, words: Any, decided: Any,
+    keys: Any, rounds: Any, votes: Any, kinds: Any, words_of: Any, lower_bits: Any, table: Any, work: Any, found: Any,
 ) -> Any:  # fmt: skip
-    """Decide findings whose votes are all of the first round, by a table of decisions, in one pass over the votes.
+    """Decide findings whose votes are all of the first round, by a table of decisions.
 
-    Arrays have one entry a vote but for `kinds` (the lowest code of a worker, the verdicts, the bases and none, and the
-    code of a disagree), `words_of`, the words by index, and `table`, the decision of each packed tally. Written are
-    `first`, where each finding begins, `words`, and `decided`. Returns the number of findings, and whether their
-    keys rise, whether a worker votes twice in a finding, and whether a disagree has no basis.
+    Arrays have one entry a vote but for `words_of`, the words by index, and `table`, the decision of each packed tally.
+    `keys` are the outer and the inner one; `votes` the codes of workers, verdicts and bases, unsigned, so that none is
+    the highest number; `kinds` the lowest code of a worker, the numbers of verdicts and of bases (with none), and the
+    code of a disagree, of the type of indices. Written are `work`, the indices and where findings begin, and `found`:
+    the first row, the word and the decision of each finding.
+
+    Returns the number of findings, and whether their keys rise, whether a worker votes twice in a finding, and
+    whether a disagree has no basis or a vote is of another round.
+
+    All loops but one are short and without branches: the compiler has them take many votes at a time.
     """
+    (outer, inner), (worker, verdict, basis), (index, begins), (first, words, decided) = keys, votes, work, found
     low, n_verdicts, n_bases, disagree = kinds
-    finding = 0
-    last_outer, last_inner = outer[0], inner[0]
-    word, clash = np.uint64(0), np.uint64(0)
-    rises, missing = True, False
+    n = len(index)
+    for i in range(n):
+        index[i] = worker[i] - low
+    for i in range(n):
+        index[i] = index[i] * n_verdicts + verdict[i]
+    missing = False
+    for i in range(n):
+        missing |= (verdict[i] == disagree) & (basis[i] >= n_bases)
+    for i in range(n):
+        index[i] = index[i] * n_bases + basis[i] + np.uint8(1)
+    later = np.int64(0)
+    for i in range(n):
+        later |= rounds[i] ^ 1
+    begins[0], falls = 0, False
+    for i in range(1, n):
+        begins[i] = (outer[i] != outer[i - 1]) | (inner[i] != inner[i - 1])
+    for i in range(1, n):
+        falls |= (outer[i] < outer[i - 1]) | ((outer[i] == outer[i - 1]) & (inner[i] < inner[i - 1]))
+    one, finding, word, clash = np.uint64(1), np.uint64(0), np.uint64(0), np.uint64(0)
     first[0] = 0
-    for i in range(len(verdict)):
-        if (inner[i] ^ last_inner) | (outer[i] ^ last_outer):  # one branch
-            rises &= outer[i] > last_outer or (outer[i] == last_outer and inner[i] > last_inner)
-            words[finding], decided[finding] = word, table[word >> lower_bits]
-            finding += 1
-            first[finding] = i
-            last_outer, last_inner, word = outer[i], inner[i], np.uint64(0)
-        missing |= (verdict[i] == disagree) & (basis[i] < 0)
-        index = ((worker[i] - low) * n_verdicts + verdict[i]) * n_bases + basis[i] + 1
-        vote = words_of[np.uint64(index)]  # which cannot be negative: a signed index would be looked at for that
+    for i in range(n):
+        is_next = np.uint64(begins[i])
+        finding += is_next
+        word &= is_next - one  # all bits, or none at the first vote of a finding
+        vote = words_of[index[i]]
         clash |= word & vote
         word += vote
-    words[finding], decided[finding] = word, table[word >> lower_bits]
-    repeats = (clash & ((np.uint64(1) << lower_bits) - np.uint64(1))) != np.uint64(0)
-    return finding + 1, rises, repeats, missing
+        words[finding], first[finding + one] = word, i + 1
+    for i in range(finding + one):
+        decided[i] = table[words[i] >> lower_bits]
+    repeats = (clash & ((one << lower_bits) - one)) != 0
+    return finding + one, not falls, repeats, missing or later != 0

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from verifyplan.analysis.narrow_codes import Scratch, VoteCodes
+    from verifyplan.analysis.block_threads import Scratch
+    from verifyplan.analysis.narrow_codes import VoteCodes
     from verifyplan.analysis.vote_packing import Packing
 
 Array = npt.NDArray[Any]
@@ -53,10 +54,12 @@ def compiled_judge(codes: VoteCodes, packing: Packing, table: Array | None) -> J
         return None
     if not packing.names_voters or not _pays(codes):
         return None
-    kinds = np.array([codes.worker.low, len(codes.verdicts), len(codes.bases) + 1, -2], dtype=np.int64)
-    if "disagree" in codes.verdicts:
-        kinds[-1] = codes.verdicts.index("disagree")
-    return partial(_judge_block, import_module(_LOOPS), codes, packing, kinds, table)
+    disagree = codes.verdicts.index("disagree") if "disagree" in codes.verdicts else len(codes.verdicts)
+    index = np.uint8 if len(packing.words) <= 2**8 else np.uint16
+    kinds = np.array([codes.worker.low, len(codes.verdicts), len(codes.bases) + 1, disagree]).astype(index)
+    loop = import_module(_LOOPS).judge_one_round
+    words, bits = packing.words.astype(np.uint64), np.uint64(packing.lower_bits)
+    return partial(_judge_block, loop, codes, tuple(kinds), (words, bits), table)
 
 
 def _pays(codes: VoteCodes) -> bool:
@@ -65,31 +68,31 @@ def _pays(codes: VoteCodes) -> bool:
 
 
 def _judge_block(
-    loops: Any, codes: VoteCodes, packing: Packing, kinds: Array, table: Array, rows: slice, scratch: Scratch
+    loop: Any, codes: VoteCodes, kinds: Any, words_of: Any, table: Array, rows: slice, scratch: Scratch
 ) -> tuple[Array, Array, Array, bool] | None:
     n = rows.stop - rows.start
     first, words, decided = (
-        scratch.array(name, n, kind)
+        scratch.array(name, n + 1, kind)
         for name, kind in (("starts", np.int32), ("words", np.uint64), ("decided", np.uint32))
     )
-    n, rises, repeats, missing = loops.judge_one_round(
-        *(_as_compiled(column.codes[rows]) for column in codes.key),
-        _as_small(codes.worker.codes[rows]),
-        _as_small(codes.verdict[rows]),
-        _as_small(codes.basis[rows]),
-        tuple(kinds),
-        packing.words.astype(np.uint64),
-        np.uint64(packing.lower_bits),
+    n, rises, repeats, missing = loop(
+        tuple(_as_compiled(column.codes[rows]) for column in codes.key),
+        codes.rounds[rows],
+        tuple(_unsigned(column[rows]) for column in (codes.worker.codes, codes.verdict, codes.basis)),
+        kinds,
+        *words_of,
         table.view(np.uint32),
-        first,
-        words,
-        decided,
+        (scratch.array("index", n, kinds[0].dtype), scratch.array("begins", n, np.dtype(np.uint8))),
+        (first, words, decided),
     )
     return None if repeats or missing else (first[:n], words[None, :n], decided[:n].copy().view(table.dtype), rises)
 
 
-def _as_small(codes: Array) -> Array:
-    return np.ascontiguousarray(codes, dtype=np.int64 if codes.dtype.itemsize > 1 else np.int8)
+def _unsigned(codes: Array) -> Array:
+    """Return codes of one of two widths, a missing one as the highest number."""
+    return np.ascontiguousarray(codes, dtype=np.int64 if codes.dtype.itemsize > 1 else np.int8).view(
+        np.uint64 if codes.dtype.itemsize > 1 else np.uint8
+    )
 
 
 def _count_block(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from verifyplan.analysis.block_threads import Scratch
 from verifyplan.frames.text_codes import text_codes
 from verifyplan.frames.vote_checks import NEEDED
 from verifyplan.protocol.vote import BASES, VERDICTS
@@ -28,22 +29,11 @@ MAX_KEY = 2**62
 MAX_WORDS = 16
 """A column of verdicts or bases has at most so many different values, used or not."""
 
+FIRST_VOTES = 10_000
+"""So many votes say whether all are likely to be of one round."""
+
 MIN_THREADED_VOTES = 100_000
 """Texts of tables with so many votes are read by several threads."""
-
-
-class Scratch:
-    """Arrays that one thread works in, block after block, so that no memory is asked of the system for each block."""
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[str, Any], Array] = {}
-
-    def array(self, name: str, size: int, dtype: Any) -> Array:
-        """Return the array of a name and type, with what was left in it, of some size."""
-        kept = self._kept.get((name, dtype))
-        if kept is None or len(kept) < size:
-            kept = self._kept[name, dtype] = np.empty(size, dtype=dtype)
-        return kept[:size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +56,10 @@ class ColumnCodes:
         return len(self.names) if self.names is not None else int(self.codes.max()) - self.low + 1
 
 
+class LaterRoundError(Exception):
+    """Of votes that were expected to be of one round, some are not."""
+
+
 class VoteCodes(NamedTuple):
     """A table of votes as codes; arrays have one entry a vote. Nothing is missing but bases."""
 
@@ -74,7 +68,7 @@ class VoteCodes(NamedTuple):
     rounds: Array
     """The round of each vote, from 1."""
     n_rounds: int
-    """The highest round."""
+    """The highest round; where it is 1, that of the first votes, and `check_rounds` must look at the others."""
     worker: ColumnCodes
     """Who votes."""
     verdict: Array
@@ -104,19 +98,34 @@ class VoteCodes(NamedTuple):
         scratch = scratch or Scratch()
         index, term = scratch.array("index", n, dtype), scratch.array("term", n, dtype)
 
-        def add(values: Array, times: int) -> None:
-            np.copyto(term, values, casting="unsafe")
-            np.multiply(term, dtype.type(times), out=term)
-            np.add(index, term, out=index)
+        def add(values: Array) -> None:
+            if values.dtype.itemsize == dtype.itemsize:
+                np.add(index, values.view(dtype), out=index)
+            else:
+                np.copyto(term, values, casting="unsafe")
+                np.add(index, term, out=index)
 
         worker = self.worker.codes[rows]
-        index.fill(1)  # a missing basis is -1, and now 0
-        add(worker - self.worker.low if self.worker.low else worker, n_kinds)
-        add(self.verdict[rows], len(self.bases) + 1)
-        add(self.basis[rows], 1)
+        np.copyto(index, worker - self.worker.low if self.worker.low else worker, casting="unsafe")
+        np.multiply(index, dtype.type(len(self.verdicts)), out=index)
+        add(self.verdict[rows])
+        np.multiply(index, dtype.type(len(self.bases) + 1), out=index)
+        add(self.basis[rows])
+        np.add(index, dtype.type(1), out=index)  # a missing basis is -1, and now 0
         if self.is_origin is not None:
-            add(self.is_origin[rows], n_kinds * n_workers)
+            np.multiply(self.is_origin[rows], dtype.type(n_kinds * n_workers), out=term)
+            add(term)
         return index
+
+    def check_rounds(self, rows: slice) -> None:
+        """Raise LaterRoundError if one round was expected, and some of these votes are of another."""
+        if self.n_rounds == 1 and (self.rounds[rows] != 1).any():
+            raise LaterRoundError
+
+    def of_all_rounds(self) -> VoteCodes | None:
+        """Return the codes with the highest round of all votes; None where some round cannot be one."""
+        n_rounds = _highest_round(self.rounds)
+        return self._replace(n_rounds=n_rounds) if n_rounds else None
 
     def missing(self, rows: slice) -> Array | None:
         """Return which votes are disagrees of others than the discoverer without a basis; None where no vote is."""
@@ -129,7 +138,10 @@ class VoteCodes(NamedTuple):
 
 
 def vote_codes(votes: pd.DataFrame) -> VoteCodes | None:
-    """Return a table of votes as codes; None where a column is absent, or holds what cannot be classified."""
+    """Return a table of votes as codes; None where a column is absent, or holds what cannot be classified.
+
+    Where the first votes are of one round, so is expected of the others (see `VoteCodes.check_rounds`).
+    """
     if any(name not in votes for name in NEEDED) or not votes.columns.is_unique or not len(votes):
         return None
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
@@ -174,8 +186,12 @@ def _rounds(values: pd.Series[Any]) -> tuple[Array, int]:
         if not ((numbers >= 1) & (numbers < MAX_ROUND) & (numbers == np.floor(numbers))).all():
             return np.zeros(0, dtype=np.int32), 0
         rounds = numbers.astype(np.int32)
+    return rounds, 1 if extent(rounds[:FIRST_VOTES]) == (1, 1) else _highest_round(rounds)
+
+
+def _highest_round(rounds: Array) -> int:
     low, high = extent(rounds)
-    return rounds, high if low >= 1 and high < MAX_ROUND else 0
+    return high if low >= 1 and high < MAX_ROUND else 0
 
 
 def extent(values: Array) -> tuple[int, int]:

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from verifyplan.analysis.block_threads import Scratch, in_threads
 from verifyplan.analysis.compiled_tallies import compiled_judge
 from verifyplan.analysis.judgement import bases_matter
-from verifyplan.analysis.narrow_codes import VoteCodes, vote_codes
+from verifyplan.analysis.narrow_codes import LaterRoundError, VoteCodes, vote_codes
 from verifyplan.analysis.packed_decisions import PackedJudge
 from verifyplan.analysis.tallies_in_any_order import numbers, votes_in_any_order
 from verifyplan.analysis.tallies_in_order import NotInOrderError, judge_in_order
-from verifyplan.analysis.vote_packing import Counted, Fill, NotPackedError, packing_of
+from verifyplan.analysis.vote_packing import Counted, Fill, NotPackedError, Packing, packing_of
 from verifyplan.frames.vote_checks import cite_places
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -27,8 +28,10 @@ Array = npt.NDArray[Any]
 class PackedClasses(NamedTuple):
     """How the findings of a table are decided; arrays have one entry a finding, in order of appearance."""
 
-    first: Array
-    """The row of the first vote."""
+    firsts: tuple[Array, ...]
+    """The rows of the first votes, part by part."""
+    keys: tuple[Array, ...]
+    """The codes of each column that names a finding."""
     rule: Array
     """Position in RULES."""
     classification: Array
@@ -44,6 +47,11 @@ class PackedClasses(NamedTuple):
     high: Array
     """The best class."""
 
+    @property
+    def first(self) -> Array:
+        """The row of the first vote."""
+        return np.concatenate(self.firsts)
+
 
 Bounds = Callable[[pd.DataFrame], pd.DataFrame]
 """Returns `low` and `high` of the findings of a table of votes, in order of appearance."""
@@ -58,22 +66,16 @@ def packed_classes(
     basis is to be refused. `bounds` judges votes with one finding of each censored pattern.
     """
     codes = vote_codes(votes)
-    if codes is None:
-        return None
     try:
-        packing = packing_of(codes, missing_as=_BURDEN if rules.missing_basis != _COUNTER else _COUNTER)
-        judge = PackedJudge(packing, rules, mode, codes.n_rounds, max_rounds)
-        fill = _fill(votes, codes, rules) if bases_matter(rules, mode) else None
-        judged = partial(_judged, judge)
-        try:
-            at_once = compiled_judge(codes, packing, judge.of_one_round)
-            parts = judge_in_order(codes, packing, fill, judged, at_once)
-        except NotInOrderError:
-            parts = [judged(votes_in_any_order(codes, packing, fill))]
-    except NotPackedError:
+        judged = None if codes is None else _judge(votes, codes, mode, rules, max_rounds)
+    except LaterRoundError:
+        codes = None if codes is None else codes.of_all_rounds()
+        judged = None if codes is None else _judge(votes, codes, mode, rules, max_rounds)
+    if codes is None or judged is None:
         return None
+    packing, parts = judged
     unsure = np.concatenate([part.unsure for part in parts], axis=1)
-    packed = _put_together(parts)
+    packed = _put_together(codes, parts)
     if len(unsure[0]):
         censored = np.flatnonzero(packed.censored)
         if codes.n_rounds == 1:
@@ -82,6 +84,24 @@ def packed_classes(
         low, high = _bounds_of(votes, codes, packed.first, unsure, censored, bounds, alike=alike)
         packed.low[censored], packed.high[censored] = low, high
     return packed
+
+
+def _judge(
+    votes: pd.DataFrame, codes: VoteCodes, mode: Mode, rules: VotingRules, max_rounds: int
+) -> tuple[Packing, list[_JudgedVotes]] | None:
+    """Return how votes are packed and judged, part by part; None where they must be looked at one by one."""
+    try:
+        packing = packing_of(codes, missing_as=_BURDEN if rules.missing_basis != _COUNTER else _COUNTER)
+        judge = PackedJudge(packing, rules, mode, codes.n_rounds, max_rounds)
+        fill = _fill(votes, codes, rules) if bases_matter(rules, mode) else None
+        judged = partial(_judged, judge)
+        try:
+            at_once = compiled_judge(codes, packing, judge.of_one_round)
+            return packing, judge_in_order(codes, packing, fill, judged, at_once)
+        except NotInOrderError:
+            return packing, [judged(votes_in_any_order(codes, packing, fill))]
+    except NotPackedError:
+        return None
 
 
 _COUNTER, _BURDEN = "counter-evidence", "burden-not-met"
@@ -106,14 +126,17 @@ def _judged(judge: PackedJudge, counted: Counted, decisions: Array | None = None
     if counted.missing is not None:
         executed = np.arange(1, len(counted.missing) + 1)[:, None] <= decisions["round"]
         filled = np.asarray(np.sum(counted.missing, axis=0, where=executed, dtype=np.int32))
-    return _JudgedVotes(counted.first, decisions, filled, counted.words[:, decisions["censored"]])
+    censored = decisions["censored"]
+    return _JudgedVotes(counted.first, decisions, filled, counted.words[:, censored if censored.any() else slice(0)])
 
 
-def _put_together(parts: list[_JudgedVotes]) -> PackedClasses:
-    """Return what was judged part by part, which is taken from the list: so it is not twice in memory."""
-    n = sum(len(part.first) for part in parts)
+def _put_together(codes: VoteCodes, parts: list[_JudgedVotes]) -> PackedClasses:
+    """Return what was judged part by part."""
+    ends = np.cumsum([len(part.first) for part in parts])
+    n = int(ends[-1])
     packed = PackedClasses(
-        first=np.empty(n, dtype=parts[-1].first.dtype),
+        firsts=tuple(part.first for part in parts),
+        keys=tuple(np.empty(n, dtype=column.codes.dtype) for column in codes.key),
         rule=np.empty(n, dtype=np.int8),
         classification=np.empty(n, dtype=np.int8),
         round=np.empty(n, dtype=np.int64),
@@ -122,17 +145,20 @@ def _put_together(parts: list[_JudgedVotes]) -> PackedClasses:
         low=np.empty(n, dtype=np.int8),
         high=np.empty(n, dtype=np.int8),
     )
-    stop = n
-    while parts:
-        part = parts.pop()
+
+    def write(position: int, _: Scratch) -> None:
+        part, stop = parts[position], ends[position]
         rows = slice(stop - len(part.first), stop)
-        stop = rows.start
-        packed.first[rows] = part.first
+        first = part.first.astype(np.intp)
+        for column, key in zip(codes.key, packed.keys, strict=True):
+            column.codes.take(first, out=key[rows], mode="wrap")  # all are valid
         for name in ("rule", "classification", "round", "censored"):
             getattr(packed, name)[rows] = part.decisions[name]
         packed.low[rows] = packed.high[rows] = packed.classification[rows]
         if part.filled is not None:
             packed.filled_bases[rows] = part.filled
+
+    in_threads(write, range(len(parts)), len(codes.rounds))
     return packed
 
 

@@ -30,6 +30,7 @@ def votes_in_any_order(codes: VoteCodes, packing: Packing, fill: Fill | None = N
 
     Raises NotPackedError where a worker votes twice, and where there are far more findings and rounds than votes.
     """
+    codes.check_rounds(slice(None))
     number, n_numbers = numbers(codes)
     n, shape = len(number), (codes.n_rounds, n_numbers)
     if shape[0] * shape[1] > MAX_CELLS_A_VOTE * n:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -14,18 +12,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis import vote_packing
+from verifyplan.analysis.block_threads import Scratch, in_threads
 from verifyplan.analysis.compiled_tallies import CountBlock, JudgeBlock, compiled_count
-from verifyplan.analysis.narrow_codes import Scratch, VoteCodes
+from verifyplan.analysis.narrow_codes import VoteCodes
 from verifyplan.analysis.tallies_in_any_order import keys
 from verifyplan.analysis.vote_packing import Counted, Fill, Packing, refuse_repeated_workers
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
 
-MIN_THREADED_VOTES = 500_000
-"""Tables with so many votes are counted by several threads."""
-
-MAX_THREADS = 4
+PROBE_VOTES = 2**12
+"""So many votes are looked at first, since few tables that are not in order pass them."""
 
 
 class NotInOrderError(Exception):
@@ -43,7 +40,7 @@ def judge_in_order(
     """
     count = compiled_count(codes, packing) or partial(_count_block, codes, packing)
     borders = _borders(codes)
-    rising = all(_rises(codes, np.array([border - 1, border])) for border in borders[1:-1])
+    rising = all(_rises(codes, slice(border - 1, border + 1)) for border in borders[1:-1])
     blocks = [slice(*ends) for ends in pairwise(borders)]
 
     def work(rows: slice, scratch: Scratch) -> tuple[Array, bool, T]:
@@ -59,8 +56,7 @@ def judge_in_order(
             _refuse_disorder(codes, first)
         return first, rises, judge(counted, decisions)
 
-    results = [work(blocks[0], Scratch())]  # alone, since few tables that are not in order pass it
-    results += _threaded(work, blocks[1:], len(codes.rounds))
+    results = [work(blocks[0], Scratch()), *in_threads(work, blocks[1:], len(codes.rounds))]
     if not (rising and all(rises for _, rises, _ in results)):
         _refuse_disorder(codes, np.concatenate([first for first, _, _ in results]))
     return [result for _, _, result in results]
@@ -74,6 +70,7 @@ def _count_rows(
     codes: VoteCodes, packing: Packing, fill: Fill | None, count: CountBlock, rows: slice, scratch: Scratch
 ) -> Counted:
     """Return the votes of a block, counted."""
+    codes.check_rounds(rows)
     index = codes.indices(rows, scratch)
     missing = codes.missing(rows) if fill is not None else None
     if fill is not None and missing is not None:
@@ -97,30 +94,12 @@ def _in_table(first: Array, rows: slice) -> Array:
     )
 
 
-Rows = Callable[[slice, Scratch], tuple[Array, bool, T]]
-
-
-def _threaded(work: Rows[T], blocks: Sequence[slice], n_votes: int) -> list[tuple[Array, bool, T]]:
-    """Return the work on each block, done by several threads if there are many votes: numpy lets others run."""
-    n_threads = min(os.cpu_count() or 1, MAX_THREADS) if n_votes >= MIN_THREADED_VOTES else 1
-
-    def work_on(part: Sequence[slice]) -> list[tuple[Array, bool, T]]:
-        scratch = Scratch()
-        return [work(rows, scratch) for rows in part]
-
-    if n_threads == 1:
-        return work_on(blocks)
-    ends = [len(blocks) * i // n_threads for i in range(n_threads + 1)]
-    with ThreadPoolExecutor(n_threads) as threads:
-        parts = threads.map(work_on, [blocks[start:stop] for start, stop in pairwise(ends)])
-        return [result for part in parts for result in part]
-
-
 def _borders(codes: VoteCodes) -> list[int]:
     """Return the rows at which blocks begin, and the number of all: a finding's votes are in one block."""
     n, borders = len(codes.rounds), [0]
     while borders[-1] < n:
-        row, window = borders[-1] + vote_packing.BLOCK_VOTES, 64
+        size = vote_packing.BLOCK_VOTES
+        row, window = borders[-1] + (size if borders[-1] else min(size, PROBE_VOTES)), 64
         while row < n:
             begins = np.flatnonzero(_begins(codes, slice(row - 1, min(row + window, n)))[1:])
             if len(begins):
@@ -135,11 +114,12 @@ def _begins(codes: VoteCodes, rows: slice, scratch: Scratch | None = None) -> Ar
     """Return whether the finding of each of some rows is another than in the row before; true at the first."""
     n = rows.stop - rows.start
     begins, differs = ((scratch or Scratch()).array(name, n, np.dtype(bool)) for name in ("begins", "differs"))
-    begins[:] = False
     begins[0] = True
-    for column in codes.key:
+    for position, column in enumerate(codes.key):
         part = column.codes[rows]
-        begins[1:] |= np.not_equal(part[1:], part[:-1], out=differs[1:])
+        np.not_equal(part[1:], part[:-1], out=(differs if position else begins)[1:])
+        if position:
+            begins[1:] |= differs[1:]
     return begins
 
 
@@ -149,31 +129,46 @@ def _count_block(
     """Return where each finding of some rows begins, counted from the first row, and the words of its rounds."""
     begins = _begins(codes, rows, scratch)
     first = np.flatnonzero(begins)
-    at, sums = (
-        scratch.array(name, len(index), kind) for name, kind in (("at", np.intp), ("sums", packing.words.dtype))
-    )
+    at = scratch.array("at", len(index), np.intp)
+    votes, others = (scratch.array(name, len(index), packing.words.dtype) for name in ("votes", "others"))
     at[:] = index
-    packing.words.take(at, out=sums, mode="wrap")  # any mode but the default writes at once; all indices are valid
-    np.add.accumulate(sums, out=sums)
+    packing.words.take(at, out=votes, mode="wrap")  # any mode but the default writes at once; all indices are valid
     if codes.n_rounds == 1:
-        return first, _differences(sums, first)[None]
+        return first, _sums(votes, first, others)[None]
     rounds = codes.rounds[rows]
     begins[1:] |= rounds[1:] != rounds[:-1]
     starts = np.flatnonzero(begins)  # of rounds that follow each other
-    words = np.zeros((codes.n_rounds, len(first)), dtype=sums.dtype)
+    words = np.zeros((codes.n_rounds, len(first)), dtype=votes.dtype)
     cell = (rounds.take(starts).astype(np.int64) - 1) * len(first)
     cell += np.searchsorted(first, starts, side="right") - 1
-    np.add.at(words.reshape(-1), cell, _differences(sums, starts))
+    np.add.at(words.reshape(-1), cell, _sums(votes, starts, others))
     return first, words
 
 
-def _differences(sums: Array, starts: Array) -> Array:
-    """Return the sum from each start up to the next, of sums from the first on; what overflows cancels out."""
-    ends = np.empty_like(starts)
-    np.subtract(starts[1:], 1, out=ends[:-1])
-    ends[-1] = len(sums) - 1
-    upto = sums.take(ends)
-    return np.diff(upto, prepend=upto.dtype.type(0))
+def _sums(values: Array, starts: Array, others: Array) -> Array:
+    """Return the sum of the values from each start up to the next; `values` and `others` are overwritten.
+
+    Each sum is put together from windows of 1, 2, 4 ... values, each the sum of two smaller ones: numpy adds many
+    numbers at a time in this way, unlike in a running sum.
+
+    >>> _sums(np.array([1, 2, 3, 4]), np.array([0, 1]), np.zeros(4, dtype=int)).tolist()
+    [1, 9]
+    """
+    left, at = np.diff(starts, append=len(values)), starts.copy()
+    some, every = int(np.bitwise_or.reduce(left)), int(np.bitwise_and.reduce(left))
+    sums, width = np.zeros(len(starts), dtype=values.dtype), 1
+    while True:
+        if every & width:
+            sums += values.take(at, mode="wrap")
+            at += width
+        elif some & width:
+            taken = left & width
+            sums += values.take(at, mode="wrap") * (taken > 0)  # from the start again where nothing is taken, perhaps
+            at += taken
+        if 2 * width > some:
+            return sums
+        np.add(values[:-width], values[width:], out=others[:-width])
+        values, others, width = others, values, 2 * width
 
 
 def _cells(codes: VoteCodes, rows: slice, first: Array) -> Array:
@@ -188,11 +183,11 @@ def _count_missing(codes: VoteCodes, rows: slice, first: Array, missing: Array) 
     return np.bincount(_cells(codes, rows, first)[missing], minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _rises(codes: VoteCodes, rows: Array) -> bool:
+def _rises(codes: VoteCodes, rows: Array | slice) -> bool:
     """Return whether the key rises from one of some rows to the next: their findings are all different, then."""
     rises: Any = False
     for column in reversed(codes.key):
-        key = column.codes.take(rows)
+        key = column.codes[rows]
         rises = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & rises)
     return bool(np.all(rises))
 

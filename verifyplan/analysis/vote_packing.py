@@ -116,7 +116,8 @@ def packing_of(codes: VoteCodes, *, missing_as: str) -> Packing:
     lower = n_workers if n_workers + tally_bits <= MAX_WORD_BITS else n_workers.bit_length()
     if lower + tally_bits > MAX_WORD_BITS:
         raise NotPackedError
-    word: Any = np.uint32 if lower + tally_bits <= 32 else np.uint64
+    n_bits = lower + tally_bits
+    word: Any = np.uint16 if n_bits <= 16 else np.uint32 if n_bits <= 32 else np.uint64
     place = [_DIGIT.get((basis or missing_as) if verdict == "disagree" else verdict) for verdict, basis in codes.kinds]
     counts = np.array([0 if digit is None else (n_workers + 1) ** digit for digit in place], dtype=word)
     ones = np.ones(n_workers, dtype=word)
