@@ -72,7 +72,7 @@ def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
             {"kind": "sound", "verdict": "REVISE"},
             "the kind 'sound' is that of plans that deserve PROCEED, and the verdict",
         ),
-        ({"verdict": "MAYBE"}, "verdict: Input should be 'PROCEED', 'REVISE' or 'RETHINK'"),
+        ({"verdict": "MAYBE"}, "verdict: must be 'PROCEED', 'REVISE' or 'RETHINK'"),
         (3, "0: is 3, of type int: a label is a mapping such as {'verdict': 'REVISE', 'defects': [defect, ...]}"),
         ({"defects": ["x"]}, "defects.0: is 'x', of type str: a defect is a mapping such as {'severity': 'BLOCKING'"),
         ({"defects": DEFECT}, "defects: must be a list, got {'severity': 'BLOCKING'"),
@@ -80,7 +80,7 @@ def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
             {"defects": [DEFECT | {"evidence": ["q"]}]},
             "evidence.0: is 'q', of type str: an evidence is a mapping such as {'place': 'plan:12'",
         ),
-        ({"challenges": [SAID | {"right": "no"}]}, "challenges.0.right: Input should be a valid boolean"),
+        ({"challenges": [SAID | {"right": "no"}]}, "challenges.0.right: must be a valid boolean, got 'no'"),
         ({"challenges": [SAID | {"line": None}]}, "challenges.0: must have a line or places: a finding is matched"),
         (
             {"challenges": [SAID | {"answer": "step 2"}]},
