@@ -69,18 +69,20 @@ def by_us(folder: Path) -> int:
 
 
 def saved_votes_by_us(folder: Path) -> int:
-    """The saved votes, checked; other tables, and explanations, are left until somebody asks for them."""
+    """The saved votes, checked; other tables, and long texts, are left until somebody asks for them."""
     return len(vp.load(folder / "saved").votes)
 
 
 def saved_by_us(folder: Path) -> int:
-    """All saved tables, checked; explanations are left until they are looked at."""
+    """All saved tables, checked; long texts are left until they are looked at."""
     return len(_all_tables(folder).votes)
 
 
 def saved_with_texts_by_us(folder: Path) -> int:
-    """All saved tables, checked, and the explanations."""
-    return int(_all_tables(folder).votes["explanation"].notna().sum())
+    """All saved tables, checked, the explanations, and the texts of findings."""
+    runs = _all_tables(folder)
+    texts = (runs.votes["explanation"], runs.findings["summary"], runs.findings["evidence"])
+    return sum(int(column.notna().sum()) for column in texts)
 
 
 def _all_tables(folder: Path) -> RunSet:

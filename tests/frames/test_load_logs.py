@@ -18,6 +18,7 @@ from verifyplan.frames.columns import FIRST_TABLES, TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import TABLE_NAMES
+from verifyplan.frames.saved_tables import SAVED_TEXTS
 from verifyplan.protocol.event_cross import VoteCast
 
 
@@ -132,7 +133,8 @@ def test_tables_saved_before_there_were_plan_runs_load_as_they_were(folder):
             later = [column for column in pd.read_parquet(path) if name == "runs" and column in _LATER]
             frame = pd.read_parquet(path).drop(columns=later)
             frame = frame.drop(columns="iteration") if name in ("rounds", "dispatches") else frame
-            frame = frame.assign(explanation=new.votes["explanation"]) if name == "votes" else frame  # all in one file
+            texts = SAVED_TEXTS.get(name, ())
+            frame = frame.assign(**{text: getattr(new, name)[text] for text in texts})  # all in one file
             frame.attrs = {}
             frame.to_parquet(path, index=False)
     old = load(saved)

@@ -294,9 +294,9 @@ class RunSet:
     def save(self, folder: str | Path) -> Path:
         """Write the tables as Parquet into a folder, one file each; `load` reads the folder again.
 
-        Of a folder that was saved `load` reads each table when it is first asked for, and explanations of votes and
-        contents of messages, which have files of their own, when they are looked at; a set that was loaded so needs
-        its folder until then, and says so if it was saved anew or removed.
+        `load` reads each table of a saved folder at first access. Long texts are in separate files and are also read at
+        first access: explanations of votes, summaries and evidence of findings, contents of messages. Until then the
+        folder must stay as it is; if it was saved again or removed, the access raises TableError.
         """
         write_tables({name: getattr(self, name) for name in TABLE_NAMES}, Path(folder))
         return Path(folder)

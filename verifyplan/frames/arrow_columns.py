@@ -1,0 +1,170 @@
+"""Make columns of Arrow the columns of a table, without a look at each value, where they certainly fit (rule E4)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from verifyplan.columns import Column
+from verifyplan.frames.text_codes import first_rows
+
+_MAX_KEY, _MAX_SHORT_KEY = 2**62, 2**31
+_SPARSE = 64
+"""Keys are marked in an array of all possible ones, unless that has more than so many for each row."""
+
+
+def exact_array(values: pa.ChunkedArray, column: Column) -> Any:
+    """Return values as an array of a column's type; None where they may not fit, or are of another kind.
+
+    >>> exact_array(pa.chunked_array([[1, None]]), Column("round", "whole", "the round"))
+    <IntegerArray>
+    [1, <NA>]
+    Length: 2, dtype: Int64
+    """
+    kind, stored, types = column.kind, values.type, pa.types
+    if isinstance(kind, tuple):
+        return _category(values, column.dtype) if types.is_dictionary(stored) else None
+    if kind == "text" and types.is_dictionary(stored):
+        coded = _one(values)
+        return _text(coded.dictionary.cast(pa.large_string()).take(coded.indices), column.dtype)
+    if kind == "text" and types.is_large_string(stored):
+        return _text(values, column.dtype)
+    if (kind == "whole" and types.is_int64(stored)) or (kind == "yesno" and types.is_boolean(stored)):
+        return _masked(values, column.dtype)
+    if kind == "number" and types.is_float64(stored):
+        return np.array(values)
+    if kind == "time" and stored == pa.timestamp(column.dtype.unit, str(column.dtype.tz)):
+        return values.to_pandas().array
+    if kind == "names" and types.is_list(stored):
+        return _lists(_one(values))
+    return None
+
+
+def _text(texts: Any, dtype: Any) -> Any:
+    return dtype.construct_array_type()(texts, dtype=dtype)
+
+
+def _one(values: pa.ChunkedArray) -> Any:
+    """Return a column as one array; the codes of its names then mean the same in all rows."""
+    return values.unify_dictionaries().combine_chunks()
+
+
+def _category(values: pa.ChunkedArray, dtype: Any) -> Any:
+    coded = _one(values)
+    place = {name: number for number, name in enumerate(dtype.categories)}
+    places = [place.get(name) for name in coded.dictionary.to_pylist()]
+    if None in places:
+        return None
+    own = np.array([*places, -1], dtype=np.int8 if len(place) < 2**7 else np.int64)
+    codes: Any = own[_codes_of(coded)]
+    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+
+
+def _masked(values: pa.ChunkedArray, dtype: Any) -> Any:
+    """Return whole numbers, or true and false, with their missing values beside."""
+    array = values.combine_chunks()
+    known = array.fill_null(False if pa.types.is_boolean(array.type) else 0) if array.null_count else array
+    return dtype.construct_array_type()(_writable(known), _writable(array.is_null()))
+
+
+def _writable(values: Any) -> npt.NDArray[Any]:
+    """Return values without missing ones as an array of its own."""
+    if pa.types.is_boolean(values.type):
+        return np.array(values.cast(pa.uint8())).view(bool)
+    return np.array(values)
+
+
+def _lists(values: pa.ListArray) -> npt.NDArray[Any]:
+    """Return lists of names as objects; rows whose lists are equal share one, as a table has few different ones."""
+    number = _numbered(values)
+    different = values.take(pa.array(first_rows(number)))
+    coded = _coded(different)
+    names = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
+    flat, ends = names[_codes_of(coded)].tolist(), different.offsets.to_pylist()
+    made = [flat[start:end] for start, end in pairwise(ends)]
+    lists = np.fromiter(made, dtype="object", count=len(made))[number]
+    lists[np.asarray(values.is_null())] = None
+    return lists
+
+
+def _numbered(values: pa.ListArray) -> npt.NDArray[np.int64]:
+    """Return a number by row, in order of appearance, which rows share whose lists are equal.
+
+    A list is read as the digits of a number. Where that is too large to be exact, the lists are compared.
+    """
+    coded, ends = _coded(values), np.asarray(values.offsets).astype(np.int64)
+    lengths, base = np.diff(ends), (len(coded.dictionary) + 2) | 1
+    longest = int(lengths.max(initial=0))
+    position = np.arange(ends[0], ends[-1]) - ends[:-1].repeat(lengths)
+    digits = (_codes_of(coded)[ends[0] : ends[-1]] + 1) * (base ** np.arange(longest + 1))[position]
+    totals = np.append(0, np.cumsum(digits))[ends - ends[0]]
+    number = np.asarray(pd.factorize(np.diff(totals))[0], dtype=np.int64)
+    if base**longest < _MAX_KEY or values.take(pa.array(first_rows(number)[number])).equals(values):
+        return number
+    return np.arange(len(values))
+
+
+def _coded(values: pa.ListArray) -> Any:
+    """Return all names of some lists as codes."""
+    return values.values if pa.types.is_dictionary(values.values.type) else values.values.dictionary_encode()
+
+
+def _codes_of(coded: Any) -> npt.NDArray[np.int64]:
+    """Return the codes of names; where one is missing, the number of different names."""
+    return np.asarray(coded.indices.cast(pa.int64()).fill_null(len(coded.dictionary)))
+
+
+def has_keys(table: pa.Table, key: list[str]) -> bool:
+    """Return whether each row certainly has a key of its own.
+
+    >>> has_keys(pa.table({"round": [1, 2]}), ["round"]), has_keys(pa.table({"round": [1, 1]}), ["round"])
+    (True, False)
+    """
+    together: Any = np.zeros(len(table), dtype=np.int32)
+    size = 1
+    for name in key:
+        column = table[name] if name in table.column_names else None
+        codes = None if column is None or column.null_count else _codes(column)
+        if codes is None:
+            return False
+        width = int(codes.max(initial=0)) + 1
+        size *= width
+        if size >= _MAX_KEY:
+            return False
+        if width > 1:
+            together = together.astype(np.int32 if size < _MAX_SHORT_KEY else np.int64) * width + codes
+    if (together[1:] > together[:-1]).all():
+        return True
+    if size > _SPARSE * len(table):
+        return len(pd.unique(together)) == len(table)
+    seen = np.zeros(size, dtype=bool)
+    seen[together] = True
+    return int(np.count_nonzero(seen)) == len(table)
+
+
+def _codes(column: pa.ChunkedArray) -> Any:
+    """Return whole numbers or codes of names from 0 on; None for a column of anything else."""
+    if pa.types.is_dictionary(column.type):
+        return np.asarray(_one(column).indices)
+    if not pa.types.is_integer(column.type):
+        return None
+    numbers = np.asarray(column.to_numpy(), dtype=np.int64)
+    return numbers if numbers.min(initial=0) >= 0 else None
+
+
+def strangers(values: pa.ChunkedArray, known: pa.Array) -> list[str]:
+    """Return the different names that are not among the known ones, in order of appearance."""
+    if pa.types.is_dictionary(values.type) and not _unknown(_one(values).dictionary.cast(pa.large_string()), known):
+        return []
+    return _unknown(values.unique().cast(pa.large_string()), known)
+
+
+def _unknown(names: pa.Array, known: pa.Array) -> list[str]:
+    unknown: list[str] = names.filter(pc.invert(pc.is_in(names, value_set=known))).to_pylist()
+    return unknown
