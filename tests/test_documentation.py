@@ -107,6 +107,13 @@ def test_pages_with_examples_are_found():
     assert {"docs/command-line.md", "docs/live-agents.md"} <= set(SHELL_PAGES)
 
 
+def test_no_line_of_a_page_begins_with_a_percent_sign():
+    """The site takes such a line for a comment and leaves it out."""
+    pages = [path for path in ROOT.rglob("*.md") if not {".venv", "out", "node_modules"} & set(path.parts)]
+    begun = {str(path.relative_to(ROOT)) for path in pages if re.search(r"^%", path.read_text("utf-8"), re.MULTILINE)}
+    assert begun == set()
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().split()) < 1500
 
