@@ -28,6 +28,7 @@ WIDTHS_PX = (950, 1600)
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 MAX_HEIGHT_PX = 16_000
 """What is below is in a picture of its own: Chromium draws no larger ones."""
+FRAME_DRAWN_MS = 1_000
 SCROLLBARS_HIDDEN = ["--hide-scrollbars"]
 """Playwright passes this to Chromium unless told not to; readers see the bars by which they scroll."""
 
@@ -69,6 +70,8 @@ def picture(tab: Page, page: Path, name: str, width: int) -> list[str]:
         top = part * MAX_HEIGHT_PX
         tab.set_viewport_size({"width": width, "height": min(height - top, MAX_HEIGHT_PX)})
         tab.evaluate("top => scrollTo(0, top)", top)
+        if len(tab.frames) > 1:  # a frame is drawn by a process of its own, after the page
+            tab.wait_for_timeout(FRAME_DRAWN_MS)
         tab.screenshot(path=PICTURES / f"{name}{f'-{part + 1}' if part else ''}.png")
     tab.remove_listener("request", keep)
     return [url for url in asked if not url.startswith(("file:", "data:"))]
