@@ -192,6 +192,11 @@ def test_what_is_no_function_is_refused(wrong):
         vp.agents.from_function(wrong)
 
 
+def test_a_function_as_the_backend_is_refused_with_the_call_that_wraps_it():
+    with pytest.raises(SettingsError, match=r"pass the function as backend=agents\.from_function\("):
+        vp.crossverify(CLAIMS, ["ann", "bob"], backend=lambda _: "agree", log_dir=None)
+
+
 def test_a_limit_below_one_is_refused():
     with pytest.raises(InputError, match="max_concurrency: must be at least 1, got 0"):
         vp.agents.from_function(lambda _: "agree", max_concurrency=0)

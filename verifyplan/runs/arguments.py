@@ -218,6 +218,8 @@ def make_backend(backend: str | Backend, workers: Workers, repo: str | Path, rep
     if not isinstance(backend, Backend) or isinstance(backend, type):
         if backend != "static":
             fix = "use 'static', or pass a backend object: agents.Anthropic(model=...), ScriptedBackend(script)"
+            if callable(backend) and not isinstance(backend, type):
+                fix = "pass the function as backend=agents.from_function(FUNCTION)"
             raise SettingsError(Problem("backend", f"{backend!r} is unknown", fix))
     elif not isinstance(backend, ConversingBackend):
         return backend
