@@ -203,3 +203,12 @@ def test_a_limit_below_one_is_refused():
     message = r"items_per_call: is not an argument of from_function. Fix: give it to the run: crossverify\("
     with pytest.raises(SettingsError, match=message):
         vp.agents.from_function(lambda _: "agree", items_per_call=3)  # type: ignore[arg-type]
+
+
+def test_an_argument_of_models_or_a_typing_error_is_refused_with_what_to_write():
+    with pytest.raises(SettingsError, match=r"model: is not an argument of crossverify.*Anthropic\(MODEL\)"):
+        vp.crossverify(CLAIMS, ["ann", "bob"], model="claude-haiku-5-5")
+    with pytest.raises(SettingsError, match=r"base_url: .*backend=vp\.agents\.Anthropic\(MODEL, base_url=\.\.\.\)"):
+        vp.verify("PLAN.md", ".", base_url="http://localhost:8080")
+    with pytest.raises(SettingsError, match=r"max_round: is not an argument of crossverify \(did you mean"):
+        crossed(lambda _: "agree", max_round=1)

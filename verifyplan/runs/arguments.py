@@ -7,10 +7,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from verifyplan import agents
 from verifyplan.agents.base import Backend, ConversingBackend, RepeatableBackend
 from verifyplan.agents.static import StaticBackend
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
@@ -208,6 +210,24 @@ def check_output(place: str, path: str | Path | None) -> None:
         reason = getattr(error, "strerror", None) or str(error)
         fix = "name a file in a folder that you may write to"
         raise InputError(Problem(place, f"{str(path)!r} cannot be written ({reason})", fix)) from None
+
+
+def check_names(names: Iterable[str], allowed: Iterable[str], function: str, models: str) -> None:
+    """Raise SettingsError for names that are not arguments of a function, with those that are.
+
+    `models` is the function that makes models: what is an argument of theirs is said to be given there.
+    """
+    known = list(allowed)
+    of_models = signature(agents.Anthropic).parameters
+    problems = []
+    for name in (name for name in names if name not in known):
+        fix = f"use some of {', '.join(known)}"
+        if name in of_models:
+            fix = f"give it to the backend: backend=vp.{models}(MODEL{'' if name == 'model' else f', {name}=...'})"
+        message = f"is not an argument of {function}{did_you_mean(name, known)}"
+        problems.append(Problem(name, message, fix))
+    if problems:
+        raise SettingsError(problems)
 
 
 def make_backend(backend: str | Backend, workers: Workers, repo: str | Path, repetition: int = 1) -> Backend:

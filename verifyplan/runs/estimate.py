@@ -19,14 +19,13 @@ from verifyplan.errors import Problem, SettingsError, without_keys_in_tracebacks
 from verifyplan.frames.bundled import claims
 from verifyplan.plans.plan import Plan
 from verifyplan.progress import progress as progress_bar
-from verifyplan.runs.arguments import Workers, check_counts
+from verifyplan.runs.arguments import Workers, check_counts, check_names
 from verifyplan.runs.call_use import CASES
 from verifyplan.runs.cross.crossverify import crossverify
 from verifyplan.runs.estimated_use import Estimate, total
 from verifyplan.runs.expected_calls import CrossCalls, PlanCalls
 from verifyplan.runs.plan.verify import verify
 from verifyplan.runs.read_findings import RowSource
-from verifyplan.text import did_you_mean
 
 Sources = str | Path | Plan | RowSource | Sequence[str | Path | Plan]
 """A plan, findings, or several files of either; or the name of a set."""
@@ -169,14 +168,5 @@ def _cross_run(
 def _checked(settings: Mapping[str, Any], run: Callable[..., Any]) -> dict[str, Any]:
     """Return the settings of a run without a log; SettingsError naming what is not an argument of its function."""
     allowed = [name for name in list(inspect.signature(run).parameters)[2:] if name not in ("backend", "repo")]
-    of_backend = inspect.signature(agents.Anthropic).parameters
-    problems = []
-    for name in (name for name in settings if name not in allowed):
-        fix = f"use some of {', '.join(allowed)}"
-        if name in of_backend:
-            fix = f"give it to the backend: backend=vp.agents.Anthropic.keyless(MODEL, {name}=...), and no model="
-        message = f"is not an argument of estimate or {run.__name__}{did_you_mean(name, allowed)}"
-        problems.append(Problem(name, message, fix))
-    if problems:
-        raise SettingsError(problems)
+    check_names(settings, allowed, f"estimate or {run.__name__}", "agents.Anthropic.keyless")
     return {**settings, "log_dir": None}

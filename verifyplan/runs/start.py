@@ -23,6 +23,7 @@ from verifyplan.rules.going_on import LogPlace, how_to_go_on, is_made_by_name
 from verifyplan.runlog.current import CountedRecords
 from verifyplan.runlog.recorder import Recorder
 from verifyplan.runlog.writer import LogWriter
+from verifyplan.runs.arguments import check_names
 from verifyplan.version import VERSION
 
 P = ParamSpec("P")
@@ -96,12 +97,14 @@ def driven(result: type[R]) -> Callable[[Callable[P, PreparedRun[R]]], Callable[
     """
 
     def decorate(prepare: Callable[P, PreparedRun[R]]) -> Callable[P, R]:
+        shown = signature(prepare).replace(return_annotation=result.__name__)
+
         @without_keys_in_tracebacks
         @wraps(prepare)
         def prepare_and_drive(*arguments: P.args, **named: P.kwargs) -> R:
+            check_names(named, shown.parameters, prepare.__name__, "agents.Anthropic")
             return prepare(*arguments, **named).drive()
 
-        shown = signature(prepare).replace(return_annotation=result.__name__)
         prepare_and_drive.__signature__ = shown  # type: ignore[attr-defined]  # as inspect and help read it
         return prepare_and_drive
 
