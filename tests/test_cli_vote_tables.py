@@ -102,6 +102,26 @@ def test_the_out_of_a_panel_is_a_folder_of_tables_or_a_chart(cli, tmp_path):
         assert not (tmp_path / name).exists()
 
 
+def test_the_out_of_a_comparison_is_a_folder_of_its_report_or_a_chart(cli, votes, tmp_path):
+    for runs in (["contract"], [votes, "--columns", COLUMNS.removesuffix(",truth=truth")]):
+        second = [] if runs == ["contract"] else ["--other", votes]
+        picture = tmp_path / f"{len(runs)}.png"
+        done = cli("compare", *runs, *second, "--out", picture)
+        assert (done.code, done.out.splitlines()[-1]) == (0, f"chart: {picture}"), done.err
+        assert picture.read_bytes().startswith(b"\x89PNG")
+    done = cli("compare", "contract", "--out", tmp_path / "c.csv")
+    assert done.code == 2
+    assert "--out: is the folder of the report, got the file name" in done.err
+    assert not (tmp_path / "c.csv").exists()
+
+
+def test_several_tables_to_compare_need_names(cli, votes):
+    done = cli("compare", votes, votes, "--columns", COLUMNS)
+    assert done.code == 2
+    assert "a table of votes among them: each needs a name. Fix: write NAME=" in done.err
+    assert cli("compare", f"a={votes}", f"b={votes}", "--columns", COLUMNS).out.startswith("a against b: 30 findings")
+
+
 def test_panels_of_tables_with_verdicts_or_with_labels(cli, votes, tmp_path):
     assert cli("workers", votes, "--columns", COLUMNS).out.startswith("3 workers, 30 items, 90 votes: accuracy from")
     table = pd.DataFrame(

@@ -236,6 +236,8 @@ def test_the_family_of_holm_is_all_tests_by_clusters_of_all_conditions():
 
 def test_a_note_says_which_p_values_do_not_outlive_their_number():
     table = {
+        "condition": "b",
+        "of": ["classes", "held", "right"],
         "test": ["clustered-mcnemar"] * 3,
         "method": "exact sign-flip",
         "p_value": [0.03, 0.3, 0.4],
@@ -244,7 +246,10 @@ def test_a_note_says_which_p_values_do_not_outlive_their_number():
     }
     tests = pd.DataFrame(table)
     (note,) = notes_on_tests(with_holm(tests))
-    assert note == "Of 3 tests, 1 p-value is below 5 % only until the adjustment for the number of tests (p_holm)."
+    assert note == (
+        "Of 3 tests, 1 p-value is below 5 % only until the adjustment for the number of tests (p_holm): classes "
+        "(p = 0.0300, adjusted 0.0900)."
+    )
 
 
 @pytest.mark.parametrize("repeated", [False, True])

@@ -234,7 +234,7 @@ def test_censored_findings_and_filled_bases_are_said():
     widget.first.rounds.value = 3
     told = widget.static()
     assert "Under collaborative, 3 rounds, 1 of 1 finding is censored: the run ended" in told
-    assert "1 of 1 disagreement had no basis; 0 read as counter-evidence, 1 as burden-not-met" in told
+    assert "none of the disagreements (1) has a basis, and each is read as burden-not-met (not proven)" in told
 
 
 def test_hostile_texts_are_cut_and_shown_as_text():

@@ -68,7 +68,7 @@ def _no_basis_words(findings: pd.DataFrame, of: str = "") -> str:
     )
     if not 0 < filled == all_of or counter not in (0, filled):
         return ""
-    none = f"none of {counted(all_of, 'disagreement')} has a basis, and each is read as"
+    none = f"none of the disagreements ({all_of:,}) has a basis, and each is read as"
     if counter:
         return f"{none} counter-evidence: one is enough to keep a finding from consensus"
     return (

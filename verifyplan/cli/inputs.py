@@ -13,11 +13,12 @@ import pandas as pd
 import typer
 
 import verifyplan as vp
+from verifyplan.charts.export import FORMATS
 from verifyplan.cli import has_terminal
 from verifyplan.cli.ask_columns import ask_names
 from verifyplan.cli.column_fixes import command_fix, options_of, pairs_text, shell_fix
 from verifyplan.cli.options import NO_TABLE_OPTIONS, VoteTableOptions, names_of
-from verifyplan.errors import InputError, Problem, SettingsError, TableError
+from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.files import replacing
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.csv_tables import write_csv
@@ -40,6 +41,9 @@ from verifyplan.frames.vote_files import (
 )
 from verifyplan.protocol.vote import Mode
 from verifyplan.text import visible
+
+_TABLES = ("csv", "parquet")
+"""Suffixes of files of one table, which a result of several tables cannot be written to."""
 
 
 def read_runs(
@@ -221,6 +225,17 @@ def write_table(table: pd.DataFrame, path: Path) -> Path:
         else:
             table.to_json(temporary, orient="records", indent=2, force_ascii=False)
     return path
+
+
+def is_chart_file(out: Path | None, contents: str, *, has_chart: bool = True) -> bool:
+    """Return whether --out names a file of a chart; InputError for another file where a folder of `contents` goes."""
+    if out is None or suffix_of(out) not in (*FORMATS, *_TABLES) or out.is_dir():
+        return False
+    if has_chart and suffix_of(out) in FORMATS:
+        return True
+    charts = f", or a chart that ends in {one_of(f'.{name}' for name in FORMATS)}" if has_chart else ""
+    fix = f"name a folder, such as {out.with_suffix('')}{charts}"
+    raise InputError(Problem("--out", f"is the folder of {contents}, got the file name {str(out)!r}", fix))
 
 
 def suffix_of(path: Path) -> str:

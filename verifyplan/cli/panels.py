@@ -11,19 +11,15 @@ import pandas as pd
 import typer
 
 import verifyplan as vp
-from verifyplan.charts.export import FORMATS
 from verifyplan.charts.figure import Figure
 from verifyplan.cli import options
-from verifyplan.cli.inputs import is_vote_table, read_pairs, read_runs, suffix_of
+from verifyplan.cli.inputs import is_chart_file, is_vote_table, read_pairs, read_runs
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.cli.options import VoteTableOptions
-from verifyplan.errors import InputError, Problem, one_of
+from verifyplan.errors import InputError, Problem
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.vote_tables import VOTE_TABLES
-
-TABLES = ("csv", "parquet")
-"""Suffixes of files of one table, which a result of several tables cannot be written to."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +84,7 @@ class PanelOptions:
 
         InputError, before anything is read, for a file that is not a chart.
         """
-        is_file = self.out is not None and suffix_of(self.out) in (*FORMATS, *TABLES) and not self.out.is_dir()
-        if self.out is not None and is_file and (chart is None or suffix_of(self.out) not in FORMATS):
-            message = f"is the folder of the tables, got the file name {str(self.out)!r}"
-            charts = f", or a chart that ends in {one_of(f'.{name}' for name in FORMATS)}" if chart is not None else ""
-            fix = f"name a folder, such as {self.out.with_suffix('')}{charts}"
-            raise InputError(Problem("--out", message, fix))
+        is_file = is_chart_file(self.out, "the tables", has_chart=chart is not None)
         result = analysis(self.votes(), **options)
         if isinstance(result, pd.DataFrame):
             tables = {analysis.__name__: result}

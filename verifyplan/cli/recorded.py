@@ -12,7 +12,7 @@ import typer
 import verifyplan as vp
 from verifyplan.analysis.replay import ReplayMode
 from verifyplan.cli import options
-from verifyplan.cli.inputs import is_vote_table, read_runs
+from verifyplan.cli.inputs import is_chart_file, is_vote_table, read_runs
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.dataset.compile import compile_dataset
@@ -59,7 +59,12 @@ def compare(
     resamples: Annotated[int, typer.Option(min=1, help="The number of random draws for the tests.")] = 2000,
     seed: Annotated[int, typer.Option(help="The seed of these draws.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a report with charts and tables to this folder.")
+        Path | None,
+        typer.Option(
+            metavar="DIR|FILE",
+            help="Write a report with charts and tables to this folder; or one chart, of the metrics against truth or "
+            "else of the classes, if the name ends in .png, .svg, .pdf or .html.",
+        ),
     ] = None,
 ) -> None:
     """Compare conditions over the same findings.
@@ -81,7 +86,11 @@ def compare(
     """
     if other is None and other_mode is not None:
         raise InputError(Problem("--other-mode", "goes with --other", "name the second table, or leave it out"))
+    is_chart = is_chart_file(out, "the report")
     named = _named_paths(runs)
+    if len(runs) > 1 and other is None and any(is_vote_table([path]) for path in runs):
+        fix = f"write {' '.join(f'NAME={path}' for path in runs)}, or name the second by --other"
+        raise InputError(Problem("runs", "names several sets, and a table of votes among them: each needs a name", fix))
     alone = other is None or not is_vote_table([other])
     comparison = vp.compare(
         {name: _read([path], truth, table, mode) for name, path in named.items()}
@@ -96,7 +105,10 @@ def compare(
         seed=seed,
     )
     typer.echo(str(comparison))
-    if out is not None:
+    if out is not None and is_chart:
+        chart = vp.charts.class_mix if comparison.truth is None else vp.charts.truth_metrics
+        typer.echo(f"chart: {vp.export(chart(comparison), out)}")
+    elif out is not None:
         typer.echo(f"report: {vp.report(comparison, out)}")
 
 

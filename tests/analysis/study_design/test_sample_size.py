@@ -243,7 +243,7 @@ def test_the_metric_of_the_verdict_line_can_be_planned_for():
     unknown = both.findings.assign(truth=pd.array([pd.NA] * len(both.findings), dtype="boolean"))
     with pytest.raises(InputError, match="right needs claims whose truth is known, and there are none"):
         run_differences(replace(both, findings=unknown), "right")
-    assert f"\nright: {100 * right[first].mean():.1f} % against {100 * right[second].mean():.1f} %, p " in str(both)
+    assert f"\nright: {100 * right[first].mean():.1f} % against {100 * right[second].mean():.1f} % (n = " in str(both)
 
 
 def test_what_cannot_be_planned_for_is_named():
@@ -315,6 +315,12 @@ def test_an_intra_run_correlation_that_is_left_out_is_assumed_and_said():
     assert vp.sample_size(delta=0.1, discordance=0.3, icc=0).notes == ()
     with pytest.raises(SettingsError, match="discordance: must be at least delta"):
         vp.sample_size(delta=0.4, discordance=0.3)
+
+
+def test_a_monitor_prints_points_as_its_chart_does():
+    words = str(vp.monitor([0.2, 0.1, 0.3, 0.2] * 10)).splitlines()
+    assert words[0].startswith("difference, after 40 runs: +20.0 points [+")
+    assert words[2].startswith("for a number of runs fixed beforehand: [+17.")
 
 
 def test_a_monitor_of_one_run_says_that_it_needs_several():

@@ -168,3 +168,11 @@ def test_a_fit_counts_the_columns_that_it_was_fitted_to_and_equal_weights_name_t
     assert weights.apply(table, "equal").attrs["dimensions"] == ["wit", "depth", "human"]
     with pytest.raises(SettingsError, match=r"weights\.human: is missing\. Fix: .* or leave the column out"):
         weights.apply(table, fit.exact())
+
+
+def test_equal_weights_of_a_table_with_a_column_of_words_are_one_error():
+    with pytest.raises(
+        TableError, match=r"column author: holds str, not numbers alone.*leave the column out"
+    ) as caught:
+        weights.apply(pd.DataFrame({"wit": [1, 2], "author": ["ann", "bob"]}), "equal")
+    assert len(caught.value.problems) == 1

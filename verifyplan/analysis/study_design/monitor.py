@@ -59,11 +59,12 @@ class Monitor:
             when = f"0 is excluded from look {self.first_exclusion} on (run {run}), so the difference was shown then"
         lines = [
             f"{self.metric}{f', {of}' if of else ''}, after {counted(len(self.looks), 'run')}{made}: "
-            f"{last['mean']:+.3f} [{last['low']:+.3f}, {last['high']:+.3f}], valid at every look",
+            f"{100 * last['mean']:+.1f} points [{100 * last['low']:+.1f}, {100 * last['high']:+.1f}], valid at every "
+            "look",
             when,
             "with one run there is no interval for a number of runs fixed beforehand"
             if self.fixed.n < 2
-            else f"for a number of runs fixed beforehand: [{self.fixed.low:+.3f}, {self.fixed.high:+.3f}]",
+            else f"for a number of runs fixed beforehand: [{100 * self.fixed.low:+.1f}, {100 * self.fixed.high:+.1f}]",
         ]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 

@@ -78,7 +78,8 @@ def checked_inputs(
     except InputError as error:
         errors.append(error)
     try:
-        exact = checked(weights, None if table is None else list(table.columns))
+        if table is not None or not isinstance(weights, str):  # weights by name are those of the table's columns
+            exact = checked(weights, None if table is None else list(table.columns))
     except InputError as error:
         errors.append(error)
     if table is not None and exact is not None and not errors:
