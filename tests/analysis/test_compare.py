@@ -148,8 +148,8 @@ def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
     assert "1 of 24 recorded votes is lost (verification-error): the call failed" in notes
     assert "of both modes" not in notes
     assert notes.startswith(
-        "Under adversarial, none of the disagreements (4) has a basis, and each is read as burden-not-met (not proven): "
-        "adversarial rules then differ from collaborative ones only where "
+        "Under adversarial, none of the disagreements (4) has a basis, and each is read as burden-not-met (not "
+        "proven): adversarial rules then differ from collaborative ones only where "
     )
     counter = vp.compare(from_frame(votes), missing_basis="counter-evidence").notes[0]
     assert counter.endswith("each is read as counter-evidence: one is enough to keep a finding from consensus.")
