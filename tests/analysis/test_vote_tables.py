@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 
 import verifyplan as vp
+from verifyplan.charts.figure import spec
 from verifyplan.errors import InputError
 
 SCRIPT = {
@@ -55,3 +58,17 @@ def test_a_table_of_votes_has_the_classes_of_its_mode_and_no_summary_is_written(
         assert "(empty)" not in text
         assert "not classed" not in text
         assert f"{mode or 'collaborative'} rules give the classes" in figure.caption
+
+
+def test_votes_that_no_class_reads_are_counted_and_pale():
+    rows = [("a", number, who, "agree") for number in (1, 2) for who in "xy"]
+    rows += [("b", number, who, says) for number in (1, 2) for who, says in (("x", "agree"), ("y", "disagree"))]
+    votes = pd.DataFrame(rows, columns=["q", "r", "w", "v"])
+    runs = vp.from_votes(votes, item="q", worker="w", verdict="v", round="r")
+    grid = vp.analysis.vote_matrix(runs)
+    assert grid.attrs["later_votes"] == 2
+    assert grid.attrs["decided_rounds"]["a"] == 1
+    for labels in (None, {"a": "first"}):
+        figure = vp.charts.vote_matrix(grid, labels=labels)
+        assert "2 votes of later rounds, which are pale, do not count." in figure.caption
+        assert json.dumps(spec(figure.chart)).count('"pale": true') == 2

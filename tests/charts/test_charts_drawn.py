@@ -328,6 +328,9 @@ def test_the_vote_matrix_says_how_many_votes_came_after_the_deciding_round():
     rows = [("F", number, who, "agree") for number in (1, 2) for who in "ab"] + [("G", 1, "a", "agree")]
     table = pd.DataFrame(rows, columns=["item", "round", "who", "says"])
     names = {"item": "item", "worker": "who", "verdict": "says"}
-    assert "2 votes of later rounds do not count" in vote_matrix(vp.from_votes(table, round="round", **names)).caption
+    assert (
+        "2 votes of later rounds, which are pale, do not count"
+        in vote_matrix(vp.from_votes(table, round="round", **names)).caption
+    )
     first = vp.from_votes(table[table["round"].eq(1)], round="round", **names)
     assert "later rounds" not in vote_matrix(first).caption

@@ -36,6 +36,17 @@ def test_the_caption_says_the_answer_and_what_erring_together_costs():
     assert "fewer judges" not in values(figure)  # GPT-4 alone is the smaller panel
 
 
+def test_guessing_among_the_labels_is_a_named_line():
+    judges = vp.panel("llmbar/plain")
+    assert judges.chance == 0.5
+    figure = vp.charts.panel(judges)
+    assert values(figure).count("guessing 50 %") == 2
+    assert "grey line: guessing among 2 labels" in figure.caption
+    no_truth = vp.panel(pd.DataFrame({"item": [1, 1, 2, 2], "worker": list("abab"), "label": list("xxxy")}))
+    assert no_truth.chance is None
+    assert "guessing" not in values(vp.charts.panel(no_truth))
+
+
 def test_more_votes_than_judges_have_discs_too():
     figure = vp.charts.panel("debate-rounds")
     assert len(discs(figure)) == 5

@@ -20,7 +20,8 @@ def vote_matrix(
 
     `run_id` may be left out where there is one run. The class is the recorded one, or what `mode` makes of the
     votes; of a table of votes, which records none, what the rules of its mode make of them, and `attrs["classes_by"]`
-    names the mode; `attrs["later_votes"]` counts votes after the round that decided their finding. Of a plan run's
+    names the mode; `attrs["later_votes"]` counts votes after the round that decided their finding, and
+    `attrs["decided_rounds"]` has that round by finding. Of a plan run's
     panel, the votes of one `iteration`; by default, of each challenge, those of the last. Columns: `finding_id,
     summary, round, worker, mark, explanation, classification`; `mark` is the basis of a disagree that has one, else
     the verdict, and `discovered`
@@ -59,7 +60,9 @@ def vote_matrix(
     if by and read is not None:
         decided = run.votes["finding_id"].map(read["decided_round"])
         later = decided.gt(0) & run.votes["round"].gt(decided)
-        table.attrs |= {"later_votes": int(later.sum())} if later.any() else {}
+        if later.any():
+            rounds = read["decided_round"].astype("int64").to_dict()
+            table.attrs |= {"later_votes": int(later.sum()), "decided_rounds": rounds}
     return table
 
 

@@ -42,8 +42,9 @@ def panel(data: PanelWorth | PanelVotes | pd.DataFrame | Runs, **options: Unpack
 
     Reads what `panel` returns, or makes it of runs, votes or a long table with columns of the names that `panel`
     looks for. The dots are of the majority, of independent judges of the same accuracies, of the best judge, of any
-    judge that is right, and then of each judge; without truth, of each judge's agreement with the others. The
-    first `limit` judges are drawn (12), the best first. `.data` is the table `judges`.
+    judge that is right, and then of each judge, with a line for guessing among the labels; without truth, of each
+    judge's agreement with the others. The first `limit` judges are drawn (12), the best first. `.data` is the
+    table `judges`.
 
     >>> import verifyplan as vp
     >>> figure = panel(vp.datasets.votes("llmbar/plain"))
@@ -66,7 +67,11 @@ def panel(data: PanelWorth | PanelVotes | pd.DataFrame | Runs, **options: Unpack
     parts: list[alt.LayerChart | alt.FacetChart] = [_discs(worth, size.width)] if _is_worth(worth) else []
     for name in dict.fromkeys(rows["group"]):
         group = rows[rows["group"].eq(name)].reset_index(drop=True)
-        parts.append(IntervalRows(group, "group", [name], measure, size).draw([whisker(), _dots()]))
+        parts.append(
+            IntervalRows(group, "group", [name], measure, size).draw(
+                [*_guessing(group, worth, size), whisker(), _dots()]
+            )
+        )
     each = rows["label"] + " " + rows["share_text"]
     kind = "accuracies" if worth.has_truth else "agreement"
     return figure(
@@ -98,6 +103,18 @@ def _figures(worth: PanelWorth) -> list[str]:
     if not 0 < len(worth.dropped) < worth.n_judges - 1:
         known -= {"smaller-panel"}
     return [name for name in PANEL_ROWS if name in known]
+
+
+def _guessing(group: pd.DataFrame, worth: PanelWorth, size: Size) -> list[alt.Chart]:
+    """Draw how often a guess is right as a line through all rows of a group, with its name above the first."""
+    if worth.chance is None:
+        return []
+    line = alt.Chart().mark_tick(orient="vertical", size=size.row, thickness=1, color=GREY, opacity=1, aria=False)
+    name = alt.Chart(inline(group.head(1).assign(text=f"guessing {percent(worth.chance)}")))
+    words = name.mark_text(dy=-size.row / 2 - 5, baseline="bottom", color=FAINT, aria=False).encode(
+        text=text_of("text")
+    )
+    return [each.encode(x=alt.X(datum=worth.chance)) for each in (line, words)]
 
 
 def _dots() -> alt.Chart:
@@ -150,10 +167,12 @@ def _caption(worth: PanelWorth) -> str:
     answer = worth.in_short()
     alone, gap = (worth.figure(name).value for name in ("independent", "independent-minus-majority"))
     errors = worth.figure("error-correlation").value
+    guess = "" if worth.chance is None else f"; grey line: guessing among {count(round(1 / worth.chance), 'label')}"
     words = "erring together costs" if gap >= 0 else "not erring together gains"
     return sentences(
         f"{answer}.",
         f"Judges who erred independently with the same accuracies would reach {percent(alone, 1)}: {words}"
         f" {abs(100 * gap):.1f} points (mean correlation of errors {errors:.2f}).",
-        f"{count(worth.n_items, 'item')}; lines: 95 % intervals. Held-out items are not those used for the choice.",
+        f"{count(worth.n_items, 'item')}; lines: 95 % intervals{guess}.",
+        "Held-out items are not those used for the choice.",
     )

@@ -53,6 +53,8 @@ FIELDS = {
 NAME_FIELDS = {"finding_id": "Finding", "summary": "Summary", "classification": "Class"}
 NO_VOTE = ", no vote"
 """Behind the class of a finding that is not held and on which no vote came."""
+PALE = 0.25
+"""The opacity of a vote that no class reads, as an earlier round decided the finding."""
 OUTLINE = alt.when("datum.mark === 'discovered'").then(alt.value(FAINT)).otherwise(alt.value("transparent"))
 """The edge of a tile or swatch: only that of a discovery, which is as white as the page, is seen."""
 
@@ -92,7 +94,10 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
     by, later = whole.attrs.get("classes_by"), whole.attrs.get("later_votes", 0)
     less = "on which fewer votes differ" if len(drawn) < len(ids) else "on which none of the drawn workers voted"
     rows = _rows(in_view[in_view["finding_id"].astype(str).isin(drawn)])
-    lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__)), FIELDS)
+    rounds = whole.attrs.get("decided_rounds", {})
+    decided = rows["finding_id"].map({plain((chosen.labels or {}).get(name, name)): at for name, at in rounds.items()})
+    pale = decided.gt(0) & rows["round"].gt(decided)
+    lettered = with_hover(rows.assign(letter=rows["mark"].map(MARK_LETTERS.__getitem__), pale=pale), FIELDS)
     tile = _tile(rows, chosen)
     unvoted = rows.loc[rows["class_text"].str.endswith(NO_VOTE), "finding"].nunique()
     return figure(
@@ -104,8 +109,8 @@ def vote_matrix(data: pd.DataFrame | Runs, *, run_id: str | None = None, **optio
             f"Votes on {_size(rows)} (n), lettered as the key says; findings are in the order of their classes,"
             " which are named at the right.",
             f"The table records no class: {by} rules give the classes." if by else "",
-            f"A finding's class is that of the round that decides it: {count(later, 'vote')} of later rounds "
-            f"{'does' if later == 1 else 'do'} not count."
+            f"A finding's class is that of the round that decides it: {count(later, 'vote')} of later rounds, which "
+            f"{'is' if later == 1 else 'are'} pale, {'does' if later == 1 else 'do'} not count."
             if later
             else "",
             f"No vote came on {count(unvoted, 'finding')} (so named beside the class): nobody rejected these."
@@ -228,7 +233,10 @@ def _panel(rows: pd.DataFrame, number: int, tile: _Tile) -> alt.LayerChart:
         x=alt.X("voter:N", scale=scale, axis=axis, title=None), y=_finding(rows)
     )
     tiles = base.mark_rect(strokeWidth=1).encode(
-        color=alt.Color("mark:N", scale=color_scale(MARK_COLORS), legend=None), stroke=OUTLINE, **hover(FIELDS)
+        color=alt.Color("mark:N", scale=color_scale(MARK_COLORS), legend=None),
+        opacity=alt.when("datum.pale").then(alt.value(PALE)).otherwise(alt.value(1)),
+        stroke=OUTLINE,
+        **hover(FIELDS),
     )
     layers = alt.LayerChart(layer=[tiles, _letters(base).encode(**tooltip(FIELDS))])
     title = alt.Title(f"Round {number}" if number else "Found by", fontSize=SIZE, offset=6)
@@ -238,7 +246,7 @@ def _panel(rows: pd.DataFrame, number: int, tile: _Tile) -> alt.LayerChart:
 
 def _letters(base: alt.Chart, right: int = 0) -> alt.Chart:
     """Write the marks' letters, in the colour that contrasts with the tile."""
-    white = alt.when("datum.mark === 'agree'").then(alt.value(WHITE))
+    white = alt.when("datum.pale").then(alt.value(FAINT)).when("datum.mark === 'agree'").then(alt.value(WHITE))
     ink = white.when("datum.mark === 'discovered'").then(alt.value(INK)).otherwise(alt.value(BLACK))
     text = base.mark_text(fontSize=SIZE - 1, fontWeight="bold", xOffset=right, aria=False)
     letters: alt.Chart = text.encode(text=text_of("letter"), color=ink)

@@ -17,7 +17,7 @@ from verifyplan.analysis.panels.error_correlation import (
     linear_interval,
 )
 from verifyplan.analysis.panels.majority_accuracy import independent_majority, share_right
-from verifyplan.analysis.panels.panel_answers import Floats, Items, PanelAnswers, panel_answers
+from verifyplan.analysis.panels.panel_answers import MAX_CLOSED_LABELS, Floats, Items, PanelAnswers, panel_answers
 from verifyplan.analysis.panels.panel_notes import notes_on_panel, who_may_guess
 from verifyplan.analysis.panels.panel_result import PanelWorth
 from verifyplan.analysis.panels.panel_tables import judges_table, order_table, pairs_table, size_table
@@ -122,6 +122,7 @@ def panel(
         costs_known=answers.costs_known,
         synthetic=votes.synthetic,
         may_guess="" if best is None else who_may_guess(answers, found, correlation, judges, len(votes.labels)),
+        chance=None if best is None or len(votes.labels) > MAX_CLOSED_LABELS else 1 / len(votes.labels),
         notes=(
             *left_out,
             *notes_on_panel(votes, answers, found, best, order, summary, at, several_rounds=several_rounds),

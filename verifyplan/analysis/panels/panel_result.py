@@ -72,6 +72,8 @@ class PanelWorth:
     may_guess: str = ""
     """Which judges are not shown to be right more often than by guessing, and what the others are worth without
     them; blank where there are none."""
+    chance: float | None = None
+    """How often a guess among the labels is right; None of open answers, and without truth."""
     notes: tuple[str, ...] = field(default=())
     """What a reader must know: items and votes left out, few common errors, unknown costs, one run."""
 
