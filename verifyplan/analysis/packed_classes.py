@@ -149,7 +149,7 @@ def _put_together(codes: VoteCodes, parts: list[_JudgedVotes]) -> PackedClasses:
     def write(position: int, _: Scratch) -> None:
         part, stop = parts[position], ends[position]
         rows = slice(stop - len(part.first), stop)
-        first = part.first.astype(np.intp)
+        first = np.asarray(part.first, dtype=np.intp)
         for column, key in zip(codes.key, packed.keys, strict=True):
             column.codes.take(first, out=key[rows], mode="wrap")  # all are valid
         for name in ("rule", "classification", "round", "censored"):

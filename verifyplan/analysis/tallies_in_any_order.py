@@ -11,7 +11,6 @@ import pandas as pd
 
 from verifyplan.analysis.narrow_codes import MAX_KEY, VoteCodes
 from verifyplan.analysis.vote_packing import (
-    BLOCK_VOTES,
     Counted,
     Fill,
     NotPackedError,
@@ -20,6 +19,9 @@ from verifyplan.analysis.vote_packing import (
 )
 
 Array = npt.NDArray[Any]
+
+BLOCK_VOTES = 2**16
+"""Votes in any order are counted so many at a time, fewer than in order: the table of findings is in the cache, too."""
 
 MAX_CELLS_A_VOTE = 8
 """Votes in any order are counted into a table of at most so many cells, findings by rounds, for each vote."""

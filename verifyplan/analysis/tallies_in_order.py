@@ -46,15 +46,15 @@ def judge_in_order(
     def work(rows: slice, scratch: Scratch) -> tuple[Array, bool, T]:
         done = at_once(rows, scratch) if at_once is not None else None
         if done is None:
-            counted = _count_rows(codes, packing, fill, count, rows, scratch)
-            first, decisions, rises = counted.first, None, _rises(codes, counted.first)
+            first, words, missing = _count_rows(codes, packing, fill, count, rows, scratch)
+            decisions, rises = None, _rises(codes, rows, first)
         else:
             first, words, decisions, rises = done
-            first = _in_table(first, rows)
-            counted = Counted(first, words, None)
+            missing = None
+        counted = Counted(_in_table(first, rows), words, missing)
         if not rises:
-            _refuse_disorder(codes, first)
-        return first, rises, judge(counted, decisions)
+            _refuse_disorder(codes, counted.first)
+        return counted.first, rises, judge(counted, decisions)
 
     results = [work(blocks[0], Scratch()), *in_threads(work, blocks[1:], len(codes.rounds))]
     if not (rising and all(rises for _, rises, _ in results)):
@@ -69,7 +69,7 @@ Judge = Callable[[Counted, Array | None], T]
 def _count_rows(
     codes: VoteCodes, packing: Packing, fill: Fill | None, count: CountBlock, rows: slice, scratch: Scratch
 ) -> Counted:
-    """Return the votes of a block, counted."""
+    """Return the votes of a block, counted; findings begin at rows of the block."""
     codes.check_rounds(rows)
     index = codes.indices(rows, scratch)
     missing = codes.missing(rows) if fill is not None else None
@@ -80,9 +80,7 @@ def _count_rows(
     if not packing.names_voters:
         worker = codes.worker.codes[rows] - codes.worker.low
         refuse_repeated_workers(_cells(codes, rows, first), worker, packing.n_workers)
-    return Counted(
-        _in_table(first, rows), words, None if missing is None else _count_missing(codes, rows, first, missing)
-    )
+    return Counted(first, words, None if missing is None else _count_missing(codes, rows, first, missing))
 
 
 def _in_table(first: Array, rows: slice) -> Array:
@@ -183,11 +181,11 @@ def _count_missing(codes: VoteCodes, rows: slice, first: Array, missing: Array) 
     return np.bincount(_cells(codes, rows, first)[missing], minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _rises(codes: VoteCodes, rows: Array | slice) -> bool:
-    """Return whether the key rises from one of some rows to the next: their findings are all different, then."""
+def _rises(codes: VoteCodes, rows: slice, first: Array | None = None) -> bool:
+    """Return whether the key rises from one of some rows of a block to the next: their findings are different, then."""
     rises: Any = False
     for column in reversed(codes.key):
-        key = column.codes[rows]
+        key = column.codes[rows] if first is None else column.codes[rows].take(first)
         rises = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & rises)
     return bool(np.all(rises))
 

@@ -18,7 +18,7 @@ from verifyplan.rules.classification import Tally
 
 Array = npt.NDArray[Any]
 
-BLOCK_VOTES = 2**16
+BLOCK_VOTES = 2**17
 """Votes are counted so many at a time: what is made of them stays in the cache."""
 
 MAX_WORD_BITS = 62
