@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from docs.site.build import pages
 from tests.live.anybody import OPTIONS, anybody
 from tests.live.scripted_server import ScriptedServer
 from tests.processes import forked, write_command
@@ -164,6 +165,13 @@ def _get(path: str, port: int) -> bytes:
 def test_links_and_pictures_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
         assert target.startswith("http") or (ROOT / page).parent.joinpath(target).exists(), target
+
+
+@pytest.mark.parametrize("page", [path.relative_to(ROOT) for path in pages() if path.suffix == ".md"], ids=str)
+def test_no_line_is_taken_for_a_comment(page):
+    """The site leaves out lines of Markdown that begin with a percent sign."""
+    prose = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert not re.findall(r"^ *%.*", prose, re.MULTILINE)
 
 
 def test_every_page_can_be_reached_from_the_readme():

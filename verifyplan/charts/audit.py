@@ -148,8 +148,8 @@ def _caption(whole: pd.DataFrame, totals: pd.Series[float], limit: int, without:
     return sentences(
         f"Scores of {count(len(totals), 'plan')} by the synthesizer (filled) and by the challenger's audit (open);"
         f" n = {count(n, 'pair')} of scores: {same} the same, {near} apart by 1, {disputed} by 2 or more"
-        " (disputed). Below each dimension: how many plans are disputed there. At the right: how many points the two"
-        " are apart in all, which orders the plans.",
+        " (disputed). Below the name of each dimension: how many plans are disputed there. At the right: how many"
+        " points the two are apart in all, which orders the plans.",
         first_drawn(min(limit, n_plans), n_plans, "plan", left_out),
         f"Not drawn, since none of their scores was audited: {count(without, 'plan')}." if without else "",
         f"Without one of the two scores: {count(absent, 'cell')}." if absent else "",

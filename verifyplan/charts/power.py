@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import altair as alt
 import numpy as np
@@ -163,15 +163,19 @@ def _ends(rows: pd.DataFrame, domain: list[int], height: float) -> pd.DataFrame:
 
 
 def _pilot(data: Power, x: alt.X, y: alt.Y, top: int) -> list[alt.Chart]:
-    """Draw where the pilot is, if it is in the plot."""
+    """Draw where the pilot is, if it is in the plot; its name is beside it along the fall of the lines, off them."""
     size = data.discordance.n / data.icc.n
     if not (2 <= data.icc.n <= top and 1 <= size <= 200):
         return []
     base = alt.Chart(inline(pd.DataFrame({"findings": [size], "runs": [data.icc.n], "text": ["pilot"]}))).encode(
         x=x, y=y
     )
+    side: dict[str, Any] = (
+        {"align": "left", "dx": 9, "dy": 8} if size <= 100 else {"align": "right", "dx": -9, "dy": -8}
+    )
+    name = side | {"aria": False}
     return [
         base.mark_point(shape="diamond", size=90, color=FAINT, strokeWidth=2, filled=False, aria=False),
-        base.mark_text(dy=-13, stroke=PAPER, strokeWidth=3, strokeOpacity=0.9, aria=False).encode(text=text_of("text")),
-        base.mark_text(dy=-13, color=FAINT, aria=False).encode(text=text_of("text")),
+        base.mark_text(**name, stroke=PAPER, strokeWidth=3, strokeOpacity=0.9).encode(text=text_of("text")),
+        base.mark_text(**name, color=FAINT).encode(text=text_of("text")),
     ]
