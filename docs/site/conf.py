@@ -19,6 +19,7 @@ default_role = "code"  # docstrings have names between single backticks
 suppress_warnings = ["ref.python"]  # a word between backticks may be the name of several fields
 
 myst_heading_anchors = 4
+myst_disable_syntax = ["myst_line_comment", "myst_block_break"]  # a line may begin with "%" or "+++"
 nb_execution_mode = os.environ.get("VERIFYPLAN_EXECUTE", "force")
 NOTEBOOKS = {path.stem for path in (Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb")}
 NOT_EXECUTED = "Built without running the notebooks: no output is shown; <code>make docs</code> runs them."
