@@ -8,8 +8,9 @@ from dataclasses import replace
 import pandas as pd
 
 from verifyplan.frames.columns import empty
+from verifyplan.frames.copied_words import MIN_COPIED_WORDS
 from verifyplan.frames.dataset.dataset import Dataset
-from verifyplan.frames.reply_flags import CALL, MIN_COPIED_WORDS, with_flags
+from verifyplan.frames.reply_flags import CALL, with_flags
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted
 

@@ -103,6 +103,36 @@ def numbered_rows(columns: Sequence[Any]) -> Ints:
     return combined
 
 
+def shared_numbers(*columns: pd.Series[Any]) -> list[Ints]:
+    """Return columns of texts as numbers from 0, equal texts alike in all columns; -1 where one is missing.
+
+    >>> [numbers.tolist() for numbers in shared_numbers(pd.Series(["a", "b"]), pd.Series(["b", None]))]
+    [[0, 1], [1, -1]]
+    """
+    texts = (each if isinstance(each.dtype, pd.StringDtype) else each.astype("str") for each in columns)
+    parts = [pa.array(each, pa.large_string()) for each in texts]
+    chunks = [chunk for part in parts for chunk in (part.chunks if isinstance(part, pa.ChunkedArray) else [part])]
+    coded = pa.chunked_array(chunks, pa.large_string()).combine_chunks().dictionary_encode()
+    numbers = np.asarray(coded.indices.fill_null(-1)).astype(np.int64)
+    return np.split(numbers, np.cumsum([len(column) for column in columns])[:-1])
+
+
+def row_numbers(*columns: Ints) -> Ints:
+    """Return a number for each row of columns of numbers from -1, from 0 in order of appearance, equal rows alike.
+
+    >>> row_numbers(np.array([7, 7, -1]), np.array([1, 1, 1])).tolist()
+    [0, 0, 1]
+    """
+    together, size = columns[0], int(columns[0].max(initial=-1)) + 2
+    for column in columns[1:]:
+        width = int(column.max(initial=-1)) + 2
+        if size * width >= 2**62:
+            together = np.asarray(pd.factorize(together)[0], dtype=np.int64)
+            size = len(together) + 1
+        together, size = together * width + column + 1, size * width
+    return np.asarray(pd.factorize(together, use_na_sentinel=False)[0], dtype=np.int64)
+
+
 def rows_of(table: pd.DataFrame, known: pd.DataFrame, key: Sequence[str]) -> Ints:
     """Return for each row of a table the row of another that has the same key, of several the last; -1 for none.
 
