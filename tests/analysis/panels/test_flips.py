@@ -180,6 +180,9 @@ def test_effective_votes_have_intervals_and_say_where_errors_may_be_independent(
     whole = f"as much as {value} → 1{value} independent votes, in the first → the last round {limit}"
     assert re.fullmatch(whole, words)
     assert f"the votes are worth {words}" in str(found)
+    both = vp.flips(pd.concat([parts[0], parts[0].assign(round=1)])).effective_votes_in_words()
+    assert both.count("are not shown to err together") == 1
+    assert "in round 0 and the 3 votes on an item in round 1 are" in both
 
 
 NO, OLD, NEW = "I am sure", "see a.py:3", "see b.py:7 and a.py:3"

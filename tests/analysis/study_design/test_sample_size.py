@@ -263,7 +263,7 @@ def test_what_cannot_be_planned_for_is_named():
 def test_power_is_said_by_findings_a_run_and_then_by_runs():
     values = simulated(np.random.default_rng(5), 12, 20, 0.1, 0.3, 0.05)
     lines = str(vp.power(pilot(values), delta=0.1, n_runs=[5, 10], n_findings=[1, 20])).splitlines()
-    assert lines[0] == "to detect a difference of 0.1 in held with 80 % power:"
+    assert lines[0] == "to detect a difference of 10 points in held with 80 % power:"
     said = [line for line in lines if line.startswith("power with")]
     share = r"\d+ % \[\d+, \d+\]"
     assert re.fullmatch(f"power with 1 finding a run: 5 runs {share}; 10 runs {share}", said[0])

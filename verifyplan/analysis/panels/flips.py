@@ -35,7 +35,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, refuse_all_lost
-from verifyplan.text import counted, did_you_mean
+from verifyplan.text import counted, did_you_mean, joined
 
 MAX_ROUNDS_NAMED = 5
 """Of more rounds than this only the first and the last are named."""
@@ -134,14 +134,12 @@ class Flips:
             return ""
         ends: list[Any] = list(rows.itertuples())
         values = " → ".join(f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" for row in ends)
-        notes = [
-            f"the {row.n_votes:.3g} votes on an item in round {row.round} "
-            f"{'exclude common errors' if row.low > row.n_votes else 'are not shown to err together'}"
-            for row in ends
-            if row.high >= row.n_votes
-        ]
+        notes: dict[str, list[str]] = {}
+        for row in (row for row in ends if row.high >= row.n_votes):
+            what = "exclude common errors" if row.low > row.n_votes else "are not shown to err together"
+            notes.setdefault(what, []).append(f"the {row.n_votes:.3g} votes on an item in round {row.round}")
         words = f"as much as {values} independent votes, in the first → the last round"
-        return words + "".join(f" ({note})" for note in notes)
+        return words + "".join(f" ({joined(votes)} {what})" for what, votes in notes.items())
 
     def _sides(self) -> str:
         excess = self.differences.set_index("measure")
@@ -174,7 +172,7 @@ def _share(rows: pd.DataFrame, name: str, words: str) -> str:
 
 def _points(row: pd.Series[Any]) -> str:
     """Return a difference in points, with its interval."""
-    return f"{100 * row['value']:+.1f} points [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"
+    return f"{100 * row['value']:+.1f} points [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]"
 
 
 def flips(

@@ -76,7 +76,8 @@ class Power:
         first, second = self.conditions
         made = ", synthetic" if self.synthetic else ""
         lines = [
-            f"to detect a difference of {self.delta:g} in {self.metric} with {100 * self.power:.10g} % power:",
+            f"to detect a difference of {100 * self.delta:g} points in {self.metric} with {100 * self.power:.10g} % "
+            "power:",
             *([] if self.claims is None else [_claims_words(self.claims)]),
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs [{row.low:,}, {row.high:,}]"

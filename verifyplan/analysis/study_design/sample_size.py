@@ -52,7 +52,7 @@ class SampleSize:
     def __str__(self) -> str:
         """Return the needed runs, a line a number of findings per run."""
         lines = [
-            f"to detect a difference of {self.delta:g} with {100 * self.power:.10g} % power (discordance "
+            f"to detect a difference of {100 * self.delta:g} points with {100 * self.power:.10g} % power (discordance "
             f"{self.discordance:.2g}, intra-run correlation {self.icc:.2g}, {100 * self.level:.10g} % intervals):",
             *(
                 f"{row.findings:>4} findings a run: {row.runs:,} runs, {row.total:,} findings in all"
@@ -98,7 +98,7 @@ def sample_size(
         SettingsError: listing every number out of range.
 
     >>> print(sample_size(delta=0.1, discordance=0.3, icc=0.05, n_findings=[20, 50]))
-    to detect a difference of 0.1 with 80 % power (discordance 0.3, intra-run correlation 0.05, 95 % intervals):
+    to detect a difference of 10 points with 80 % power (discordance 0.3, intra-run correlation 0.05, 95 % intervals):
       20 findings a run: 25 runs, 500 findings in all
       50 findings a run: 18 runs, 900 findings in all
     """
