@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from tests.reports.plan_events import PlanEvents, full
+from tests.reports.plan_pages import plan_report, plan_report_html
 from tests.runs.plan.planning import PLAN, run_of
 from tests.runs.plan.planning import challenge as raised
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_plan import SectionRead
-from verifyplan.reports.plan import plan_report, plan_report_html, plan_summary
+from verifyplan.reports.plan import plan_summary
 from verifyplan.reports.plan_grounds import CANNOT_SEE, challenge_groups, unchallenged_sections, warnings
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.runs.plan.verify import verify

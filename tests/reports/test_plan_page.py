@@ -14,7 +14,8 @@ from markdown_it import MarkdownIt
 
 from tests.longer import examples
 from tests.reports.plan_events import ENDINGS, blocked, full, proceed
-from verifyplan.reports.plan import plan_report, plan_report_frame, plan_report_html, plan_summary
+from tests.reports.plan_pages import plan_report, plan_report_frame, plan_report_html
+from verifyplan.reports.plan import plan_summary
 
 STRUCTURE = (
     "h1", "h2", "h3", "table", "tr", "th", "td", "section", "article", "li", "dt", "dd", "nav", "a", "strong", "code",

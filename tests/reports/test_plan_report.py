@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from tests.reports.plan_events import ENDINGS, PlanEvents, deferred, full, revise
+from tests.reports.plan_pages import plan_report, plan_report_html
 from verifyplan.errors import InputError
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import CallFailed, CallReplied
-from verifyplan.reports.plan import plan_report, plan_report_html, plan_summary
+from verifyplan.reports.plan import plan_summary
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 
 HEADLINES = {

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import verifyplan as vp
+from tests.reports.plan_pages import plan_report
 from tests.runs.plan.planning import PLAN, change, run_of
 from tests.runs.plan.planning import challenge as raised
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event_plan import SignFound
-from verifyplan.reports.plan import plan_report, plan_summary
+from verifyplan.reports.plan import plan_summary
 from verifyplan.reports.plan_facts import nothing_looked_up
 from verifyplan.reports.plan_grounds import NO_LOOK_UP, line_ranges, unread_notes
 

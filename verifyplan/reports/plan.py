@@ -10,7 +10,6 @@ from verifyplan.protocol.event_run import PlanInputs
 from verifyplan.protocol.records import Challenge
 from verifyplan.reports import plan_challenges, plan_course, plan_grounds, plan_scores
 from verifyplan.reports.blocks import Page, PageSection, plain_text, strong_paragraphs
-from verifyplan.reports.pages import page_frame, page_html, page_markdown
 from verifyplan.reports.plan_facts import cited_places, nothing_looked_up, overflowed, unsettled
 from verifyplan.reports.plan_verdict import UNNAMED_CHALLENGE, answer_command, counts, ending_of, lead
 from verifyplan.reports.visible import one_line, sentence
@@ -43,31 +42,10 @@ MAX_SUMMARY_CHARACTERS = 110
 """Longest claim or mitigation in a summary."""
 
 
-def plan_report(state: PlanState, notes: Sequence[str] = ()) -> str:
-    """Return the report of a plan run as Markdown; of a run that waits or was cut off, too.
-
-    `notes` say what a reader of its calls and votes must know, and come before the verdict's grounds.
-
-    Texts of agents, plans and people are shown as text; long ones are cut in tables. Raises InputError if the state
-    is not that of a plan run. Source: rule A13.
-    """
-    return page_markdown(plan_page(state, notes))
-
-
-def plan_report_html(state: PlanState, notes: Sequence[str] = ()) -> str:
-    """Return the same as one HTML page that needs no other file, in light and dark, with long texts folded."""
-    return page_html(plan_page(state, notes))
-
-
-def plan_report_frame(state: PlanState, notes: Sequence[str] = ()) -> str:
-    """Return the page in a frame of its own, for notebooks: its style stays inside, and nothing in it can run."""
-    return page_frame(plan_page(state, notes))
-
-
 def plan_summary(state: PlanState, notes: Sequence[str] = ()) -> str:
     """Return a run in four to fifteen lines for a terminal: verdict, counts, grounds, score, tokens, next step.
 
-    Raises InputError as `plan_report` does.
+    Raises InputError if the state is not that of a plan run.
     """
     _expect_plan(state)
     failed = plan_course.failed_calls(state)
@@ -84,7 +62,12 @@ def plan_summary(state: PlanState, notes: Sequence[str] = ()) -> str:
 
 
 def plan_page(state: PlanState, notes: Sequence[str] = ()) -> Page:
-    """Return the report as blocks, which `pages` writes; InputError as `plan_report`."""
+    """Return the report of a plan run as blocks, which `pages` writes; also of a run that waits or was broken off.
+
+    `notes` say what a reader of its calls and votes must know, and come before the verdict's grounds. Texts of agents,
+    plans and people are shown as text; long ones are cut in tables. Raises InputError if the state is not that of a
+    plan run. Source: rule A13.
+    """
     _expect_plan(state)
     ending = ending_of(state)
     inputs, assessed = state.inputs, state.assessed.title if state.assessed else ""

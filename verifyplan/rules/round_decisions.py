@@ -109,7 +109,7 @@ def decide_rounds(in_round: Ints, executed: Ints, rules: VotingRules) -> Decisio
         last = voted.argmax(axis=0)
         decisive = _only(last, n_rounds) & voted
         executed = np.where(voted.any(axis=0), last + 1, executed)
-    elif rules.pruning == "none" or rules.aggregate == "dawid-skene":
+    elif rules.asks_all:
         decisive = _only(last, n_rounds) & voted
     else:
         decisive = voted
@@ -130,7 +130,7 @@ def rounds_held(decision: Decision, allowed: Ints, rules: VotingRules) -> Ints:
     held: Ints = np.where(decision.settled, decision.round, allowed)
     if rules.aggregate == "first-round":
         held = np.where(decision.rule == NO_VOTES, allowed, decision.round)
-    elif rules.pruning == "none" or rules.aggregate == "dawid-skene":
+    elif rules.asks_all:
         held = allowed
     return held
 

@@ -39,7 +39,7 @@ def order_of(rules: VotingRules) -> Order:
     """Return which round decides under the rules."""
     if rules.aggregate == "first-round":
         return "first"
-    return "last" if rules.pruning == "none" or rules.aggregate == "dawid-skene" else "queue"
+    return "last" if rules.asks_all else "queue"
 
 
 def joint(point: Ints, reach: Ints) -> Ints:

@@ -10,7 +10,8 @@ from verifyplan.frames.run_notes import lost_words
 from verifyplan.protocol.event_run import PlanOutcome
 from verifyplan.protocol.records import ConvergenceStatus, PlanVerdict
 from verifyplan.reports.blocks import Page
-from verifyplan.reports.plan import plan_page, plan_report_frame, plan_summary
+from verifyplan.reports.pages import page_frame
+from verifyplan.reports.plan import plan_page, plan_summary
 from verifyplan.runlog.plan_state import PlanState, fold_plan
 from verifyplan.runs.plan.pauses import Pause
 from verifyplan.runs.run import ReportedRun
@@ -84,4 +85,4 @@ class PlanRun(ReportedRun):
 
     def _repr_html_(self) -> str:
         """The report in a frame of its own, for a notebook."""
-        return plan_report_frame(self.state, self._notes)
+        return page_frame(self._page)
