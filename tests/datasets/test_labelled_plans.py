@@ -4,6 +4,7 @@ import re
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import tree_sitter
@@ -13,7 +14,7 @@ import yaml
 
 from verifyplan.datasets import plans as module
 from verifyplan.datasets import sample
-from verifyplan.datasets.plans import DEFECT_KINDS, labelled_plans, plan_path
+from verifyplan.datasets.plans import DefectKind, labelled_plans, plan_path
 from verifyplan.datasets.sample import sample_repository
 from verifyplan.errors import InputError
 
@@ -56,9 +57,9 @@ def texts(repository):
 def test_there_are_enough_plans_of_every_kind_and_size():
     kinds = Counter(plan.kind for plan in PLANS)
     assert kinds["sound"] >= 10
-    assert all(kinds[kind] >= 2 for kind in DEFECT_KINDS)
-    assert {plan.kind for plan in labelled_plans(held_out=True)} == {"sound", *DEFECT_KINDS}
-    assert {plan.kind for plan in labelled_plans(held_out=False)} == {"sound", *DEFECT_KINDS}
+    assert all(kinds[kind] >= 2 for kind in get_args(DefectKind))
+    assert {plan.kind for plan in labelled_plans(held_out=True)} == {"sound", *get_args(DefectKind)}
+    assert {plan.kind for plan in labelled_plans(held_out=False)} == {"sound", *get_args(DefectKind)}
     assert 0.2 < len(labelled_plans(held_out=True)) / len(PLANS) < 0.45
     assert len({plan.domain for plan in PLANS if plan.kind == "sound"}) >= 7
     assert {plan.verdict for plan in PLANS} == {"PROCEED", "REVISE", "RETHINK"}

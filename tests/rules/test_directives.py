@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.protocol.records import (
-    DIRECTIVE_KINDS,
     SEVERITIES,
     STATUSES,
-    TRIGGERS,
     UNKNOWN_RESOLUTIONS,
     Challenge,
     Directive,
+    DirectiveKind,
+    Trigger,
     Unknown,
 )
 from verifyplan.protocol.role_call import ROLES
@@ -108,7 +108,7 @@ def test_an_unresolved_challenge_whose_cascade_was_not_probed_allows_a_probe(ite
 
 
 @pytest.mark.parametrize("kind", TRIGGERS_OF)
-@pytest.mark.parametrize("trigger", [*TRIGGERS, None])
+@pytest.mark.parametrize("trigger", [*get_args(Trigger), None])
 def test_a_sweep_and_a_probe_have_two_triggers_each(kind, trigger):
     wrong = f"{kind} needs the trigger {' or '.join(TRIGGERS_OF[kind])}, not {trigger}"
     assert (told(kind, trigger=trigger) == wrong) is (trigger not in TRIGGERS_OF[kind])
@@ -150,8 +150,8 @@ def test_a_focus_says_something():
 names = st.sampled_from(["C1", "C2", "C3", "S1", "U1", "C99"])
 directives = st.builds(
     Directive,
-    kind=st.sampled_from(DIRECTIVE_KINDS),
-    trigger=st.sampled_from([*TRIGGERS, None]),
+    kind=st.sampled_from(get_args(DirectiveKind)),
+    trigger=st.sampled_from([*get_args(Trigger), None]),
     items=st.lists(names, max_size=3).map(tuple),
     role=st.sampled_from([*ROLES, None]),
     tools=st.dictionaries(st.sampled_from(["Read", "Grep"]), st.integers(-1, 2)),

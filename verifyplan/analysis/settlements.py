@@ -13,7 +13,7 @@ from verifyplan.analysis.plan_shares import Share, clustered_share
 from verifyplan.analysis.result_columns_plans import PANEL_CLASSES, PLAN_RESULT_TABLES, WEIGHTY
 from verifyplan.columns import fitted
 from verifyplan.datasets.labels import SOUND
-from verifyplan.protocol.records import STATUSES, UNSETTLED
+from verifyplan.protocol.records import SETTLED, UNSETTLED
 from verifyplan.text import counted, is_or_are
 
 _CHALLENGE = ["run_id", "challenge_id"]
@@ -109,7 +109,7 @@ def _rates(known: pd.DataFrame) -> pd.DataFrame:
     wrong = judged.assign(wrong=~judged["settled_rightly"].astype(bool))
     right = known[known["right"].fillna(False) & known["by"].ne("user").fillna(True)]
     lost = right.assign(wrong=right["settled_rightly"].eq(False).fillna(False).astype(bool))
-    groups = {f"wrong {name}": wrong[wrong["status"].eq(name)] for name in STATUSES if name not in UNSETTLED}
+    groups = {f"wrong {name}": wrong[wrong["status"].eq(name)] for name in SETTLED}
     rows = [
         (measure, panel, *clustered_share(part, "wrong"))
         for measure, rows in {**groups, "right and lost": lost}.items()

@@ -21,7 +21,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet, mark_synthetic
 from verifyplan.frames.vote_checks import cite_places
-from verifyplan.protocol.records import ANSWERED, STATUSES, UNSETTLED
+from verifyplan.protocol.records import ANSWERED, SETTLED, UNSETTLED
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.text import counted, listed
@@ -124,9 +124,6 @@ def _silence(row: dict[Any, Any]) -> Iterator[str]:
         if row["verdict"] is not None and row[column] != row["verdict"]:
             yield f"with {words} open again it would be {row[column]}"
 
-
-SETTLED = tuple(status for status in STATUSES if status not in UNSETTLED)
-"""The statuses that settle a challenge (rule A2)."""
 
 _CHALLENGE = ["run_id", "challenge_id"]
 

@@ -97,8 +97,7 @@ def example_scores(n: int = 40, seed: int = 7) -> pd.DataFrame:
     >>> example_scores(3).shape, example_scores(3).attrs
     ((3, 7), {'synthetic': True})
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise SettingsError(Problem("n", f"must be an integer of at least 1, got {n!r}", "name a number of plans"))
+    _expect_number(n, "plans")
     rng = np.random.default_rng(seed)
     quality = rng.normal(6.5, 1.5, size=(n, 1))
     scores = np.clip(np.rint(quality + rng.normal(0, 1.6, size=(n, len(DIMENSIONS)))), 1, 10)
@@ -124,8 +123,7 @@ def example_votes(n: int = 200, seed: int = 7) -> pd.DataFrame:
     >>> example_votes(2)["mode"].unique().tolist(), example_votes(200).shape
     (['collaborative', 'adversarial'], (4000, 6))
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise SettingsError(Problem("n", f"must be an integer of at least 1, got {n!r}", "name a number of claims"))
+    _expect_number(n, "claims")
     rng = np.random.default_rng(seed)
     truth, hard = rng.random((n, 1)) < 0.5, rng.random((n, 1)) < 0.2
     answers = np.stack([_example_answers(truth, hard, doubt, rng) for doubt in (0, 0.25)])
@@ -142,6 +140,11 @@ def example_votes(n: int = 200, seed: int = 7) -> pd.DataFrame:
     table = pd.DataFrame(columns)
     table.attrs["synthetic"] = True
     return table
+
+
+def _expect_number(n: object, things: str) -> None:
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise SettingsError(Problem("n", f"must be an integer of at least 1, got {n!r}", f"name a number of {things}"))
 
 
 def _example_answers(truth: Bools, hard: Bools, doubt: float, rng: np.random.Generator) -> Bools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
 import pandas as pd
 from pydantic import Field, StrictBool, StrictStr, model_validator
@@ -20,7 +20,6 @@ DefectKind = Literal[
     "contradictory-steps", "missing-check", "missing-timeout-or-retry", "wrong-command", "data-without-backfill",
     "missing-access-control",
 ]  # fmt: skip
-DEFECT_KINDS: tuple[DefectKind, ...] = get_args(DefectKind)
 
 
 class Defect(LabelledDefect):

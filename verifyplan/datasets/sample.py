@@ -8,16 +8,14 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
 from pydantic import AwareDatetime, Field, StrictStr
 
 from verifyplan.datasets.bundled import planning_folder, plans_folder, read_data
+from verifyplan.datasets.labels import Text
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import decode
 from verifyplan.protocol.base import Model
-
-Text = Annotated[StrictStr, Field(min_length=1)]
 
 
 class _Draft(Model):

@@ -21,6 +21,8 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 
 UNSETTLED: tuple[Status, ...] = ("OPEN", "UNRESOLVED")
 """The statuses that count against convergence (rule A3)."""
+SETTLED: tuple[Status, ...] = tuple(status for status in STATUSES if status not in UNSETTLED)
+"""The statuses that settle a challenge for good (rules A2, A6)."""
 INACTIVE: tuple[Status, ...] = ("WITHDRAWN", "DEFERRED")
 """The statuses that do not count as active (rule A5)."""
 
@@ -111,9 +113,6 @@ Trigger = Literal[
     "new-dependency-chain",
     "unexplored-cascade",
 ]
-
-DIRECTIVE_KINDS: tuple[DirectiveKind, ...] = get_args(DirectiveKind)
-TRIGGERS: tuple[Trigger, ...] = get_args(Trigger)
 
 
 class Directive(Model):

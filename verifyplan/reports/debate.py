@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from verifyplan.protocol.message import Message, MessageType
-from verifyplan.reports.visible import lines, one_line, truncated
+from verifyplan.reports.visible import MAX_LINE_CHARACTERS, lines, one_line, truncated
 from verifyplan.runlog.debate_state import DebateState
 from verifyplan.text import counted
 
@@ -17,8 +17,6 @@ VERBS: dict[MessageType, str] = {
     "verify": "verifies",
 }
 """The action of a role in a message of each type."""
-MAX_CHARACTERS = 200
-"""Longest text of somebody else's in a line."""
 
 
 def debate_text(state: DebateState, notes: Sequence[str] = ()) -> str:
@@ -31,14 +29,14 @@ def debate_text(state: DebateState, notes: Sequence[str] = ()) -> str:
     for number, message in enumerate(state.messages):
         if not number or message.turn != state.messages[number - 1].turn:
             text.append(f"turn {message.turn}")
-        text.append(f"  {_action(message, state)}: {one_line(message.content, MAX_CHARACTERS)}")
+        text.append(f"  {_action(message, state)}: {one_line(message.content, MAX_LINE_CHARACTERS)}")
     closing = state.messages[-1].risks if state.messages else ()
-    return "\n".join([*text, *(f"    risk: {one_line(risk, MAX_CHARACTERS)}" for risk in closing)])
+    return "\n".join([*text, *(f"    risk: {one_line(risk, MAX_LINE_CHARACTERS)}" for risk in closing)])
 
 
 def headline(state: DebateState) -> str:
     """Return how a debate ended, and its task, on one line."""
-    outcome, task = state.outcome, one_line(state.inputs.task, MAX_CHARACTERS)
+    outcome, task = state.outcome, one_line(state.inputs.task, MAX_LINE_CHARACTERS)
     if outcome is None:
         return f"broken off in turn {state.turns}; resume it to get an outcome: {task}"
     status = outcome.status or "no outcome"
@@ -83,7 +81,7 @@ def _row(message: Message, state: DebateState) -> str:
     content = "<br>".join(escape(line) for line in lines(truncated(message.content)))
     for name in ("reasons", "evidence", "risks"):
         if texts := getattr(message, name):
-            listed = escape("; ".join(one_line(text, MAX_CHARACTERS) for text in texts))
+            listed = escape("; ".join(one_line(text, MAX_LINE_CHARACTERS) for text in texts))
             content += f"<br><i>{name}:</i> {listed}"
     style = 'style="text-align:left;vertical-align:top;overflow-wrap:anywhere;padding:2px 12px 2px 0"'
     cells = (str(message.turn), escape(_action(message, state)), content)

@@ -8,11 +8,8 @@ from typing import Any
 from verifyplan.protocol import event_cross, event_plan
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.records import Convergence
-from verifyplan.reports.visible import one_line
+from verifyplan.reports.visible import MAX_LINE_CHARACTERS, one_line
 from verifyplan.text import counted
-
-MAX_CHARACTERS = 200
-"""Longest text of somebody else's in a line."""
 
 _SENTENCES: dict[type, str] = {
     event_cross.FindingQueued: "{0.finding_id!q} ({0.part}) waits for votes",
@@ -40,7 +37,7 @@ _SENTENCES: dict[type, str] = {
 """The sentences of events that say the same whatever they hold; {!q} is a text of somebody else's."""
 
 
-def quoted(text: object, limit: int = MAX_CHARACTERS) -> str:
+def quoted(text: object, limit: int = MAX_LINE_CHARACTERS) -> str:
     """Return somebody else's text for use in a line; a dash where it is blank."""
     return one_line("" if text is None else text, limit) or "-"
 

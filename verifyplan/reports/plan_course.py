@@ -15,6 +15,7 @@ from verifyplan.protocol.event_plan import (
     StatusRefused,
 )
 from verifyplan.protocol.event_run import Checkpoint
+from verifyplan.protocol.records import SETTLED
 from verifyplan.protocol.settings import PlanSettings
 from verifyplan.reports.blocks import (
     Block,
@@ -32,7 +33,7 @@ from verifyplan.reports.blocks import (
 )
 from verifyplan.reports.circumstances import MAX_VALUE_CHARACTERS, known
 from verifyplan.reports.circumstances import circumstances as run_circumstances
-from verifyplan.reports.plan_facts import SETTLED, convergence_of, id_link
+from verifyplan.reports.plan_facts import convergence_of, id_link
 from verifyplan.reports.usage import dollars, expected_usage, max_expected_tokens
 from verifyplan.reports.visible import one_line
 from verifyplan.rules.failed_calls import failed_words

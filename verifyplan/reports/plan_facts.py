@@ -11,8 +11,6 @@ from verifyplan.reports.blocks import Inline, Link, Quoted
 from verifyplan.rules.citations import places
 from verifyplan.runlog.plan_state import PlanState
 
-SETTLED = ("RESOLVED", "WITHDRAWN", "DEFERRED")
-"""The statuses that settle a challenge for good (rule A6)."""
 MAX_PLACES = 2
 """Places of a challenge that are shown."""
 MAX_EVIDENCE_CHARACTERS = 20_000

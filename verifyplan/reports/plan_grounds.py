@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from verifyplan.protocol.event_plan import EntryRefused, SectionRead, SignFound
+from verifyplan.protocol.records import SETTLED
 from verifyplan.reports.blocks import (
     Block,
     Inline,
@@ -18,7 +19,7 @@ from verifyplan.reports.blocks import (
     plain_text,
     titled_bullets,
 )
-from verifyplan.reports.plan_facts import SETTLED, cited_lines, id_key, nothing_looked_up
+from verifyplan.reports.plan_facts import cited_lines, id_key, nothing_looked_up
 from verifyplan.reports.plan_scores import missing_score_reason
 from verifyplan.reports.visible import one_line
 from verifyplan.runlog.plan_state import PlanState

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from verifyplan.text import visible
 
+MAX_LINE_CHARACTERS = 200
+"""Longest text of an agent, a plan or a person in a line of a log or a debate."""
+
 _READ_FACTOR = 8
 """`one_line` reads so many times its limit of a text, white space included."""
 

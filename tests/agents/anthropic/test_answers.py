@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pytest
 from anthropic import transform_schema
@@ -31,14 +31,14 @@ from verifyplan.protocol.records import (
     CONTEXT_SOURCES,
     CONVERGENCE_STATUSES,
     DIMENSIONS,
-    DIRECTIVE_KINDS,
     PLAN_VERDICTS,
     PROBABILITIES,
     SEVERITIES,
     STATUSES,
-    TRIGGERS,
     UNKNOWN_TYPES,
     Directive,
+    DirectiveKind,
+    Trigger,
 )
 from verifyplan.protocol.role_call import (
     ANSWER_OF_ROLE,
@@ -138,8 +138,8 @@ risks = st.builds(
 )
 directives = st.builds(
     Directive,
-    kind=st.sampled_from(DIRECTIVE_KINDS),
-    trigger=st.none() | st.sampled_from(TRIGGERS),
+    kind=st.sampled_from(get_args(DirectiveKind)),
+    trigger=st.none() | st.sampled_from(get_args(Trigger)),
     items=some(texts),
     role=st.none() | texts,
     tools=st.dictionaries(st.sampled_from(TOOLS), st.integers(-9, 9), max_size=3),
