@@ -69,6 +69,13 @@ _ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 _ANNOTATED = re.compile(r"~?(?:\w+\.)*Annotated\[")
 
 
+class _Docstring(GoogleDocstring):
+    """A docstring whose section Returns is a text: the words before its first colon name no type."""
+
+    def _consume_returns_section(self, *_settings: Any, **_named: Any) -> list[tuple[str, str, list[str]]]:
+        return [("", "", self._dedent(self._consume_to_next_section()))]
+
+
 def sections_of_docstring(_app: Any, what: str, name: str, value: object, _options: Any, lines: list[str]) -> None:
     """Rewrite the sections of docstrings (Args, Returns) for Sphinx, and cut the list of fields of a class.
 
@@ -79,7 +86,7 @@ def sections_of_docstring(_app: Any, what: str, name: str, value: object, _optio
         return
     if what in ("class", "exception") and "Fields:" in lines:
         del lines[lines.index("Fields:") :]
-    lines[:] = GoogleDocstring(lines, Config(), what=what, name=name, obj=value).lines()
+    lines[:] = _Docstring(lines, Config(), what=what, name=name, obj=value).lines()
 
 
 def without_parameters(_app: Any, what: str, name: str, *_rest: Any) -> tuple[str, str] | None:

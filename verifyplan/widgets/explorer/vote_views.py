@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.charts.labels import plain
-from verifyplan.charts.theme import BLUE, MARK_COLORS, MARK_LETTERS, Mark
+from verifyplan.charts.theme import BLUE, MARK_COLORS, MARK_LETTERS, PAPER, Mark
 from verifyplan.widgets.html import DASH, MAX_TEXT_CHARACTERS, Html, heading, paragraph, table, text
 
 MAX_ITEMS = 15
@@ -24,7 +24,10 @@ def vote_marks(votes: pd.DataFrame) -> pd.Series[Any]:
 
 def tile(mark: str, number: int | None = None, title: str = "") -> Html:
     """Return a letter on its colour, with the whole word for screen readers and an explanation on hover."""
-    ground, ink = MARK_COLORS[cast(Mark, mark)], "#ffffff" if MARK_COLORS[cast(Mark, mark)] == BLUE else "#000000"
+    ground = MARK_COLORS[cast(Mark, mark)]
+    ink = "#ffffff" if ground == BLUE else "#000000"
+    if ground == PAPER:
+        ground, ink = "var(--vp-paper)", "var(--vp-ink)"
     label = mark if number is None else f"round {number}: {mark}"
     hover = f"{label}{f': {title}' if title else ''}"
     return Html(
