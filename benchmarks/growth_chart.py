@@ -33,7 +33,7 @@ def draw(table: pd.DataFrame, slopes: pd.DataFrame) -> Figure:
         "Synthetic votes."
     )
     return figure(
-        lambda: alt.hconcat(*panels, spacing=24),
+        lambda: alt.concat(*panels, columns=2, spacing=24),
         ChartOptions(),
         title="How time grows with votes, runs and workers",
         subtitle="Seconds of CPU; the slope of the last step after each name, orange where worse than linear",

@@ -132,6 +132,32 @@ def test_aliases_of_types_are_shown_by_their_names():
     assert conf.plain_aliases(None, "function", "load", vp.load, None, "(paths: str)", "RunSet") is None
 
 
+def test_calls_that_prepare_a_run_are_shown_with_the_run_that_they_return():
+    prepared = "~verifyplan.runs.cross.crossverify.PreparedCrossRun"
+    shown = conf.plain_aliases(None, "function", "crossverify", vp.crossverify, None, "(findings: str)", prepared)
+    assert shown == ("(findings: str)", "~verifyplan.results.CrossRun")
+
+
+def test_widgets_are_shown_with_the_arguments_that_they_take():
+    hidden = "(*args: t.Any, **kwargs: t.Any)"
+    shown = conf.plain_aliases(None, "class", "RuleStudio", vp.widgets.RuleStudio, None, hidden, None)
+    assert shown == ("(runs: Runs, *, left: object = 'as-recorded', right: object = 'as-recorded')", "")
+
+
+def test_the_fields_of_a_model_are_explained_where_the_class_is():
+    lines = ["One claim."]
+    conf.sections_of_docstring(None, "class", "Item", vp.protocol.Item, None, lines)
+    fields = {line.split(":")[1].removeprefix("param ") for line in lines if line.startswith(":param")}
+    assert fields == set(vp.protocol.Item.model_fields)
+
+
+def test_what_a_function_returns_is_shown_whole():
+    lines = ["Return it.", "", "Returns:", "    One row a plan, in order: `plan`, `score`."]
+    conf.sections_of_docstring(None, "function", "apply", vp.weights.apply, None, lines)
+    assert lines[2] == ":returns: One row a plan, in order: `plan`, `score`."
+    assert not any("rtype" in line for line in lines)
+
+
 def test_the_data_dictionary_has_every_column_of_every_table(tmp_path):
     tables.write_tables(tmp_path)
     page = (tmp_path / "tables.md").read_text()

@@ -1,5 +1,6 @@
 """Settings of the site for Sphinx; `python -m docs.site.build` builds it."""
 
+import inspect
 import os
 import re
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.ext.napoleon import Config, GoogleDocstring
+from sphinx.util.inspect import stringify_signature
 
 from verifyplan.version import VERSION
 
@@ -37,7 +39,7 @@ nb_mime_priority_overrides = [
 ]
 
 autodoc_typehints = "signature"
-autodoc_type_aliases = {"Runs": "Runs"}  # docs/interface.md says what these are
+autodoc_type_aliases = {name: name for name in ("Runs", "Sink", "Event")}  # the pages say what these are
 autodoc_member_order = "bysource"
 autodoc_default_options = {"exclude-members": "model_config"}  # pydantic's own
 python_use_unqualified_type_names = True
@@ -66,6 +68,8 @@ html_theme_options = {
 
 
 _ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+_PREPARED = re.compile(r"~?[\w.]+\.Prepared(?=CrossRun|PlanRun|Debate)")
+_WIDGET = "(*args: t.Any, **kwargs: t.Any)"
 _ANNOTATED = re.compile(r"~?(?:\w+\.)*Annotated\[")
 
 
@@ -79,13 +83,18 @@ class _Docstring(GoogleDocstring):
 def sections_of_docstring(_app: Any, what: str, name: str, value: object, _options: Any, lines: list[str]) -> None:
     """Rewrite the sections of docstrings (Args, Returns) for Sphinx, and cut the list of fields of a class.
 
-    The site shows each field by itself. What stands in the first line of a field's text before a colon is no type, for
-    which napoleon would take it: fields are left as they are.
+    The site shows each field by itself, and the fields of models, which have descriptions, as parameters. What stands
+    in the first line of a field's text before a colon is no type, for which napoleon would take it: fields are left as
+    they are.
     """
     if what in ("attribute", "data", "property"):
         return
     if what in ("class", "exception") and "Fields:" in lines:
         del lines[lines.index("Fields:") :]
+    fields = getattr(value, "model_fields", {}) if what == "class" else {}
+    meant = [f":param {field}: {about.description}" for field, about in fields.items() if about.description]
+    if meant:
+        lines += ["", *meant, ""]
     lines[:] = _Docstring(lines, Config(), what=what, name=name, obj=value).lines()
 
 
@@ -95,12 +104,16 @@ def without_parameters(_app: Any, what: str, name: str, *_rest: Any) -> tuple[st
 
 
 def plain_aliases(
-    _app: Any, _what: str, _name: str, _value: object, _options: Any, signature: str | None, returned: str | None
+    _app: Any, _what: str, _name: str, value: Any, _options: Any, signature: str | None, returned: str | None
 ) -> tuple[str, str] | None:
-    """Name aliases of types as the code does, and leave out how pydantic checks and writes a value."""
+    """Name types as the code and its callers do: aliases, values without pydantic's checks, runs that calls return."""
     texts = (signature or "", returned or "")
-    plain = [without_metadata(_ALIAS.sub(r"\1", text)) for text in texts]
-    return (plain[0], plain[1]) if tuple(plain) != texts else None
+    if texts[0] == _WIDGET:  # traitlets hides the signature
+        own = inspect.signature(value.__init__)
+        parameters = list(own.parameters.values())[1:]
+        texts = (stringify_signature(own.replace(parameters=parameters, return_annotation=own.empty)), "")
+    plain = [_PREPARED.sub("~verifyplan.results.", without_metadata(_ALIAS.sub(r"\1", text))) for text in texts]
+    return (plain[0], plain[1]) if tuple(plain) != (signature or "", returned or "") else None
 
 
 def without_metadata(text: str) -> str:

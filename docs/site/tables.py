@@ -20,7 +20,8 @@ def write_tables(folder: Path) -> None:
     """Write the page `tables.md`."""
     parts = [
         "# Columns of every table\n\n"
-        '`vp.documentation("votes")` shows the same in a notebook. No value of a key is missing.\n'
+        '`vp.documentation("votes")` shows the same in a notebook. No value of a key is missing. Of the '
+        "types, `whole` is an integer, `yesno` a boolean, and `names` a list of texts.\n"
     ]
     for title, (tables, words) in GROUPS.items():
         parts.append(f"## {title}\n\n{words}\n")

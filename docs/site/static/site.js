@@ -35,7 +35,7 @@ function letBreak(cell, characters) {
 
 function breakAfterMarks(texts) {
   for (const text of texts) {
-    const parts = text.data.split(/(?<=[/:_.])(?=[^/:_.])/);
+    const parts = text.data.split(/(?<=[/:_.])(?!(?:py|md|csv|jsonl?|toml)\b)(?=[^/:_.])/);
     text.replaceWith(...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
   }
 }
