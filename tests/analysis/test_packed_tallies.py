@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, tables
 from tests.longer import examples
-from verifyplan.analysis import compiled_tallies, vote_packing
+from verifyplan.analysis import compiled_tallies, narrow_codes, vote_packing
 from verifyplan.analysis.chosen_rules import chosen_rules
-from verifyplan.analysis.classify import judge_table
+from verifyplan.analysis.classify import classify_each, judge_table
 from verifyplan.analysis.narrow_codes import vote_codes
 from verifyplan.analysis.vote_packing import NotPackedError, packing_of
 from verifyplan.errors import TableError
@@ -56,6 +56,7 @@ def test_packed_compiled_and_single_votes_give_the_same(findings, mode, fields, 
         random.shuffle(rows)
     table = as_kind(frame(findings).iloc[rows].reset_index(drop=True), kind)
     rules = chosen_rules({"mode": mode, "max_rounds": max_rounds} | fields, None, None, "infer")
+    both = [rules.model_copy(update={"mode": each}) for each in MODES]
     expected = judge_table(table, mode, max_rounds, rules)
     for compiled in (False, True):
         with pytest.MonkeyPatch.context() as patch:
@@ -63,7 +64,10 @@ def test_packed_compiled_and_single_votes_give_the_same(findings, mode, fields, 
                 patch.setattr(compiled_tallies, name, 0 if compiled else 2**62)
             patch.setattr(vote_packing, "BLOCK_VOTES", 3)
             got = vp.classify(table, rules=rules)
+            in_both = list(classify_each(table, both))
         pd.testing.assert_frame_equal(got, expected)
+        for each, of_mode in zip(both, in_both, strict=True):
+            pd.testing.assert_frame_equal(of_mode, judge_table(table, each.mode, max_rounds, each))
 
 
 def many(n_findings: int, n_workers: int = 5, n_rounds: int = 1, seed: int = 0) -> pd.DataFrame:
@@ -183,3 +187,20 @@ def test_damaged_tables_are_refused_in_the_same_words(damage, compiled, monkeypa
     with pytest.raises(TableError) as got:
         vp.classify(table, mode="adversarial")
     assert str(got.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("order", ["by finding", "by round"])
+def test_later_rounds_after_many_votes_of_the_first_are_noticed(order, monkeypatch):
+    monkeypatch.setattr(narrow_codes, "FIRST_VOTES", 3)
+    monkeypatch.setattr(vote_packing, "BLOCK_VOTES", 20)
+    table = many(40, n_rounds=3).query("round == 1 or finding_id > 20")
+    table = table.sort_values("round", kind="stable") if order == "by round" else table
+    rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
+    pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
+
+
+def test_rules_that_fill_in_bases_differently_count_votes_each_for_itself():
+    table = many(60)
+    each = [chosen_rules({"mode": "adversarial", "missing_basis": basis}, None, None, "infer") for basis in BASES]
+    for rules, got in zip(each, classify_each(table, each), strict=True):
+        pd.testing.assert_frame_equal(got, judge_table(table, "adversarial", 3, rules))

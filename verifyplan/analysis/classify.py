@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from verifyplan.analysis.chosen_rules import chosen_rules
 from verifyplan.analysis.judgement import bases_matter, counts_suffice, judgement
-from verifyplan.analysis.packed_classes import PackedClasses, packed_classes
+from verifyplan.analysis.packed_classes import PackedClasses, Settings, packed_classes
 from verifyplan.analysis.tally import Bools, CodedVotes, Ints, code_votes
 from verifyplan.analysis.voters import Voters, voters_of_votes
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
@@ -72,15 +72,29 @@ def classify(
     ['any-disagree']
     """
     chosen = chosen_rules(rules, mode, max_rounds, missing_basis, modes=MODES)
-    if chosen.mode is None:
+    return next(classify_each(votes, [chosen]))
+
+
+def classify_each(votes: pd.DataFrame, rules: Sequence[VotingRules]) -> Iterator[pd.DataFrame]:
+    """Yield what `classify` returns under each of some rules; where they can be, votes are counted once for all."""
+    settings = [_settings(each) for each in rules]
+    packed = packed_classes(votes, settings) if all(map(counts_suffice, rules)) else None
+    if packed is not None:
+        yield from (_table(votes, each) for each in packed)
+    elif len(settings) == 1:
+        yield judge_table(votes, settings[0].mode, settings[0].max_rounds, settings[0].rules)
+    else:
+        for each in rules:
+            yield from classify_each(votes, [each])
+
+
+def _settings(rules: VotingRules) -> Settings:
+    """Return what votes are classified under; SettingsError where the rules name no mode."""
+    if rules.mode is None:
         raise SettingsError(Problem("mode", "is missing, and the rules name none", f"use {one_of(MODES)}"))
-    max_rounds = chosen.max_rounds or DEFAULT_ROUNDS
-    if counts_suffice(chosen):
-        bounds = partial(judge_table, mode=chosen.mode, max_rounds=max_rounds, rules=chosen)
-        packed = packed_classes(votes, chosen.mode, chosen, max_rounds, bounds)
-        if packed is not None:
-            return _table(votes, packed)
-    return judge_table(votes, chosen.mode, max_rounds, chosen)
+    max_rounds = rules.max_rounds or DEFAULT_ROUNDS
+    bounds = partial(judge_table, mode=rules.mode, max_rounds=max_rounds, rules=rules)
+    return Settings(rules.mode, rules, max_rounds, bounds)
 
 
 def judge_table(votes: pd.DataFrame, mode: Mode, max_rounds: int, rules: VotingRules) -> pd.DataFrame:

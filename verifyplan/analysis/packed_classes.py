@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from verifyplan.analysis.tallies_in_any_order import numbers, votes_in_any_order
 from verifyplan.analysis.tallies_in_order import NotInOrderError, judge_in_order
 from verifyplan.analysis.vote_packing import Counted, Fill, NotPackedError, Packing, packing_of
 from verifyplan.frames.vote_checks import cite_places
-from verifyplan.protocol.vote import Mode
+from verifyplan.protocol.vote import MissingBasis, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 
 Array = npt.NDArray[Any]
@@ -57,23 +56,43 @@ Bounds = Callable[[pd.DataFrame], pd.DataFrame]
 """Returns `low` and `high` of the findings of a table of votes, in order of appearance."""
 
 
-def packed_classes(
-    votes: pd.DataFrame, mode: Mode, rules: VotingRules, max_rounds: int, bounds: Bounds
-) -> PackedClasses | None:
-    """Return how the findings of a table are decided by counts; None where votes must be looked at one by one.
+class Settings(NamedTuple):
+    """What a table of votes is classified under."""
 
-    That is so where something is wrong with the table, where a word has no room for all workers, and where a missing
-    basis is to be refused. `bounds` judges votes with one finding of each censored pattern.
+    mode: Mode
+    rules: VotingRules
+    max_rounds: int
+    bounds: Bounds
+    """Judges votes with one finding of each censored pattern."""
+
+
+def packed_classes(votes: pd.DataFrame, settings: Sequence[Settings]) -> list[PackedClasses] | None:
+    """Return how the findings of a table are decided by counts, under each of some settings; votes are counted once.
+
+    None where votes must be looked at one by one: something is wrong with the table, a word has no room for all
+    workers, a missing basis is to be refused, or settings differ in how they fill in missing bases.
     """
+    if len({each.rules.missing_basis for each in settings}) > 1:
+        return None
     codes = vote_codes(votes)
     try:
-        judged = None if codes is None else _judge(votes, codes, mode, rules, max_rounds)
+        judged = None if codes is None else _judge(votes, codes, settings)
     except LaterRoundError:
         codes = None if codes is None else codes.of_all_rounds()
-        judged = None if codes is None else _judge(votes, codes, mode, rules, max_rounds)
+        judged = None if codes is None else _judge(votes, codes, settings)
     if codes is None or judged is None:
         return None
     packing, parts = judged
+    return [
+        _with_bounds(votes, codes, packing, each.bounds, list(of_each))
+        for each, of_each in zip(settings, zip(*parts, strict=True), strict=True)
+    ]
+
+
+def _with_bounds(
+    votes: pd.DataFrame, codes: VoteCodes, packing: Packing, bounds: Bounds, parts: list[_JudgedVotes]
+) -> PackedClasses:
+    """Return what was judged part by part, with the bounds of censored findings."""
     unsure = np.concatenate([part.unsure for part in parts], axis=1)
     packed = _put_together(codes, parts)
     if len(unsure[0]):
@@ -87,16 +106,25 @@ def packed_classes(
 
 
 def _judge(
-    votes: pd.DataFrame, codes: VoteCodes, mode: Mode, rules: VotingRules, max_rounds: int
-) -> tuple[Packing, list[_JudgedVotes]] | None:
-    """Return how votes are packed and judged, part by part; None where they must be looked at one by one."""
+    votes: pd.DataFrame, codes: VoteCodes, settings: Sequence[Settings]
+) -> tuple[Packing, list[list[_JudgedVotes]]] | None:
+    """Return how votes are packed, and how each part is judged under each setting; None as above."""
+    missing_basis = settings[0].rules.missing_basis
     try:
-        packing = packing_of(codes, missing_as=_BURDEN if rules.missing_basis != _COUNTER else _COUNTER)
-        judge = PackedJudge(packing, rules, mode, codes.n_rounds, max_rounds)
-        fill = _fill(votes, codes, rules) if bases_matter(rules, mode) else None
-        judged = partial(_judged, judge)
+        packing = packing_of(codes, missing_as=_BURDEN if missing_basis != _COUNTER else _COUNTER)
+        judges = [PackedJudge(packing, each.rules, each.mode, codes.n_rounds, each.max_rounds) for each in settings]
+        by_bases = [bases_matter(each.rules, each.mode) for each in settings]
+        fill = _fill(votes, codes, missing_basis) if any(by_bases) else None
+
+        def judged(counted: Counted, decisions: Array | None = None) -> list[_JudgedVotes]:
+            without = counted._replace(missing=None)
+            return [
+                _judged(judge, counted if reads_bases else without, decisions)
+                for judge, reads_bases in zip(judges, by_bases, strict=True)
+            ]
+
         try:
-            at_once = compiled_judge(codes, packing, judge.of_one_round)
+            at_once = compiled_judge(codes, packing, judges[0].of_one_round) if len(judges) == 1 else None
             return packing, judge_in_order(codes, packing, fill, judged, at_once)
         except NotInOrderError:
             return packing, [judged(votes_in_any_order(codes, packing, fill))]
@@ -162,14 +190,14 @@ def _put_together(codes: VoteCodes, parts: list[_JudgedVotes]) -> PackedClasses:
     return packed
 
 
-def _fill(votes: pd.DataFrame, codes: VoteCodes, rules: VotingRules) -> Fill:
+def _fill(votes: pd.DataFrame, codes: VoteCodes, missing_basis: MissingBasis) -> Fill:
     """Return what fills in missing bases vote by vote: by the explanation, where that says more than a packed word."""
     to_counter = 1 + codes.bases.index(_COUNTER)  # kinds are numbered by verdict, then by basis, none first
 
     def fill(index: Array, missing: Array, rows: slice) -> Array:
-        if rules.missing_basis == "raise":
+        if missing_basis == "raise":
             raise NotPackedError
-        if rules.missing_basis == "infer" and "explanation" in votes:
+        if missing_basis == "infer" and "explanation" in votes:
             at = np.flatnonzero(missing)
             index[at[cite_places(votes["explanation"].iloc[at + rows.start])]] += to_counter
         return index

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.chosen_rules import chosen_rules
-from verifyplan.analysis.classify import CLASS_TYPE, DEFAULT_ROUNDS, RULE_TYPE, classify
+from verifyplan.analysis.classify import CLASS_TYPE, DEFAULT_ROUNDS, RULE_TYPE, classify_each
 from verifyplan.analysis.named_rules import rules_by_name
 from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.parts_to_judge import needs_texts, parts_to_judge
@@ -259,8 +259,7 @@ Tables = Callable[[Dataset], Iterator[pd.DataFrame]]
 
 def _classified(part: Dataset, rules: Mapping[str, VotingRules]) -> Iterator[pd.DataFrame]:
     votes = part.coded_votes(_VOTES, texts=any(needs_texts(part, each) for each in rules.values()))
-    for each in rules.values():
-        yield classify(votes, rules=each)
+    yield from classify_each(votes, list(rules.values()))
 
 
 def _replayed(part: Dataset, rules: Mapping[str, VotingRules]) -> Iterator[pd.DataFrame]:
