@@ -285,7 +285,8 @@ def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules, 
     own, max_rounds = rows["effective_max_rounds"], rules.max_rounds
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)
-    all_asked = not any(asks_some(text) for text in rows["own_rules"].dropna().unique())
+    own_rules = rows["own_rules"].unique()
+    all_asked = not any(asks_some(text) for text in own_rules[pd.notna(own_rules)])
     voters = partial(voters_of_runs, runs, votes, cast, rows)
     return ReplayPart(mode, votes, cast, allowed, rules, voters, all_asked)
 
@@ -295,7 +296,7 @@ def _keep_unvoted(table: pd.DataFrame) -> pd.DataFrame:
     without = table["rule"].isna().to_numpy()
     recorded = table["recorded"].astype(CLASS_TYPE)
     classes = {name: table[name].astype(CLASS_TYPE) for name in _CLASSES}
-    for each in classes.values():
+    for each in classes.values() if without.any() else ():
         each[without] = recorded.to_numpy()[without]
     return table.assign(
         recorded=recorded,

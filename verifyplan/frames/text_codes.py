@@ -152,4 +152,4 @@ def first_rows(numbers: Ints) -> Ints:
     [0, 2, 4]
     """
     highest = np.maximum.accumulate(numbers) if len(numbers) else numbers
-    return np.flatnonzero(np.diff(highest, prepend=-1))
+    return np.flatnonzero(np.append(highest[:1] >= 0, highest[1:] != highest[:-1]))
