@@ -651,7 +651,7 @@ def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
     claude, gemini = conclusions(vp.compare(sets, resamples=5))
     assert claude.startswith("right: gpt 100.0 % against claude 75.0 % (n = 4; held and true, or not held and false), ")
     assert claude.endswith("], no test (4 claims; 6 are needed): whether they differ is not known")
-    assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 % (n = 4; ")
+    assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 % (n = 4), ")
     (line,) = conclusions(vp.compare("llmbar/plain"))
     assert "adjusted for the number of tests, of one run: others may differ): a difference is shown" in line
 

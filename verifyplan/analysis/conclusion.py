@@ -15,6 +15,7 @@ from verifyplan.protocol.vote import HELD
 LEVEL = 0.05
 """A difference is shown where p, adjusted for the number of tests by clusters (Holm), is below this."""
 _MEANS = {"right": "; held and true, or not held and false", "held": ""}
+"""What a tested share counts, said in the first line of it."""
 NOT_SHOWN = "no difference is shown"
 
 
@@ -30,7 +31,7 @@ def conclusion_lines(
     of = "right" if clustered["of"].eq("right").any() else "held"
     known = findings[findings["truth"].notna()] if of == "right" else findings
     one_run = any(known.get(f"run_id_{name}", known["run_id"]).nunique() == 1 for name in names)
-    for row in clustered[clustered["of"].eq(of)].to_dict("records"):
+    for number, row in enumerate(clustered[clustered["of"].eq(of)].to_dict("records")):
         pair = (names[0], row["condition"])
         shares = {name: f"{100 * _share(known, name, of):.1f} %" for name in pair}
         both = " against ".join(shares.values() if len(names) == 2 else map(" ".join, shares.items()))
@@ -38,7 +39,8 @@ def conclusion_lines(
         found = summary[summary["metric"].eq(of)].iloc[0]
         column = difference_column(names, row["condition"])
         difference = difference_words(*found[[column, f"{column}_low", f"{column}_high"]])
-        yield f"{of}: {both} (n = {len(known):,}{_MEANS[of]}){difference}, {_verdict(row, one_run, only)}"
+        means = _MEANS[of] if number == 0 else ""
+        yield f"{of}: {both} (n = {len(known):,}{means}){difference}, {_verdict(row, one_run, only)}"
 
 
 def only_the_interval(
