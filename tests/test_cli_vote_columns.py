@@ -271,7 +271,7 @@ def test_other_forms_of_tables_say_what_a_shell_does_with_them(cli, table):
     )
     table.with_suffix(".xlsx").write_bytes(b"PK")
     assert "in a shell save the sheet as CSV (UTF-8), and name that" in cli("compare", table.with_suffix(".xlsx")).err
-    done = cli("compare", table, table)
+    done = cli("replay", table, table)
     assert "or write the file votes.csv.columns.json, which names its columns: load then reads it" in done.err
     assert "`verifyplan panel votes.csv` asks for them at a terminal" in done.err
     table.with_name("votes.columns.json").write_text("{}")
