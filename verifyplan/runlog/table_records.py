@@ -65,22 +65,27 @@ def _fast(data: bytes, place: str) -> tuple[Record, ...] | None:
         started = record_of(values, 1, steps, place)
         if started is None or not isinstance(started.event, RunStarted):
             return None
-        decoder = _decoder(started.event.inputs.kind)
-        others = [_record(text, decoder, number, steps, place) for number, text in enumerate(texts[1:], 2)]
+        others = _records(texts, started.event.inputs.kind, steps, place)
+        return (started, *others)
     except (LogError, ValueError, RecursionError, AttributeError):  # of a line that is not a JSON object
         return None
-    return (started, *(record for record in others if record))
 
 
-def _record(text: bytes, decoder: Any, number: int, steps: list[Step], place: str) -> Record | None:
-    """Return the record of a line; None for a dropped event, LogError or ValueError if it is not an event."""
-    try:
-        event = decoder.decode(text)
-    except ValueError:
-        return record_of(from_json(text), number, steps, place)
-    if event.seq != number:
-        raise ValueError("it has another number")
-    return Record(number, event.at, event)
+def _records(texts: Sequence[bytes], kind: str, steps: list[Step], place: str) -> list[Record]:
+    """Return the records of all lines but the first; LogError or ValueError if one is not an event."""
+    records, decode = [], _decoder(kind).decode
+    for number, text in enumerate(texts[1:], 2):
+        try:
+            event = decode(text)
+        except ValueError:
+            record = record_of(from_json(text), number, steps, place)
+            if record is not None:  # not dropped
+                records.append(record)
+            continue
+        if event.seq != number:
+            raise ValueError("it has another number")
+        records.append(Record(number, event.at, event))
+    return records
 
 
 @cache
