@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import shutil
 from functools import partial
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +22,7 @@ from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.late_texts import LateTexts
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
+from verifyplan.frames.text_codes import arrow_texts, text_codes
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 
@@ -162,6 +164,22 @@ def test_texts_are_read_when_somebody_looks_at_them_and_not_to_classify(saved):
 
 def test_analyses_give_the_same_before_and_after_saving(runs, saved):
     pd.testing.assert_frame_equal(vp.replay(load(saved), "recorded"), vp.replay(runs, "recorded"))
+    assert str(vp.workers(load(saved))) == str(vp.workers(runs))
+    assert str(vp.compare(load(saved), load(saved))) == str(vp.compare(runs, runs))
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(40, 3, -2), slice(0, 0)])
+def test_names_have_the_codes_that_their_texts_would_have(runs, saved, rows):
+    for table, column in product(("votes", "findings"), ("run_id", "finding_id", "worker", "origin_worker")):
+        if column in getattr(runs, table):
+            texts, late = (getattr(each, table)[column].iloc[rows] for each in (runs, load(saved)))
+            assert isinstance(late.array, LateTexts)
+            codes, names = text_codes(arrow_texts(late))
+            assert not late.array.is_read or late.isna().any()
+            expected, of = text_codes(arrow_texts(texts))
+            assert codes.tolist() == expected.tolist()
+            assert names.to_pylist() == of.to_pylist()
+            pd.testing.assert_series_equal(late, texts)
 
 
 def test_what_is_made_of_late_texts_has_its_values(runs, saved):

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from verifyplan.analysis.block_threads import Scratch
-from verifyplan.frames.text_codes import text_codes
+from verifyplan.frames.text_codes import arrow_texts, text_codes
 from verifyplan.frames.vote_checks import NEEDED
 from verifyplan.protocol.vote import BASES, VERDICTS
 
@@ -235,6 +235,6 @@ def codes_of(values: pd.Series[Any]) -> ColumnCodes:
         if values.dtype.kind == "i" or int(integers.max()) < 2**63:
             return ColumnCodes(integers)
     if isinstance(values.dtype, pd.StringDtype):
-        return ColumnCodes(*text_codes(pa.array(values)))
+        return ColumnCodes(*text_codes(arrow_texts(values)))
     codes, names = pd.factorize(values)
     return ColumnCodes(codes, names)

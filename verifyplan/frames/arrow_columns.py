@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from verifyplan.columns import Column
+from verifyplan.frames.late_texts import CodedTexts, LateTexts
 from verifyplan.frames.text_codes import first_rows
 
 _MAX_KEY, _MAX_SHORT_KEY = 2**62, 2**31
@@ -30,11 +31,10 @@ def exact_array(values: pa.ChunkedArray, column: Column) -> Any:
     kind, stored, types = column.kind, values.type, pa.types
     if isinstance(kind, tuple):
         return _category(values, column.dtype) if types.is_dictionary(stored) else None
-    if kind == "text" and types.is_dictionary(stored):
-        coded = _one(values)
-        return _text(coded.dictionary.cast(pa.large_string()).take(coded.indices), column.dtype)
+    if kind == "text" and types.is_dictionary(stored) and pa.types.is_string(stored.value_type):
+        return LateTexts.of(CodedTexts(_one(values)))
     if kind == "text" and types.is_large_string(stored):
-        return _text(values, column.dtype)
+        return column.dtype.construct_array_type()(values, dtype=column.dtype)
     if (kind == "whole" and types.is_int64(stored)) or (kind == "yesno" and types.is_boolean(stored)):
         return _masked(values, column.dtype)
     if kind == "number" and types.is_float64(stored):
@@ -44,10 +44,6 @@ def exact_array(values: pa.ChunkedArray, column: Column) -> Any:
     if kind == "names" and types.is_list(stored):
         return _lists(_one(values))
     return None
-
-
-def _text(texts: Any, dtype: Any) -> Any:
-    return dtype.construct_array_type()(texts, dtype=dtype)
 
 
 def _one(values: pa.ChunkedArray) -> Any:

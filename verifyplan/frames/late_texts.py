@@ -1,4 +1,4 @@
-"""Long texts of a saved table that are read when somebody first looks at them (rule E4)."""
+"""Texts of a saved table that are read, or made from codes, when somebody first looks at them (rule E4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 
 class TextFile:
-    """The texts of a column in a file of their own, read once."""
+    """The texts of a column that are read, or made, once."""
 
     def __init__(self, read: Callable[[], pa.ChunkedArray], length: int) -> None:
         self.read, self.length = read, length
@@ -21,6 +21,39 @@ class TextFile:
     def texts(self) -> pa.ChunkedArray:
         """The texts; the error of `read` if they can no longer be read."""
         return self.read()
+
+    def chosen(self, rows: pa.Array) -> TextFile:
+        """Return the texts of some rows, as late as these are; a missing row has none."""
+        return TextFile(lambda: self.texts.take(rows), len(rows))
+
+
+class CodedTexts(TextFile):
+    """Names that are codes until somebody looks at them; analyses that count by codes never do."""
+
+    def __init__(self, stored: Any) -> None:
+        super().__init__(self._names, len(stored))
+        self._stored = stored
+
+    def _names(self) -> pa.ChunkedArray:
+        return pa.chunked_array([self._stored.dictionary.cast(pa.large_string()).take(self._stored.indices)])
+
+    @cached_property
+    def coded(self) -> Any:
+        """The names as a dictionary array: those that occur, in order of appearance; None where a name is missing."""
+        if self._stored.null_count or self._stored.dictionary.null_count:
+            return None
+        codes, n = np.asarray(self._stored.indices), len(self._stored)
+        first = np.full(len(self._stored.dictionary), n, dtype=np.int64)
+        first[codes[::-1]] = np.arange(n)[::-1]
+        order = np.argsort(first, kind="stable")[: np.count_nonzero(first < n)]
+        place = np.zeros(len(first), dtype=np.int8 if len(order) < 2**7 else np.int32)
+        place[order] = np.arange(len(order))
+        names = self._stored.dictionary.take(pa.array(order)).cast(pa.large_string())
+        return pa.DictionaryArray.from_arrays(pa.array(place[codes]), names)
+
+    def chosen(self, rows: pa.Array) -> TextFile:
+        """Return the names of some rows, as codes."""
+        return CodedTexts(self._stored.take(rows))
 
 
 class LateTexts(pd.arrays.ArrowStringArray):
@@ -51,6 +84,11 @@ class LateTexts(pd.arrays.ArrowStringArray):
         return self._file is None or "texts" in self._file.__dict__
 
     @property
+    def coded(self) -> Any:
+        """The names as a dictionary array; None for texts that are not codes."""
+        return self._file.coded if isinstance(self._file, CodedTexts) else None
+
+    @property
     def _pa_array(self) -> Any:
         """The values, by the name under which pandas has them."""
         return self._values if self._file is None else self._file.texts
@@ -77,7 +115,7 @@ class LateTexts(pd.arrays.ArrowStringArray):
         inside = rows.dtype.kind == "i" and rows.min(initial=0) >= -int(allow_fill) and rows.max(initial=-1) < len(self)
         if file is None or not inside or (allow_fill and not pd.isna(fill_value)):
             return super().take(indices, allow_fill=allow_fill, fill_value=fill_value)
-        return type(self).of(TextFile(lambda: file.texts.take(pa.array(rows, mask=rows < 0)), len(rows)))
+        return type(self).of(file.chosen(pa.array(rows, mask=rows < 0)))
 
     def __getitem__(self, item: Any) -> Any:
         """Return one text, or the texts of a slice or a mask; those of a slice as late as these are."""

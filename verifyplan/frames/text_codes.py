@@ -21,11 +21,14 @@ SAMPLE_ROWS = 10_000
 def text_codes(texts: Any) -> tuple[Array, Any]:
     """Return the code of each of some Arrow texts, -1 where it is missing, and the different texts by code.
 
-    Where they repeat row after row, only the first of each such run is looked at.
+    Where they repeat row after row, only the first of each such run is looked at; the codes of a dictionary
+    array without missing ones are its own.
 
     >>> text_codes(pa.array(["b", "b", None, "a"]))[0].tolist()
     [0, 0, -1, 1]
     """
+    if pa.types.is_dictionary(texts.type):
+        return np.asarray(texts.indices), texts.dictionary
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     starts = _starts(texts) if 2 * len(_starts(texts[:SAMPLE_ROWS])) <= min(len(texts), SAMPLE_ROWS) else None
     values = texts if starts is None else texts.take(pa.array(starts))
@@ -34,6 +37,12 @@ def text_codes(texts: Any) -> tuple[Array, Any]:
     else:
         codes, names = _encoded(values)
     return codes if starts is None else codes.repeat(np.diff(starts, append=len(texts))), names
+
+
+def arrow_texts(values: pd.Series[Any]) -> Any:
+    """Return a column of texts for Arrow: a dictionary array where none is missing and it has codes."""
+    coded = getattr(values.array, "coded", None)
+    return pa.array(values) if coded is None else coded
 
 
 def _rise(texts: Any) -> bool:
@@ -66,7 +75,7 @@ def numbered(values: Any) -> Ints:
     [0, 0, -1, 1]
     """
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
-        return text_codes(pa.array(values))[0].astype(np.int64)
+        return text_codes(arrow_texts(values))[0].astype(np.int64)
     if isinstance(values, pd.Series) and pd.api.types.is_integer_dtype(values.dtype) and not values.hasnans:
         values = values.to_numpy(dtype=np.int64)
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
