@@ -51,9 +51,9 @@ def cross_page(
 ) -> Page:
     """Return the report of a cross run, also of one that was broken off, as blocks.
 
-    `warnings` come before the classes, `notes` behind them; `shortfall` says why the classes are no result of the whole
-    panel, `broken_off` how a run without an outcome goes on. Texts of findings, workers and endpoints are shown as
-    text.
+    `warnings` come before the classes, `notes` behind them; `shortfall` says why the classes are not a result of the
+    whole panel, `broken_off` how a run without an outcome goes on. Texts of findings, workers and endpoints are shown
+    as text.
     """
     sections = (
         _findings(state, frames),

@@ -169,7 +169,7 @@ def read_verdict(text: object) -> Verdict | None:
     """Return the verdict that a word or a prompt label means, in any case, with space, hyphen or underscore.
 
     Marks around it, such as a full stop or Markdown's asterisks, do not count.
-    None for a word that is no verdict, and for anything but text. Source: rule B4.
+    None for a word that is not a verdict, and for anything but text. Source: rule B4.
 
     >>> read_verdict("Survives with caveat"), read_verdict("**REFUTED**."), read_verdict("perhaps")
     ('supplement', 'disagree', None)
@@ -178,7 +178,7 @@ def read_verdict(text: object) -> Verdict | None:
 
 
 def read_basis(text: object) -> Basis | None:
-    """Return the basis that a word means, in any case, with space, hyphen or underscore; None if it is none.
+    """Return the basis that a word means, in any case, with space, hyphen or underscore; None for other words.
 
     >>> read_basis("BURDEN_NOT_MET"), read_basis("counter evidence"), read_basis("")
     ('burden-not-met', 'counter-evidence', None)
@@ -187,7 +187,7 @@ def read_basis(text: object) -> Basis | None:
 
 
 def read_mode(text: object) -> Mode | None:
-    """Return the mode that a word means, in any case; None if it is none.
+    """Return the mode that a word means, in any case; None for other words.
 
     >>> read_mode("Adversarial"), read_mode("recorded")
     ('adversarial', None)
@@ -209,7 +209,7 @@ def read_votes(value: object) -> Votes | str:
     A vote is an object with a `verdict` and, if it has them, a basis and an explanation, or the verdict alone; keys and
     words are read in any spelling, `basis` as `disagreeBasis`, a basis beside the label ("REFUTED, burden-not-met") as
     one; other keys are passed over. Of several keys for one thing the first that holds
-    something counts. A basis that is none is read as missing. Source: rules B4, B8.
+    something counts. A basis that is not known is read as missing. Source: rules B4, B8.
 
     >>> read_votes({"votes": {"F-1": {"verdict": "REFUTED", "disagreeBasis": "Counter Evidence"}, "F-2": {}}})["F-2"]
     'its verdict is missing'

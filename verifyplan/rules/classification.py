@@ -257,8 +257,8 @@ def sides(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return who is for a finding and who is against it, each in roster order (rule B3).
 
-    For it: the discoverers, and whoever's last vote was agree or supplement; against it: whose last was
-    disagree. Errors are no votes; a worker with errors alone is on neither side.
+    For it are the discoverers and the workers whose last vote was agree or supplement; against it, the workers whose
+    last vote was disagree. Errors do not count as votes; a worker with errors alone is on neither side.
 
     >>> sides(["a", "b", "c"], ["b"], [{"a": "agree", "c": "disagree"}, {"c": "verification-error"}])
     (('a', 'b'), ('c',))

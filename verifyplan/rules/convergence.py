@@ -34,7 +34,7 @@ def evaluate(
 ) -> Ruling:
     """Judge an iteration by counting unsettled BLOCKING and SIGNIFICANT challenges.
 
-    OPEN and UNRESOLVED count; blank alternatives are no mitigation. Policy `deliberate` goes on while evidence
+    OPEN and UNRESOLVED count; a blank alternative is not a mitigation. Policy `deliberate` goes on while evidence
     is pending: before the last iteration an UNRESOLVED BLOCKING blocks, and any OPEN BLOCKING or SIGNIFICANT
     continues; else, and at the last iteration, it is `protocol`. With a BLOCKING one in `overflow`, which nobody has
     looked at yet, no verdict falls before the last iteration. `rules` say from how many SIGNIFICANT ones on the verdict

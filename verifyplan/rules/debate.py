@@ -57,7 +57,7 @@ def ruling(turn: int, max_turns: int, before: str, diff: str, verification: str 
     The diff is that of the turn before, character by character: NO_IMPROVEMENT, from turn 2 on. The verification
     begins with `Verified`: VERIFIED. The turn is the last: MAX_TURNS. Before the architect has verified
     (`verification` is None), only the first rule is looked at, so that an unchanged diff is not verified twice.
-    `before` is the diff of the turn before, which the first turn has not. Raises SettingsError for numbers below 1.
+    `before` is the diff of the turn before; the first turn does not use it. Raises SettingsError for numbers below 1.
     Source: rule C3.
 
     >>> ruling(2, 2, "a", "a", "Verified")

@@ -21,7 +21,7 @@ _BY_NAME = ("static", "anthropic", "scripted", "pair")
 
 
 class LogPlace(NamedTuple):
-    """Where a run's log lies, and which endpoint needs no name there."""
+    """The place of a run's log, and the endpoint that a command need not name there."""
 
     path: str = "RUN"
     """RUN where there is none, or it is not known."""
@@ -50,9 +50,10 @@ def how_to_go_on(
 ) -> str:
     """Return the command that goes on with a run; `retry_failed` asks its failed calls again.
 
-    `backend` is what the log says of it: its endpoint is named unless it is the usual one, for a key is sent to no
-    endpoint because a log names it; of functions and classes, which no command makes, the Python call is returned.
-    `kept_back` are the reasons of calls that a limit kept back, which must be raised.
+    `backend` is the log's description of the backend. The command names its endpoint unless that is the usual one,
+    because a key is never sent to an endpoint only because a log names it. No command makes functions and classes: for
+    these, the Python call is returned. `kept_back` are the reasons of calls that were kept back by a limit; the command
+    raises these limits.
 
     >>> local = {"name": "anthropic", "base_url": "http://localhost:8080"}
     >>> how_to_go_on(LogPlace("my runs/purge-001.jsonl"), local, retry_failed=True)
@@ -78,7 +79,7 @@ def how_to_go_on(
 
 
 def endpoint_of(backend: Mapping[str, Any]) -> str | None:
-    """Return the endpoint that a log names; of a debate, its builder's where both have one; None for none.
+    """Return the endpoint that a log names, in a debate that of the builder if both have one; None if there is none.
 
     >>> endpoint_of({"name": "pair", "architect": {"base_url": "http://localhost:8080"}, "builder": {"name": "static"}})
     'http://localhost:8080'
@@ -89,7 +90,7 @@ def endpoint_of(backend: Mapping[str, Any]) -> str | None:
 
 
 def if_moved(kinds: Mapping[FailureKind, int], backend: Mapping[str, Any] | None) -> str:
-    """Return what to do where no connection came about to an endpoint that may have moved; blank where none failed so.
+    """Return what to do if calls found no connection to an endpoint that may have moved; blank if none failed so.
 
     >>> if_moved({"connection": 2}, {"name": "anthropic", "base_url": "http://localhost:8080"})
     ' (if the endpoint has moved, give its new address by --base-url)'

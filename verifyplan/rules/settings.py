@@ -121,7 +121,7 @@ def convergence_block(
 
 
 def note_unknown_task_type(task_type: str) -> str | None:
-    """Say that a task type is none of the known ones, and which may have been meant; None for a known one or none.
+    """Say that a task type is not known, and which may have been meant; None for a known or an empty one.
 
     >>> note_unknown_task_type("eror")
     "task type 'eror' is none of the known ones, so collaborative (did you mean 'error-analysis'?)"

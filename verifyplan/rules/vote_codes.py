@@ -130,8 +130,8 @@ def asked_until_stop(votes: Codes, rules: VotingRules, workers: Sequence[str]) -
 
     `workers` names the first axis; they are asked in the order of the rules, else in this one.
 
-    Votes are what they count as by themselves (`read_codes`), not weighed; lost ones that are no votes so count on
-    neither side, unseen ones neither.
+    Votes are codes as `read_codes` returns them, and are not weighed. Unseen votes, and lost ones that no rule takes as
+    votes, count on neither side.
     """
     if rules.stop == "round":
         return np.ones(votes.shape, dtype=bool)

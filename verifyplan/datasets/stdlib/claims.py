@@ -41,7 +41,7 @@ def stdlib_claims(
     are drawn alike for both. Evidence is `path:line` and quoted lines, at times off, shortened or miscopied.
     `modules` are paths under `stdlib_root()`, such as "json/decoder.py", to draw from; by default a seeded
     sample. The same arguments under the same Python give the same table. InputError lists what is out of
-    range, and tells if fewer claims exist. Source: rule B2.
+    range, and says if fewer claims exist. Source: rule B2.
 
     >>> frame = stdlib_claims(4, modules=["textwrap.py"])
     >>> frame["finding_id"].nunique(), frame.attrs["synthetic"]
