@@ -221,7 +221,7 @@ class Estimate:
         web = ", looks at the web among them" if looks else ""
         return (
             f"{again / use.input_tokens:.0%} of the tokens in of the high case come from the {turns:,} tool calls that "
-            f"the rules allow{web}: each is a request of its own, which reads all again that its call holds by then. "
+            f"the rules allow{web}: each is a separate request, which repeats all that its call contains so far. "
             "max_tokens or max_cost bounds it."
         )
 

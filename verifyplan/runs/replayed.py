@@ -80,10 +80,10 @@ class Replayed:
             reach = " as far as they reach" if self.censored else ""
             lines += [self.rules_changed, f"today's rules change nothing of its outcome{reach}"]
         if self.unscored:
-            lines.append(f"no score: these rules end the run where none was asked for ({self.unscored})")
+            lines.append(f"no score: the recorded run asked for none where these rules end it ({self.unscored})")
         if self.asked_otherwise:
             calls = ", ".join(self.asked_otherwise)
-            lines.append(f"answered from replies to requests that differ, as settings and course do: {calls}")
+            lines.append(f"these calls reuse replies to requests that would have been worded differently: {calls}")
         return "\n".join(lines)
 
     __repr__ = __str__  # a console shows the words, not every table
@@ -134,7 +134,7 @@ def replayed_row(run_id: str, recorded: Run, replayed: Replayed) -> dict[str, An
     notes = [replayed.rules_changed] if replayed.rules_changed else []
     notes += [f"no score: {replayed.unscored} was never called"] if replayed.unscored else []
     if replayed.asked_otherwise:
-        notes.append(f"{counted(len(replayed.asked_otherwise), 'call')} answered from replies to requests that differ")
+        notes.append(f"{counted(len(replayed.asked_otherwise), 'call')} answered with replies to other requests")
     return {
         "run_id": run_id,
         "kind": recorded.started.inputs.kind,

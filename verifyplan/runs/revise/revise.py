@@ -131,7 +131,7 @@ def _why_not_debated(run: PlanRun) -> str:
         raised = "what was raised is settled or MINOR" if run.state.raised else "nothing was raised"
         return f"{raised}, so nothing was revised"
     if run.verdict == "RETHINK":
-        return "the plan has to be thought over by whoever decides: a debate of wording does not save it"
+        return "a plan with RETHINK is left to a person: changing its wording does not help"
     return f"the run has no verdict ({run.outcome.exit_reason if run.outcome else 'it did not end'})"
 
 
@@ -146,7 +146,7 @@ def _why_over(last: Round, max_rounds: int) -> str:
     if last.lost:
         return f"the debate took {counted(last.lost, 'step')} out of the plan, which its architect did not verify"
     if not last.adopted:
-        return "no less is open after the last round: the plan stays as it was before it"
+        return "the last round left no fewer challenges open, so its changes were not adopted"
     if last.after.verdict == "PROCEED":
         return "the revised plan may proceed"
     return f"the last of {max_rounds} rounds is over" if last.number >= max_rounds else ""
