@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.ext.napoleon import Config, GoogleDocstring
 from sphinx.util.inspect import stringify_signature
 
@@ -70,7 +71,11 @@ html_theme_options = {
 _ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 _PREPARED = re.compile(r"~?[\w.]+\.Prepared(?=CrossRun|PlanRun|Debate)")
 _WIDGET = "(*args: t.Any, **kwargs: t.Any)"
+_PROTOCOL = "(*args, **kwargs)"
 _ANNOTATED = re.compile(r"~?(?:\w+\.)*Annotated\[")
+_RECORD = re.compile(r" = \w+\((?=\w+=)")
+LONG_VALUE = 60
+"""Characters from which the value of a field is left out."""
 
 
 class _Docstring(GoogleDocstring):
@@ -112,8 +117,40 @@ def plain_aliases(
         own = inspect.signature(value.__init__)
         parameters = list(own.parameters.values())[1:]
         texts = (stringify_signature(own.replace(parameters=parameters, return_annotation=own.empty)), "")
-    plain = [_PREPARED.sub("~verifyplan.results.", without_metadata(_ALIAS.sub(r"\1", text))) for text in texts]
+    elif texts[0] == _PROTOCOL:
+        texts = ("", "")
+    plain = [
+        _PREPARED.sub("~verifyplan.results.", without_fields(without_metadata(_ALIAS.sub(r"\1", text))))
+        for text in texts
+    ]
     return (plain[0], plain[1]) if tuple(plain) != (signature or "", returned or "") else None
+
+
+def without_fields(text: str) -> str:
+    """Return a signature without the fields of records that are defaults.
+
+    >>> without_fields("(panel: Panel = Panel(rules=Rules(mode=None), n=2), limit: Limit = Limit(n=1))")
+    '(panel: Panel = Panel(...), limit: Limit = Limit(...))'
+    """
+    while found := _RECORD.search(text):
+        text = text[: found.end()] + "..." + text[closing(text, found.end()) :]
+    return text
+
+
+def closing(text: str, start: int) -> int:
+    """Return the place of the bracket that closes the one just before `start`."""
+    depth, end = 0, start
+    while depth or text[end] not in "])}":
+        depth += (text[end] in "[({") - (text[end] in "])}")
+        end += 1
+    return end
+
+
+def without_long_values(_app: Any, doctree: nodes.document) -> None:
+    """Leave out the long values of fields, such as all presets of rules, which nobody reads in a heading."""
+    for note in list(doctree.findall(addnodes.desc_annotation)):
+        if note.astext().startswith(" = ") and len(note.astext()) > LONG_VALUE:
+            note.parent.remove(note)
 
 
 def without_metadata(text: str) -> str:
@@ -144,6 +181,7 @@ def link_notebooks(app: Any, doctree: nodes.document, page: str) -> None:
 
 def setup(app: Any) -> None:
     """Connect them to the events of Sphinx and autodoc."""
+    app.connect("doctree-read", without_long_values)
     app.connect("doctree-resolved", link_notebooks)
     app.connect("autodoc-process-docstring", sections_of_docstring)
     app.connect("autodoc-process-signature", without_parameters)
