@@ -18,7 +18,7 @@ from benchmarks.simulated_runs import Design, errors
 from tests.longer import examples
 from verifyplan.analysis.cluster_intervals import Interval, clustered_variance, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters, codes
-from verifyplan.analysis.comparison_notes import notes_on_intervals
+from verifyplan.analysis.interval_notes import notes_on_intervals
 from verifyplan.analysis.kind_counts import kind_counts
 from verifyplan.analysis.metrics import summary_columns
 

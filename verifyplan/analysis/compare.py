@@ -15,13 +15,13 @@ from verifyplan.analysis.comparison_notes import (
     notes_on_differences,
     notes_on_failed_calls,
     notes_on_findings,
-    notes_on_intervals,
     notes_on_missing_bases,
     notes_on_runs,
     notes_on_unnamed_modes,
 )
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
 from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
+from verifyplan.analysis.interval_notes import notes_on_intervals
 from verifyplan.analysis.metrics import (
     TRUTH_METRICS,
     changed_share,

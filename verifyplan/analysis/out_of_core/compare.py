@@ -12,10 +12,11 @@ from verifyplan.analysis.agreement import AGREEMENT_COLUMNS
 from verifyplan.analysis.compare import by_condition, figures_of
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import notes_on_bounds
-from verifyplan.analysis.comparison_notes import notes_on_classes, notes_on_intervals, notes_on_missing_bases
+from verifyplan.analysis.comparison_notes import notes_on_classes, notes_on_missing_bases
 from verifyplan.analysis.conditions import conditions_of
 from verifyplan.analysis.cost import cost
 from verifyplan.analysis.difference_tests import notes_on_tests
+from verifyplan.analysis.interval_notes import notes_on_intervals
 from verifyplan.analysis.out_of_core.class_counts import Address, as_dataset
 from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.pairing import pair, with_changed

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import difference_interval
-from verifyplan.analysis.comparison_notes import MIN_TRUSTED_RUNS
 from verifyplan.analysis.independence import notes_on_independence
+from verifyplan.analysis.interval_notes import MIN_TRUSTED_RUNS
 from verifyplan.analysis.panels.error_correlation import (
     MAX_VOTES_PER_JUDGE,
     Correlation,
