@@ -17,7 +17,7 @@ project, author, version = "verifyplan", "The verifyplan authors", VERSION
 copyright = "The verifyplan authors"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton"]
 exclude_patterns = ["README.md", "**/.ipynb_checkpoints"]  # of the README the first pages are made
-highlight_language = "text"  # of blocks that name none; `py` colours Python that tests do not run
+highlight_language = "none"  # of blocks that name none: trees of files scroll; `py` colours Python that no test runs
 default_role = "code"  # docstrings have names between single backticks
 suppress_warnings = ["ref.python"]  # a word between backticks may be the name of several fields
 
