@@ -87,7 +87,8 @@ def test_docstrings_are_shown_without_the_fields_of_a_class_and_with_colons_in_t
 
 def test_result_classes_are_shown_without_parameters_and_others_with_them():
     assert conf.without_parameters(None, "class", "verifyplan.results.Comparison") == ("", "")
-    assert conf.without_parameters(None, "class", "verifyplan.agents.Anthropic") is None
+    assert conf.without_parameters(None, "class", "verifyplan.agents.Backend", vp.agents.Backend) == ("", "")
+    assert conf.without_parameters(None, "class", "verifyplan.agents.Anthropic", vp.agents.Anthropic) is None
 
 
 class Builder:

@@ -103,9 +103,10 @@ def sections_of_docstring(_app: Any, what: str, name: str, value: object, _optio
     lines[:] = _Docstring(lines, Config(), what=what, name=name, obj=value).lines()
 
 
-def without_parameters(_app: Any, what: str, name: str, *_rest: Any) -> tuple[str, str] | None:
-    """Leave out the parameters of result classes, which nobody makes by hand and which repeat the fields."""
-    return ("", "") if what == "class" and name.startswith("verifyplan.results.") else None
+def without_parameters(_app: Any, what: str, name: str, value: object = None, *_rest: Any) -> tuple[str, str] | None:
+    """Leave out the parameters of classes that nobody makes by hand: results, RunSet and protocols."""
+    unmade = name.startswith(("verifyplan.results.", "verifyplan.RunSet")) or getattr(value, "_is_protocol", False)
+    return ("", "") if what == "class" and unmade else None
 
 
 def plain_aliases(
