@@ -86,13 +86,13 @@ class Clusters:
         """
         ways: list[tuple[Ints, bool]] = []
         for code, is_claim in ((self.run, False), (self.other_run, False), (self.claim, True)):
-            sizes = np.bincount(code) if code is not None else np.zeros(0)
-            if (
-                code is not None
-                and varies(sizes, is_claim=is_claim)
-                and not any(_are_equal(code, known) for known, _ in ways)
-            ):
+            if code is None or not varies(np.bincount(code), is_claim=is_claim):
+                continue
+            equal = next((place for place, (known, _) in enumerate(ways) if _are_equal(code, known)), None)
+            if equal is None:
                 ways.append((code, is_claim))
+            elif is_claim:  # each run is about a claim of its own
+                ways[equal] = (code, True)
         terms = [Dimension(code, 1, is_claim, False) for code, is_claim in ways]
         for size in range(2, len(ways) + 1):
             for chosen in combinations(ways, size):
