@@ -152,7 +152,8 @@ def _caption(found: Flips, lines: pd.DataFrame) -> str:
     judged = rows.loc[["right → wrong", "wrong → right"], "n"].any()
     of = "of the votes that were right, or wrong, in the first round named, the share that is not in the second"
     ends = [
-        f"{ENDS[str(measure)]} {part['share_text'].iloc[0]} at first, {part['share_text'].iloc[-1]} at the end"
+        f"{ENDS[str(measure)]} {part['share_text'].iloc[0]} at first (n = {part['n'].iloc[0]:,}), "
+        f"{part['share_text'].iloc[-1]} at the end (n = {part['n'].iloc[-1]:,})"
         for measure, part in lines.groupby("measure", sort=False)
     ]
     worth = found.effective_votes_in_words()
