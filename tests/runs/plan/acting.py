@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
@@ -15,13 +15,13 @@ from verifyplan.protocol.records import (
     CONTEXT_SOURCES,
     CONVERGENCE_STATUSES,
     DIMENSIONS,
-    DIRECTIVE_KINDS,
     PLAN_VERDICTS,
     SEVERITIES,
     STATUSES,
-    TRIGGERS,
     UNKNOWN_RESOLUTIONS,
     UNKNOWN_TYPES,
+    DirectiveKind,
+    Trigger,
 )
 from verifyplan.protocol.role_call import ROLES, RoleRequest
 from verifyplan.protocol.settings import PanelSettings
@@ -163,9 +163,9 @@ def directives(ids: list[str], others: list[str]) -> st.SearchStrategy[Any]:
     """Directives of any form, and as many that could be worth it."""
     items = st.lists(some([*ids, *ids, *others, *others, "C99"]), min_size=1, max_size=4)
     anything = st.fixed_dictionaries(
-        {"kind": some(DIRECTIVE_KINDS)},
+        {"kind": some(get_args(DirectiveKind))},
         optional={
-            "trigger": some([*TRIGGERS, None]),
+            "trigger": some([*get_args(Trigger), None]),
             "items": items,
             "role": some([*ROLES, "cook", None]),
             "tools": st.dictionaries(some(["Read", "Grep", "WebSearch"]), st.integers(-1, 3), max_size=2),
