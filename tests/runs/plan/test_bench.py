@@ -146,7 +146,7 @@ def test_all_that_is_missing_is_told_at_once_and_nobody_is_asked(own):
     assert problems(labels=labels, repo="nowhere", plans=["plans", "none/*.md"]) == [
         "labels: good.defect: Extra inputs are not permitted",
         "labels: other.defects.0.needles: must be a list of texts, got the text 'x'",
-        "labels: other.defects.0.severity: Input should be 'BLOCKING', 'SIGNIFICANT' or 'MINOR'",
+        "labels: other.defects.0.severity: must be 'BLOCKING', 'SIGNIFICANT' or 'MINOR', got 'BAD'",
         "plans: 'none/*.md' names no plan",
         "repo: 'nowhere' is not a folder",
     ]
