@@ -204,3 +204,31 @@ def test_rules_that_fill_in_bases_differently_count_votes_each_for_itself():
     each = [chosen_rules({"mode": "adversarial", "missing_basis": basis}, None, None, "infer") for basis in BASES]
     for rules, got in zip(each, classify_each(table, each), strict=True):
         pd.testing.assert_frame_equal(got, judge_table(table, "adversarial", 3, rules))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_many_votes_of_one_worker_on_one_finding_are_refused(compiled, monkeypatch):
+    for name in ("MIN_VOTES", "MIN_VOTES_LOADED"):
+        monkeypatch.setattr(compiled_tallies, name, 0 if compiled else 2**62)
+    table = many(1, 3).iloc[np.zeros(300_000, dtype=int)].assign(verdict="disagree", disagree_basis=BASES[0])
+    table = table.astype(dict.fromkeys(["verdict", "disagree_basis"], "category"))
+    with pytest.raises(TableError, match="votes a second time"):
+        vp.classify(table, mode="adversarial")
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("column", "kind", "low"), [("worker", "int8", -128), ("worker", "int8", -5), ("round", ">i4", 0)]
+)
+def test_integers_of_any_width_are_read(column, kind, low, compiled, monkeypatch):
+    for name in ("MIN_VOTES", "MIN_VOTES_LOADED"):
+        monkeypatch.setattr(compiled_tallies, name, 0 if compiled else 2**62)
+    table = many(30, 150 if low < -100 else 12).astype(dict.fromkeys(["verdict", "disagree_basis"], "category"))
+    table[column] = (table[column] + low).astype(kind)
+    codes = vote_codes(table)
+    assert codes.indices(slice(0, len(table))).max() < len(codes.kinds) * codes.worker.span
+    for mode in MODES:
+        rules = chosen_rules(None, mode, 1, "infer", modes=MODES)
+        pd.testing.assert_frame_equal(
+            vp.classify(table, rules=rules), judge_table(table, mode, 1, rules), check_column_type=False
+        )

@@ -74,7 +74,8 @@ def judge_one_round(
         clash |= word & vote
         word += vote
         words[finding], first[finding + one] = word, i + 1
-    for i in range(finding + one):
-        decided[i] = table[words[i] >> lower_bits]
     repeats = (clash & ((one << lower_bits) - one)) != 0
+    n_decided = np.uint64(0) if repeats else finding + one  # a repeated vote makes words that are beyond the table
+    for i in range(n_decided):
+        decided[i] = table[words[i] >> lower_bits]
     return finding + one, not falls, repeats, missing or later != 0

@@ -114,4 +114,4 @@ def _changes(values: Array) -> Array:
 
 def _as_compiled(codes: Array) -> Array:
     """Return codes of one of two widths, so that few loops are compiled."""
-    return np.ascontiguousarray(codes, dtype=np.int64 if codes.dtype.itemsize > 4 else np.int32)
+    return np.ascontiguousarray(codes, dtype=np.int32 if np.can_cast(codes.dtype, np.int32) else np.int64)

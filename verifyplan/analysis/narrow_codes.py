@@ -179,7 +179,7 @@ def _words(column: ColumnCodes) -> tuple[Any, ...] | None:
 
 def _rounds(values: pd.Series[Any]) -> tuple[Array, int]:
     """Return rounds as integers, and the highest; 0 where one of them is no round."""
-    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu":
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and values.dtype.isnative:
         rounds: Array = values.to_numpy()
     else:
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
@@ -232,6 +232,8 @@ def codes_of(values: pd.Series[Any]) -> ColumnCodes:
         return ColumnCodes(array.codes, array.categories)
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and len(values):
         integers = values.to_numpy()
+        if integers.dtype.itemsize < 4 and integers.min() < 0:
+            return ColumnCodes(integers.astype(np.int64))  # the difference of two may have no room in so few bits
         if values.dtype.kind == "i" or int(integers.max()) < 2**63:
             return ColumnCodes(integers)
     if isinstance(values.dtype, pd.StringDtype):
