@@ -50,6 +50,13 @@ def test_a_verdict_may_be_another_than_that_of_the_worst_defect():
     assert label.expected == "REVISE"
 
 
+def test_the_kind_of_a_label_is_that_of_its_defects_that_name_none():
+    labels = {"move": {"kind": "missing-file", "defects": [DEFECT, DEFECT | {"kind": "duplicate"}]}}
+    assert label_table(labels)["kind"].tolist() == ["missing-file", "duplicate"]
+    [other] = problems({"move": {"kind": "missing-file", "defects": [DEFECT | {"kind": "duplicate"}]}})
+    assert "the kind 'missing-file' is not that of a defect: duplicate" in other
+
+
 @pytest.mark.parametrize(
     ("label", "told"),
     [

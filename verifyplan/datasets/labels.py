@@ -103,7 +103,9 @@ class PlanLabel(Model):
     """
 
     name: Text = Field(description="The name of the plan's file, with or without .md.")
-    kind: Text | None = Field(default=None, description="`sound`, or that of a defect; follows from the defects.")
+    kind: Text | None = Field(
+        default=None, description="`sound`, or the kind of its defects that name none; follows from the defects."
+    )
     verdict: Literal["PROCEED", "REVISE", "RETHINK"] | None = Field(
         default=None, description="By default that of the worst defect: BLOCKING gives RETHINK, SIGNIFICANT REVISE."
     )
@@ -126,6 +128,16 @@ class PlanLabel(Model):
         """The verdict that the plan deserves."""
         severities = {defect.severity for defect in self.defects}
         return self.verdict or next((VERDICTS[worst] for worst in VERDICTS if worst in severities), VERDICTS["MINOR"])
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pass_kind_on(cls, value: Any) -> Any:
+        """Return a label whose kind is also that of its defects that name none."""
+        kind, defects = (value.get("kind"), value.get("defects")) if isinstance(value, Mapping) else (None, None)
+        if kind is None or kind in (SOUND, UNSOUND) or not isinstance(defects, list | tuple):
+            return value
+        named = [{"kind": kind, **defect} if isinstance(defect, Mapping) else defect for defect in defects]
+        return {**value, "defects": named}
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> Self:
