@@ -176,3 +176,25 @@ def test_equal_weights_of_a_table_with_a_column_of_words_are_one_error():
     ) as caught:
         weights.apply(pd.DataFrame({"wit": [1, 2], "author": ["ann", "bob"]}), "equal")
     assert len(caught.value.problems) == 1
+
+
+def test_a_fit_of_dimensions_of_different_ranges_puts_them_on_one_scale_first():
+    draws = np.random.default_rng(4)
+    table = pd.DataFrame({"wit": draws.integers(1, 11, 30), "percent": draws.integers(0, 101, 30)})
+    judged = 0.5 * table["wit"] + 0.05 * table["percent"]
+    fit = weights.fit(table, judged, resamples=5, ranges={"wit": (0, 10), "percent": (0, 100)})
+    found = weights.apply(table, fit)
+    assert found["rank"].tolist() == judged.round(6).rank(ascending=False, method="min").tolist()
+    assert np.allclose(found["score"], 1 + 9 * judged / 10)
+    assert found.attrs["rescaled"] == fit.ranges
+    assert weights.rank_stability(table, fit, draws=20)["rank"].equals(found["rank"])
+    assert weights.sensitivity(table, fit)["base_rank"].head(30).equals(found["rank"])
+    assert any("ranges of the dimensions differ" in note for note in fit.notes)
+
+
+def test_a_fit_of_dimensions_of_one_range_leaves_scores_as_they_are():
+    table = pd.DataFrame({"wit": [0, 4, 7, 9], "depth": [2, 9, 1, 0]})
+    fit = weights.fit(table, [1, 6, 5, 6], resamples=5, ranges=dict.fromkeys(table, (0, 10)))
+    assert weights.apply(table, fit)["score"].equals(weights.apply(table, fit.exact())["score"])
+    assert "rescaled" not in weights.apply(table, fit).attrs
+    assert not any("ranges of the dimensions differ" in note for note in fit.notes)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.weights.least_squares import Sample
-from verifyplan.analysis.weights.score_table import Floats, numbers, value_problems, wide
+from verifyplan.analysis.weights.score_table import SCALE, Floats, numbers, value_problems, wide
 from verifyplan.analysis.weights.scored import MAX_FLOAT, joined_error, whole
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.frames.columns import as_text
@@ -21,9 +21,6 @@ T = TypeVar("T")
 
 PerPlan: TypeAlias = "pd.Series[Any] | Mapping[str, Any] | Sequence[Any] | np.ndarray[Any, Any] | str"
 """By plan name, in the order of the plans, or the name of a column of the wide table."""
-
-SCALE = (1.0, 10.0)
-"""The ends of the scale of the six dimensions (rule A10)."""
 
 _LIMITS = {"folds": (2, 1000), "repeats": (1, 1000), "resamples": (1, 100_000), "seed": (0, 2**63 - 1)}
 

@@ -220,6 +220,7 @@ def fit(
             *_notes_on_outcome(sample.y),
             *_notes_on_sample(len(sample.y), inputs.left_out, len(inputs.varying), n_groups),
             *fewer,
+            *_notes_on_ranges(inputs.ranges),
             *_notes_on_dimensions(sample.x, inputs.varying, inputs.constant),
             *_notes_on_weights(weights),
         ),
@@ -263,6 +264,15 @@ def _notes_on_sample(n: int, left_out: int, dimensions: int, groups: int | None)
         yield (
             f"There are {counted(groups, 'group')}: with fewer than 20 to 50 (Cameron and Miller 2015), intervals that "
             "resample groups tend to be too narrow."
+        )
+
+
+def _notes_on_ranges(ranges: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+    """Yield a note where weights must not be multiplied with scores as they are."""
+    if len(set(ranges.values())) > 1:
+        yield (
+            "The ranges of the dimensions differ, and the weights are of dimensions rescaled to 0-1: given this fit, "
+            "apply and the functions beside it rescale the scores, too; given only its numbers (.exact()), they do not."
         )
 
 
@@ -334,7 +344,10 @@ def _notes_on_scale(scale: float, sign_differs: float, sound: bool) -> Iterator[
         yield "No dimension explains anything of the overall score, so all weights are equal."
         return
     if scale < 0:
-        meant = ": this is right if 1 is its best grade; otherwise check the direction of the scores"
+        meant = (
+            ": this is right if 1 is its best grade. If 1 is the best score of the dimensions, turn these (11 - score) "
+            "before you rank plans: rank 1 has the highest weighted sum"
+        )
         yield f"The overall score falls as the dimensions rise{meant if sound else ''}."
     if sign_differs >= UNSURE_SIGN_FROM:
         yield (

@@ -20,6 +20,9 @@ from verifyplan.text import counted
 
 Floats = npt.NDArray[np.float64]
 
+SCALE = (1.0, 10.0)
+"""The ends of the scale of the six dimensions (rule A10)."""
+
 MAX_SCORE = 1e15
 """Scores beyond this, up or down, could not be told apart to the last digit."""
 

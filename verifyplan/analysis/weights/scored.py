@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.weights.score_table import Floats, is_long, wide
+from verifyplan.analysis.weights.score_table import SCALE, Floats, is_long, wide
 from verifyplan.analysis.weights.simplex import Exact, FittedWeights, WeightsOfScores, checked, moved
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.load import Runs
@@ -34,10 +34,11 @@ def apply(scores: Runs | pd.DataFrame, weights: WeightsOfScores = None) -> pd.Da
     `scores` are as `wide` takes them. `weights` map each dimension to a decimal or its text, with a sum of exactly 1;
     `equal` gives each dimension the same weight, and None the default ones, whatever weights a run had. What `fit`
     returns is taken as its `.exact()` weights, of the dimensions that it was fitted to: other columns, such as the
-    overall score, are left out. `equal` counts every column, so leave out those that are not dimensions. Of these two,
-    `attrs["dimensions"]` names the columns that were counted. Binary
-    fractions, such as the positions of sliders, are taken as the decimals that they print as, and divided by their sum
-    if that is within 1e-9 of 1.
+    overall score, are left out. Where the ranges of its dimensions differ, each is first put on 1 to 10 by its range,
+    as the weights are of dimensions rescaled so, and `attrs["rescaled"]` holds the ranges. `equal` counts every
+    column as it is, so leave out those that are not dimensions. Of these two, `attrs["dimensions"]` names the columns
+    that were counted. Binary fractions, such as the positions of sliders, are taken as the decimals that they print
+    as, and divided by their sum if that is within 1e-9 of 1.
 
     Columns: `plan, score, final, rank, missing`. `score` is the weighted sum; `final` is that sum rounded half up,
     in exact arithmetic as `rules.scoring.final_score` does (2.5 to 3, -2.5 to -2). Rank 1 is the best; plans with
@@ -96,7 +97,18 @@ def _table_for(scores: Runs | pd.DataFrame, weights: WeightsOfScores) -> pd.Data
     table.attrs.pop("dimensions", None)
     if isinstance(weights, str | FittedWeights):
         table.attrs["dimensions"] = list(table.columns)
-    return table
+    return _rescaled(table, weights.ranges) if isinstance(weights, FittedWeights) else table
+
+
+def _rescaled(table: pd.DataFrame, ranges: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
+    """Return each dimension on the scale from 1 to 10 by its range, unless all have one range: that weighs the same."""
+    if len(set(ranges.values())) < 2 or not set(table.columns) <= set(ranges):
+        return table
+    low, high = np.array([ranges[name] for name in table.columns]).T
+    shares = (table - low) / np.where(high > low, high - low, 1)
+    rescaled: pd.DataFrame = (SCALE[0] + (SCALE[1] - SCALE[0]) * shares).round(_PLACES)
+    rescaled.attrs = {**table.attrs, "rescaled": {name: ranges[name] for name in table.columns}}
+    return rescaled
 
 
 def joined_error(errors: Sequence[InputError]) -> InputError:
@@ -158,7 +170,8 @@ def whole_or_missing(values: npt.NDArray[np.int64], known: npt.NDArray[np.bool_]
 
 def with_attrs(result: pd.DataFrame, table: pd.DataFrame, **attrs: object) -> pd.DataFrame:
     """Return the result with `attrs`: whether its plans were generated, and how it was made."""
-    result.attrs = {name: value for name, value in table.attrs.items() if name in ("synthetic", "dimensions")}
+    kept = ("synthetic", "dimensions", "rescaled")
+    result.attrs = {name: value for name, value in table.attrs.items() if name in kept}
     result.attrs.update(attrs)
     return result
 

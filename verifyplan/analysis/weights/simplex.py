@@ -26,6 +26,10 @@ Weights: TypeAlias = "Mapping[str, Weight] | pd.Series[Any]"
 class FittedWeights(Protocol):
     """A fit of weights, as `fit` returns it."""
 
+    @property
+    def ranges(self) -> Mapping[str, tuple[float, float]]:
+        """The ends of each dimension between which it was rescaled."""
+
     def exact(self) -> Mapping[str, Decimal]:
         """Return the weight of each dimension that was fitted; they sum to exactly 1."""
 
