@@ -210,8 +210,19 @@ def test_a_trivial_plan_is_counted_and_named():
     made = detection(concat([small, run("good", {})]), pd.DataFrame([LABEL, SOUND]))
     assert made.verdicts.set_index("plan")["trivial"].to_dict() == {"bad": True, "good": False}
     assert made.defects["found"].tolist() == [False], "it stays in the figures"
-    assert "\n1 plan was trivial: no agent was asked\n" in str(made)
+    assert "defects found: 0 of 1: 0% [0%, 79%]; 1 in trivial plans, which no agent looked at\n" in str(made)
+    remedy = 'team="base" (in the shell --team base) asks a team about every plan'
+    assert f"\n1 plan was trivial: no agent was asked; {remedy}\n" in str(made)
     assert "trivial" not in str(scored())
+
+
+def test_defects_of_trivial_plans_are_counted_apart_from_those_that_agents_missed():
+    small = replace(verify(parse_plan("# Fix a typo", "/plans/small.md"), log_dir=None), run_id="small").frames
+    looked_at = run("bad", {"i1/challenger": {"challenges": [challenge("bad.md:5")]}})
+    made = detection(concat([looked_at, small]), pd.DataFrame([LABEL, LABEL | {"plan": "small"}]))
+    words = "1 in trivial plans, which no agent looked at; in the others 1 of 1: 100% [21%, 100%]"
+    assert str(made).startswith("defects found: 1 of 2: 50% [")
+    assert f"; {words}\n" in str(made)
 
 
 def test_a_sound_plan_that_nobody_looked_at_is_counted_apart():

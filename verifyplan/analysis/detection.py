@@ -73,6 +73,7 @@ class Detection:
         lines = [
             *(
                 f"defects found{' in held-out plans' if row['held_out'] else ''}: {_share_of(row)}"
+                + self._seen_words(held_out=bool(row["held_out"]))
                 for _, row in overall.iterrows()
             ),
             *(f"sound plans with a false {row['alarm']}: {_share_of(row)}" for _, row in self.on_sound.iterrows()),
@@ -96,12 +97,23 @@ class Detection:
         count = "is sound and counts" if unseen == 1 else "are sound and count"
         apart = f"; {unseen} {count} neither as free of false alarms nor as a verdict as expected" if unseen else ""
         were = "was" if n == 1 else "were"
-        trivial = (f"{counted(n, 'plan')} {were} trivial: no agent was asked{apart}",) if n else ()
+        asks = 'team="base" (in the shell --team base) asks a team about every plan'
+        trivial = (f"{counted(n, 'plan')} {were} trivial: no agent was asked{apart}; {asks}",) if n else ()
         n = self.verdicts.loc[self.verdicts["kind"] == UNSOUND, "plan"].nunique()
         label = "labelled REVISE or RETHINK without a defect and"
         words = f"is {label} counts" if n == 1 else f"are {label} count"
         unsound = (f"{counted(n, 'plan')} {words} in verdicts alone",) if n else ()
         return (*trivial, *unsound, *self.settlement_notes)
+
+    def _seen_words(self, *, held_out: bool) -> str:
+        """Return the share of the defects in plans that agents looked at; blank if they looked at every plan."""
+        defects = self.defects[self.defects["held_out"] == held_out]
+        unseen = defects["run_id"].isin(self.verdicts.loc[self.verdicts["trivial"], "run_id"])
+        if not unseen.any():
+            return ""
+        seen = clustered_share(defects[~unseen], "found")
+        others = f"; in the others {seen}" if seen.n else ""
+        return f"; {unseen.sum()} in trivial plans, which no agent looked at{others}"
 
     def _settlement_words(self) -> list[str]:
         """Return the shares of wrong settlements, those by a panel's class indented."""

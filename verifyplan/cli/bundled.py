@@ -16,6 +16,7 @@ from verifyplan.datasets.stdlib import stdlib_claims, stdlib_root
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames import bundled
 from verifyplan.frames.csv_tables import write_csv
+from verifyplan.protocol.records import TeamMode
 
 bench = command_group("Score a backend on labelled data.")
 
@@ -73,6 +74,10 @@ def plans(
         bool | None,
         typer.Option(help="Use only the held-out plans, on which nothing may be tuned, or only the others."),
     ] = None,
+    team: Annotated[
+        TeamMode | None,
+        typer.Option(help="The team. Default: chosen by each plan's complexity; no agent sees a trivial plan."),
+    ] = None,
     repetitions: options.Repetitions = 1,
     log_dir: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the run logs in this folder.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the tables to this folder, as CSV.")] = None,
@@ -99,6 +104,7 @@ def plans(
         labels=labels,
         repo=repo,
         held_out=held_out,
+        team=team,
         repetitions=repetitions,
         log_dir=log_dir,
         timeout=timeout,

@@ -183,6 +183,12 @@ def test_the_shell_takes_plans_of_ones_own(cli):
     assert (done.code, done.err) == (0, "")
     assert " in 2 runs of 1 plans: " in done.out
     assert "sound plans with a false BLOCKING: 0 of 2 in 2 runs of 1 plans: 0%" in done.out
+    Path("plans/bad.md").write_text("# Use `src/store.py`\n")
+    Path("labels.json").write_text('{"bad": {"verdict": "RETHINK"}}')
+    few = ("bench", "plans", "--plans", "plans/bad.md", "--labels", "labels.json", "--repo", "repo")
+    remedy = 'team="base" (in the shell --team base) asks a team about every plan'
+    assert remedy in cli(*few).out
+    assert "trivial" not in cli(*few, "--team", "base").out
     refused = cli("bench", "plans", "--plans", "plans")
     assert refused.code == 2
     assert "labels: must be given for plans of your own" in refused.err

@@ -78,7 +78,7 @@ def bench_plans(
         repetitions: how often each plan is verified. A share is the mean over all runs, never over the best of a plan.
         log_dir: the folder of the run logs; None writes none.
         progress: whether to show progress; by default in a terminal or a notebook.
-        settings: those of `verify`.
+        settings: those of `verify`. `team="base"` also asks a team about trivial plans, which otherwise no agent sees.
 
     Returns:
         A `PlanBench`: `.frames` (tables) and `.detection`.
