@@ -23,7 +23,7 @@ from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.classification import RULES, Rule
 from verifyplan.text import counted, filled_words, is_or_are, joined, listed, visible
 
-_NUMBER = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w-])")
+_NUMBER = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
 """A number in a note that is not a part of a name."""
 
 
@@ -72,7 +72,7 @@ def notes_on_classes(
         classes = findings[[f"{column}_{name}" for column in OF_CONDITION]].set_axis(list(OF_CONDITION), axis=1)
         classes = classes.assign(finding_id=findings["finding_id"])
         for note in (*_notes_on_classes(classes), *(more or {}).get(name, ())):
-            under[_NUMBER.sub("#", note)][name] = note
+            under[_NUMBER.sub("\0", note)][name] = note
     for of in under.values():
         all_of_many = len(of) == len(names) > 2
         yield f"Under {'every condition' if all_of_many else ' and '.join(of)}, {_with_numbers_of_all(of)}"
@@ -83,6 +83,8 @@ def _with_numbers_of_all(notes: Mapping[str, str]) -> str:
 
     >>> _with_numbers_of_all({"a": "9 of 40 votes of F-1 were lost.", "b": "7 of 40 votes of F-1 were lost."})
     '9 (a) and 7 (b) of 40 votes of F-1 were lost.'
+    >>> _with_numbers_of_all({"a": "of 1,040, the first is 3.5.", "b": "of 1,040, the first is 4.5."})
+    'of 1,040, the first is 3.5 (a) and 4.5 (b).'
     """
     numbers = zip(*(_NUMBER.findall(note) for note in notes.values()), strict=True)
     words = iter(
