@@ -5,13 +5,21 @@ from __future__ import annotations
 import ast
 import json
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from verifyplan.datasets import plan_labels
 from verifyplan.datasets.bundled import plans_folder
-from verifyplan.datasets.labels import PlanLabel, challenge_label_table, label_table, read_labels
+from verifyplan.datasets.labels import (
+    LabelledChallenge,
+    LabelledDefect,
+    PlanLabel,
+    challenge_label_table,
+    label_table,
+    read_labels,
+)
 from verifyplan.errors import InputError
 
 DEFECT = {"severity": "BLOCKING", "needles": ["db.py"], "places": ["move.md:26-30", "/repo/src/db.py:4"]}
@@ -100,6 +108,15 @@ def test_the_kind_of_a_label_is_that_of_its_defects_that_name_none():
 def test_what_is_wrong_with_a_label_is_named(label, told):
     [problem] = problems({"move": label})
     assert told in problem
+
+
+def test_an_error_names_the_page_that_describes_all_keys():
+    with pytest.raises(InputError) as caught:
+        read_labels({"move": {"defect": []}})
+    page = Path(re.search(r"; (\S+) describes all keys", str(caught.value))[1]).read_text()
+    words = {word for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for word in re.findall(r"\w+", row)}
+    needed = {*PlanLabel.model_fields, *LabelledDefect.model_fields, *LabelledChallenge.model_fields}
+    assert needed <= words
 
 
 def test_a_table_is_held_to_the_same_form():

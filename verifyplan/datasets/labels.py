@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.files import read_json
+from verifyplan.frames.bundled import data_folder
 from verifyplan.protocol.base import Model
 from verifyplan.protocol.records import Severity
 
@@ -171,9 +172,7 @@ COLUMNS = ("plan", "kind", "verdict", "held_out", "severity", "line", "needles",
 
 _REQUIRED_COLUMNS = ("plan", "kind", "severity", "needles", "places")
 _EXAMPLE = "{'move': {'defects': [{'severity': 'BLOCKING', 'needles': ['db.py'], 'line': 3}]}, 'sound-plan': {}}"
-_FIX = (
-    f"write labels such as {_EXAMPLE}; help(datasets.PlanLabel), LabelledDefect and LabelledChallenge describe all keys"
-)
+_FIX = f"write labels such as {_EXAMPLE}; {data_folder() / 'plans' / 'README.md'} describes all keys"
 _FORMS = {
     "PlanLabel": "a label is a mapping such as {'verdict': 'REVISE', 'defects': [defect, ...]}, {} for a sound plan",
     "LabelledDefect": "a defect is a mapping such as {'severity': 'BLOCKING', 'needles': ['db.py'], 'line': 3}",
