@@ -15,6 +15,9 @@ from typing import Any
 
 from verifyplan.errors import InputError, Problem
 
+CHART_FORMATS = ("png", "svg", "pdf", "html", "json")
+"""Endings of the files that charts are written to; here, so that a command loads no chart before it draws."""
+
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 

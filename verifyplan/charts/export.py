@@ -22,12 +22,10 @@ from verifyplan.charts.labels import plain
 from verifyplan.charts.options import SCALE, scale_problems
 from verifyplan.charts.theme import FONT, INK, PAPER, theme
 from verifyplan.errors import InputError, Problem, one_of
-from verifyplan.files import replacing, try_to_write
+from verifyplan.files import CHART_FORMATS, replacing, try_to_write
 from verifyplan.frames.csv_tables import safe_table
 
 PIXELS_PER_INCH = 72
-FORMATS = ("png", "svg", "pdf", "html", "json")
-"""Formats of figures."""
 BESIDE = ("csv", "txt")
 """Formats of the data and the words that `export_set` writes beside the pictures."""
 
@@ -53,9 +51,9 @@ def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path, *, sca
         )
     target = Path(path)
     suffix = target.suffix.lower()
-    if suffix.removeprefix(".") not in FORMATS or not suffix:
+    if suffix.removeprefix(".") not in CHART_FORMATS or not suffix:
         message = f"there is no format for the suffix {target.suffix!r}"
-        suffixes = one_of(f".{name}" for name in FORMATS)
+        suffixes = one_of(f".{name}" for name in CHART_FORMATS)
         raise InputError(Problem(f"export to {target}", message, f"end the name in one of {suffixes}"))
     if scale is not None and (problems := scale_problems(scale)):
         raise InputError(problems)
@@ -66,7 +64,7 @@ def export(figure_or_chart: Figure | alt.TopLevelMixin, path: str | Path, *, sca
 
 
 def _rendered(shown: Figure | alt.TopLevelMixin, name: str, scale: float | None) -> bytes:
-    """Return a figure or a bare chart as the content of a file in one of `FORMATS`; a bare chart keeps its colours."""
+    """Return a figure or a bare chart as the content of a file of one format; a bare chart keeps its colours."""
     dark = isinstance(shown, Figure) and theme.chosen() == "dark"
     drawn = spec(shown.chart) if isinstance(shown, Figure) else dict(shown.to_dict())
     drawn = on_dark(drawn) if dark else drawn
@@ -188,10 +186,10 @@ def export_set(
 def _figure_problems(figure: object, chosen: list[str]) -> list[Problem]:
     fix = "give what a function of verifyplan.charts returns"
     wrong = [] if isinstance(figure, Figure) else [f"a {type(figure).__name__} is not a figure"]
-    unknown = [f"there is no format {name!r}" for name in chosen if name not in FORMATS]
+    unknown = [f"there is no format {name!r}" for name in chosen if name not in CHART_FORMATS]
     return [
         *(Problem("export_set: figure", message, fix) for message in wrong),
-        *(Problem("export_set: formats", message, f"use {one_of(FORMATS)}") for message in unknown),
+        *(Problem("export_set: formats", message, f"use {one_of(CHART_FORMATS)}") for message in unknown),
     ]
 
 
@@ -201,9 +199,9 @@ def _path_problems(target: Path, chosen: list[str]) -> list[Problem]:
     suffix = target.suffix.lower().removeprefix(".")
     if target.name in {"", ".."} or "\0" in target.name:
         return [Problem(place, "is not a file name", "give a folder and a name without a suffix")]
-    if suffix in {*FORMATS, *BESIDE}:
+    if suffix in {*CHART_FORMATS, *BESIDE}:
         return [Problem(place, f"ends in .{suffix}", "leave the suffix out: one is added for each file")]
-    paths = [_with_suffix(target, name) for name in [*(name for name in chosen if name in FORMATS), *BESIDE]]
+    paths = [_with_suffix(target, name) for name in [*(name for name in chosen if name in CHART_FORMATS), *BESIDE]]
     try:
         folders = [path.name for path in paths if path.is_dir()]
         try_to_write(target.parent)

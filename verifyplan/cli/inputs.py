@@ -13,13 +13,12 @@ import pandas as pd
 import typer
 
 import verifyplan as vp
-from verifyplan.charts.export import FORMATS
 from verifyplan.cli import has_terminal
 from verifyplan.cli.ask_columns import ask_names
 from verifyplan.cli.column_fixes import command_fix, options_of, pairs_text, shell_fix
 from verifyplan.cli.options import NO_TABLE_OPTIONS, VoteTableOptions, names_of
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
-from verifyplan.files import replacing
+from verifyplan.files import CHART_FORMATS, replacing
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.load import as_runs
@@ -229,11 +228,11 @@ def write_table(table: pd.DataFrame, path: Path) -> Path:
 
 def is_chart_file(out: Path | None, contents: str, *, has_chart: bool = True) -> bool:
     """Return whether --out names a file of a chart; InputError for another file where a folder of `contents` goes."""
-    if out is None or suffix_of(out) not in (*FORMATS, *_TABLES) or out.is_dir():
+    if out is None or suffix_of(out) not in (*CHART_FORMATS, *_TABLES) or out.is_dir():
         return False
-    if has_chart and suffix_of(out) in FORMATS:
+    if has_chart and suffix_of(out) in CHART_FORMATS:
         return True
-    charts = f", or a chart that ends in {one_of(f'.{name}' for name in FORMATS)}" if has_chart else ""
+    charts = f", or a chart that ends in {one_of(f'.{name}' for name in CHART_FORMATS)}" if has_chart else ""
     fix = f"name a folder, such as {out.with_suffix('')}{charts}"
     raise InputError(Problem("--out", f"is the folder of {contents}, got the file name {str(out)!r}", fix))
 

@@ -13,12 +13,11 @@ import typer
 
 import verifyplan as vp
 from verifyplan.analysis.voters import roster_of
-from verifyplan.charts.export import FORMATS
 from verifyplan.cli import options
 from verifyplan.cli.inputs import read_runs, suffix_of, write_table
 from verifyplan.cli.option_groups import option_of, with_groups
 from verifyplan.errors import Problem, Problems, SettingsError, one_of
-from verifyplan.files import read_json
+from verifyplan.files import CHART_FORMATS, read_json
 from verifyplan.frames.bundled import is_bundled, path
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
@@ -109,7 +108,7 @@ class Outputs:
         if self.calls is not None and self.settle is None:
             raise SettingsError(Problem("--calls", "goes with --settle", "say how many votes to plan: --settle N"))
         problems = Problems()
-        allowed = {"--out": (*TABLES, *FORMATS), "--calls": PLANS, "--save": ("json",)}
+        allowed = {"--out": (*TABLES, *CHART_FORMATS), "--calls": PLANS, "--save": ("json",)}
         plan = self.plan if self.settle else None
         for option, file in [*(("--out", file) for file in self.out or ()), ("--calls", plan), ("--save", self.save)]:
             if file is not None and suffix_of(file) not in allowed[option]:
