@@ -155,9 +155,9 @@ def test_this_machine_needs_no_key():
         (json_reply({"error": {"type": "api_error", "message": f"no {SECRET}"}}, 500), "wrong", "status 500"),
         (json_reply({"error": {"type": "overloaded_error", "message": "x"}}, 529), "wrong", "status 529"),
         (json_reply({}, 403), "wrong", "refused (403)"),
-        (json_reply({}, 404), "missing", "no list of models (404)"),
-        (json_reply({}, 405), "missing", "no list of models (405)"),
-        (json_reply({}, 501), "missing", "no list of models (501)"),
+        (json_reply({}, 404), "skipped", "no list of models (404), which runs do not need"),
+        (json_reply({}, 405), "skipped", "no list of models (405), which runs do not need"),
+        (json_reply({}, 501), "skipped", "no list of models (501), which runs do not need"),
         (json_reply({}), "wrong", "not a list of models"),
         (json_reply([1, 2]), "wrong", "not a list of models"),
         (json_reply({"data": 5}), "wrong", "not a list of models"),
@@ -176,15 +176,16 @@ def test_what_an_endpoint_may_do_wrong_is_told_after_one_request(reply, state, w
         told = endpoint(server.url)
     assert (told.state, server.count) == (state, 1)
     assert why in told.message
-    assert told.fix
+    assert bool(told.fix) is (state == "wrong")
 
 
 @pytest.mark.parametrize("status", [404, 501])
 @pytest.mark.usefixtures("keyed")
 def test_an_address_that_ends_in_v1_gets_the_address_to_write(status):
     with Faulty(json_reply({}, status)) as server:
-        fix = endpoint(f"{server.url}/v1").fix
-        assert fix == f"write base_url={server.url!r}: /v1/messages is added to it"
+        told = endpoint(f"{server.url}/v1")
+        assert told.state == "missing"
+        assert told.fix == f"write base_url={server.url!r}: /v1/messages is added to it"
 
 
 @pytest.mark.usefixtures("keyed")
@@ -294,6 +295,7 @@ def test_prices_are_told_where_a_model_is_named(tmp_path, monkeypatch):
     )
     missing = checked(network=False, model="my-model")["prices"]
     assert (missing.state, '["my-model"]' in missing.fix) == ("missing", True)
+    assert "limit of cost" not in missing.fix, "none is set"
     (tmp_path / "p.toml").write_text("[m]\ninput = -1\n")
     monkeypatch.setenv("VERIFYPLAN_PRICES", "p.toml")
     wrong = checked(network=False, model="my-model")["prices"]

@@ -293,6 +293,7 @@ def test_a_model_without_a_price_still_has_tokens():
     assert told.high.input_tokens > told.low.input_tokens > 1000
     assert "cost unknown" in str(told)
     assert "No price is known for my-own-model: " in str(told)
+    assert "by prices= of the backend (agents.Anthropic), --prices or the environment variable" in str(told)
     assert "VERIFYPLAN_PRICES" in str(told)
     assert told.table["cost"].isna().all()
 

@@ -24,7 +24,7 @@ from verifyplan.agents.anthropic.key import (
     find_key,
     is_forbidden,
 )
-from verifyplan.agents.prices import price_of, unknown_price
+from verifyplan.agents.prices import price_fix, price_of, unknown_price
 from verifyplan.errors import SettingsError, without_keys_in_tracebacks
 from verifyplan.files import try_to_write
 from verifyplan.protocol.base import Model
@@ -193,7 +193,7 @@ def _price(model: str) -> Check:
     except SettingsError as error:
         return _of_error(error, "prices", "wrong")
     if price is None:
-        return _of_error(unknown_price(model), "prices", "missing")
+        return _of_error(unknown_price(model), "prices", "missing").model_copy(update={"fix": price_fix(model)})
     source = f", {price.source} of {price.date}" if price.source else ""
     message = f"{model}: ${price.input:f} in, ${price.output:f} out per million tokens{source}"
     return Check(name="prices", state="ok", message=message)
@@ -228,9 +228,11 @@ def _endpoint(address: str, key: Key, model: str | None, timeout: float) -> Chec
         refused = f"the key from {key.origin} was refused" if key.reveal() != PLACEHOLDER else "it asks for a key"
         return _wrong(address, f"{refused} ({answer.status})", answer.fix)
     if answer.status in (404, 405, 501):
-        fix = client.fix_of_version(address) or "nothing needs to be done: runs do not need this list"
+        fix = client.fix_of_version(address)
         message = f"{address} answers, but has no list of models ({answer.status})"
-        return Check(name="endpoint", state="missing", message=message, fix=fix)
+        if fix:
+            return Check(name="endpoint", state="missing", message=message, fix=fix)
+        return Check(name="endpoint", state="skipped", message=f"{message}, which runs do not need")
     if answer.status != 200:
         return _wrong(address, f"it answered with status {answer.status}", answer.fix)
     if model is None or model in answer.ids:

@@ -135,18 +135,23 @@ def logged_price(price: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def unknown_price(*models: str) -> SettingsError:
-    """Return the error for a limit of cost on models without a price; its fix has the lines that add them."""
+def price_fix(*models: str) -> str:
+    """Return how to give models their prices, with the lines to write."""
     lines = "\n\n".join(
         "\n".join((f"[{json.dumps(model)}]", *(f"{name} = ..." for name in _REQUIRED))) for model in models
     )
-    names = ", ".join(f"{model!r}{did_you_mean(model, bundled_prices())}" for model in models)
     prices = "its price" if len(models) == 1 else "their prices"
-    fix = (
-        f"write {prices} into a TOML file, and name that file by prices=, --prices or the environment variable "
-        f"{PRICES_VARIABLE} (US dollars per million tokens, web_search per 1,000 searches; "
-        f"0 where nothing is paid):\n\n{lines}\n\nor leave out the limit of cost"
+    return (
+        f"write {prices} into a TOML file, and name that file by prices= of the backend (agents.Anthropic), --prices "
+        f"or the environment variable {PRICES_VARIABLE} (US dollars per million tokens, web_search per 1,000 searches; "
+        f"0 where nothing is paid):\n\n{lines}"
     )
+
+
+def unknown_price(*models: str) -> SettingsError:
+    """Return the error for a limit of cost on models without a price; its fix has the lines that add them."""
+    names = ", ".join(f"{model!r}{did_you_mean(model, bundled_prices())}" for model in models)
+    fix = f"{price_fix(*models)}\n\nor leave out the limit of cost"
     if len(models) > 1:
         return SettingsError(Problem("prices", f"no table has {names}", fix))
     known = names.removeprefix(repr(models[0]))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from verifyplan.agents.prices import Price, cost, unknown_price
+from verifyplan.agents.prices import Price, cost, price_fix
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.role_call import ROLES
@@ -196,8 +196,7 @@ class Estimate:
             fix = "give the model more max_tokens, or ask about fewer findings a call (items_per_call)"
             notes.append(f"{counted(self.expected.cut, 'answer')} would be cut off at max_tokens, and lost: {fix}.")
         if self.unpriced:
-            how = unknown_price(*self.unpriced).problems[0].fix.partition("\n\nor ")[0]
-            notes.append(f"No price is known for {', '.join(self.unpriced)}: {how}\n")
+            notes.append(f"No price is known for {', '.join(self.unpriced)}: {price_fix(*self.unpriced)}\n")
         granted = ", and tool calls that a synthesizer grants" if self.high.iterations else ""
         return [
             *notes,
