@@ -50,6 +50,9 @@ def test_guessing_among_the_labels_is_a_named_line():
 def test_more_votes_than_judges_have_discs_too():
     figure = vp.charts.panel("debate-rounds")
     assert len(discs(figure)) == 5
+    why = "(more than were cast: on these items their errors exclude each other; how far is uncertain)"
+    assert figure.caption.startswith(f"3 judges, worth 4.2 independent votes [2.4, 8.6] {why}; ")
+    assert "more than were cast" not in vp.charts.panel("llmbar/plain").caption
     assert "not erring together gains" in figure.caption
 
 

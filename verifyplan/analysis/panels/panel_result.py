@@ -19,6 +19,8 @@ SEE_WORKERS = (
     "unreliable: see workers for judges that are clearly worse than the others"
 )
 """Said where judges are named to drop, since `workers` may call none of them unreliable."""
+MORE_THAN_CAST = " (more than were cast: on these items their errors exclude each other; how far is uncertain)"
+"""Said where more independent votes are estimated than there are votes."""
 MAX_NAMES = 4
 """Judges named in a sentence at most."""
 CHOSEN_ELSEWHERE = "chosen on other items:"
@@ -140,7 +142,8 @@ class PanelWorth:
         )
         interval = f" [{worth.low:.1f}, {worth.high:.1f}]" if worth.low == worth.low else ""
         few = "" if self.votes_per_item == self.n_judges else f" ({self.votes_per_item:.1f} vote on an item)"
-        worth_words, best = f"{counted(self.n_judges, 'judge')}{few}, {votes}{interval}", self._best()
+        more = MORE_THAN_CAST if round(worth.value, 1) > round(self.votes_per_item, 1) else ""
+        worth_words, best = f"{counted(self.n_judges, 'judge')}{few}, {votes}{interval}{more}", self._best()
         if self._kept == [self.best_judge]:
             return [worth_words, f"{best} and alone saves {self._saved()}"]
         return [part for part in (worth_words, self._dropping(), best) if part]
