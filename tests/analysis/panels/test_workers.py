@@ -438,6 +438,8 @@ def test_each_way_to_stand_out_has_a_line_of_its_own():
         "redundant (if it alone is left out): none shown",
         "influential (changes the majority most often): none shown",
     ]
+    few = str(vp.workers(judged([0.85] * 5, n=36, seed=1), **COLUMNS)).splitlines()
+    assert few[1] == "unreliable: none shown (with 36 items, only large differences can be shown)"
 
 
 def test_workers_are_printed_in_few_columns_of_which_none_is_hidden():

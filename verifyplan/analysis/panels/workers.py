@@ -49,6 +49,8 @@ SEE_PANEL = (
     "see panel, which may name reliable judges"
 )
 """Said where workers are compared, since `panel` names judges to drop where nobody here is unreliable."""
+FEW_ITEMS = 100
+"""With fewer items than this, the words say that only large differences between workers can be shown."""
 MAX_EXPLAINED = 3
 """Of more workers than this only the names are said, and the figures of the first."""
 
@@ -114,6 +116,8 @@ class Workers:
         if len(self.table) < 2:
             return [self.range_in_words(), self.standing_out()]
         apart = [f"{kind}: {who or 'none shown'}" for kind, who in self._apart().items()]
+        if not self.unreliable and self.n_items < FEW_ITEMS:
+            apart[0] += f" (with {counted(self.n_items, 'item')}, only large differences can be shown)"
         return [self.range_in_words(), *apart, SEE_PANEL]
 
     def range_in_words(self) -> str:
