@@ -646,6 +646,15 @@ def test_the_conclusion_is_that_of_the_test_by_clusters():
     assert same.endswith("], each run has the same number under both: no difference is shown")
 
 
+def test_the_least_p_that_random_flips_can_give_is_a_bound():
+    own = vp.compare(from_frame(one_claim_each(60)), resamples=2000)
+    test = own.tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
+    assert (test["method"], test["p_value"]) == ("sign-flip, 2,000 draws", 1 / 2001)
+    (line,) = conclusions(own)
+    expected = f"p ≤ 0.0005 (≤ {test['p_holm']:.4f} adjusted for the number of tests)"
+    assert line.endswith(f"], {expected}: a difference is shown")
+
+
 def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
     sets = {name: judged_by(name, 1, refuted) for refuted, name in enumerate(("gpt", "claude", "gemini"))}
     claude, gemini = conclusions(vp.compare(sets, resamples=5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -66,6 +67,16 @@ def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int =
     else:
         method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], seed, draws)
     return ClusteredTest(method, statistic, p_value if n_clusters >= MIN_CLUSTERS else np.nan, n_clusters)
+
+
+def is_least_drawn(method: str, p_value: float) -> bool:
+    """Return whether a p-value is the least that a method with random draws can give, so that p may be lower.
+
+    >>> is_least_drawn("sign-flip, 2,000 draws", 1 / 2001), is_least_drawn("exact sign-flip", 1 / 2001)
+    (True, False)
+    """
+    draws = re.search(r"([\d,]+) draws", method)
+    return draws is not None and p_value * (1 + int(draws[1].replace(",", ""))) < 1.5
 
 
 def _sums(moves: Array, code: Array) -> Array:

@@ -12,6 +12,7 @@ from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import bounds_table, notes_on_bounds
 from verifyplan.analysis.comparison_notes import (
+    notes_on_cut_rounds,
     notes_on_differences,
     notes_on_failed_calls,
     notes_on_findings,
@@ -131,6 +132,7 @@ def _comparison_of(
     notes = [
         *([] if len(findings) else ["There are no findings: nothing was compared."]),
         *(f"{note}." for note in failed),
+        *notes_on_cut_rounds(conditions),
         *left_out,
         *notes_on_differences(conditions),
         *notes_on_missing_bases(findings, names),

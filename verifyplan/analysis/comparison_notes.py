@@ -15,8 +15,10 @@ from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.independence import notes_between_sets, notes_on_independence
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
 from verifyplan.analysis.treatments.idle_fields import idle_words
+from verifyplan.frames.cut_rounds import cut_findings, cut_words, how_to_finish
 from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.vote_checks import FINDING
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
 from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.protocol.voting_rules import VotingRules
@@ -190,6 +192,23 @@ def notes_on_failed_calls(conditions: Sequence[Condition]) -> Iterator[str]:
             yield f"{condition.name}: {failed}" if len(by_set) > 1 else failed
 
 
+def notes_on_cut_rounds(conditions: Sequence[Condition]) -> Iterator[str]:
+    """Yield a note on each set with a round that a limit cut off: its run did not judge it, a replay does (rule B8)."""
+    by_set = {id(condition.replayed): condition for condition in conditions}
+    for condition in by_set.values():
+        frames = condition.frames
+        cut = cut_findings(frames.runs, frames.findings, frames.votes)
+        if n := int(cut.notna().sum()):
+            of = f"{condition.name}: " if len(by_set) > 1 else ""
+            is_one = frames.findings.loc[cut.notna(), "run_id"].nunique() == 1
+            run, it, its = ("run", "it", "its") if is_one else ("runs", "them", "their")
+            yield (
+                f"{of}{cut_words(frames.findings, cut)}, so the {run} did not judge {it}. Here {its} "
+                f"{counted(n, 'finding')} {is_or_are(n)} judged by the votes that were cast, and may have other "
+                f"classes than the recorded ones. {how_to_finish(cut)}"
+            )
+
+
 def notes_on_differences(conditions: Sequence[Condition]) -> Iterator[str]:
     """Yield what else differs between the sets than their names say, or why rules cannot give other classes."""
     by_set = {id(condition.replayed): condition for condition in conditions}
@@ -215,7 +234,7 @@ def notes_on_runs(conditions: Sequence[Condition]) -> Iterator[str]:
         yield from (f"{note}." for note in notes_on_independence(condition.frames, where))
         yield from _notes_on_set(condition.replayed, where)
         if condition.frames.findings["classification"].notna().any():
-            yield from _notes_on_recorded_classes(condition.replayed.replay(VotingRules()), where)
+            yield from _notes_on_recorded_classes(condition, where)
 
 
 def notes_on_unnamed_modes(conditions: Sequence[Condition]) -> Iterator[str]:
@@ -293,10 +312,16 @@ def _notes_on_set(replayed: ReplayedSet, where: str) -> Iterator[str]:
         )
 
 
-def _notes_on_recorded_classes(replayed: pd.DataFrame, where: str) -> Iterator[str]:
-    """Yield a note where runs recorded other classes than their votes give under their own rules (rule B9)."""
+def _notes_on_recorded_classes(condition: Condition, where: str) -> Iterator[str]:
+    """Yield a note where runs recorded other classes than their votes give under their own rules (rule B9).
+
+    Findings whose last round a limit cut off are left out: they have a note of their own.
+    """
+    frames, replayed = condition.frames, condition.replayed.replay(VotingRules())
+    unjudged = frames.findings.loc[cut_findings(frames.runs, frames.findings, frames.votes).notna(), FINDING]
     recorded, derived = replayed["recorded"].cat.codes, replayed["classification"].cat.codes
     other = recorded.ge(0) & recorded.ne(derived)
+    other &= ~pd.MultiIndex.from_frame(replayed[FINDING]).isin(pd.MultiIndex.from_frame(unjudged))
     if other.any():
         row = replayed[other].iloc[0]
         yield (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.analysis.clustered_tests import MIN_CLUSTERS
+from verifyplan.analysis.clustered_tests import MIN_CLUSTERS, is_least_drawn
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.result_words import difference_words
 from verifyplan.protocol.vote import HELD
@@ -83,9 +83,9 @@ def _verdict(row: dict[Any, Any], one_run: bool, only: str) -> str:
         return f"no test ({row['clusters']} {what}; {MIN_CLUSTERS} are needed): whether they differ is not known"
     shown = "a difference is shown" if row["p_holm"] < LEVEL else only or NOT_SHOWN
     alone = ", of one run: others may differ" if one_run and row["assumes"] == "independent claims" else ""
-    return (
-        f"p {p_words(row['p_value'], '= ')} ({p_words(row['p_holm'])} adjusted for the number of tests{alone}): {shown}"
-    )
+    equals, adjusted = ("≤ ", "≤ ") if is_least_drawn(row["method"], row["p_value"]) else ("= ", "")
+    p, p_holm = p_words(row["p_value"], equals), p_words(row["p_holm"], adjusted)
+    return f"p {p} ({p_holm} adjusted for the number of tests{alone}): {shown}"
 
 
 def p_words(p: float, equals: str = "") -> str:

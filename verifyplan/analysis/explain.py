@@ -25,6 +25,7 @@ from verifyplan.analysis.replay import ReplayMode, at_iteration, recorded_rules
 from verifyplan.analysis.treatments.idle_fields import idle_words
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.cut_rounds import cut_findings, how_to_finish
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import absent_votes, lost_refutes
@@ -122,7 +123,7 @@ def explain(
 
     The items of a plan body are read by their own rules: collaboratively, in one round. What the class does without is
     said (votes lost to failed calls, counter-evidences lost between rounds), and so is a recorded class that the votes
-    do not give.
+    do not give, and that a limit cut off the round, which the run then did not judge.
 
     Raises:
         InputError: for a finding that is in no run or in several; names what there is.
@@ -146,7 +147,7 @@ def explain(
         text = _words(row, alone.votes, findings.iloc[0], "collaborative", one_round)
         fate = "holds" if row["classification"] in HELD else "does not hold, and fails the gate where it is gating"
         gate = f"  An item of the plan body, on which every analyser votes once, collaboratively: it {fate}."
-        return Explanation(row, alone.votes, _shown(f"{text}\n{gate}{_recorded_line(row)}"))
+        return Explanation(row, alone.votes, _shown(f"{text}\n{gate}{_recorded_line(row, run)}"))
     part = own_part(alone, finding_id, chosen)
     held = chosen if part is None else part.rules
     judged = judged_runs(at_iteration(run, iteration), alone, held)
@@ -162,7 +163,7 @@ def explain(
         lines = [f"  On the votes of this run, {idle}."] if idle else []
         text = "\n".join([text, *counted_lines(part, row), *deciding_fields(judged, row, held), *lines])
     own = row_under(judged_runs(at_iteration(run, iteration), alone, _recorded(alone)), finding_id, VotingRules())
-    return Explanation(row, alone.votes, _shown(f"{text}{_absent_lines(run, finding_id)}{_recorded_line(own)}"))
+    return Explanation(row, alone.votes, _shown(f"{text}{_absent_lines(run, finding_id)}{_recorded_line(own, run)}"))
 
 
 def _shown(text: str) -> str:
@@ -216,9 +217,20 @@ def _absent_lines(run: RunSet, finding_id: str) -> str:
     )
 
 
-def _recorded_line(own: dict[str, Any]) -> str:
-    """Return a line where a run recorded another class than its votes give under its own rules (rule B9)."""
+def _recorded_line(own: dict[str, Any], run: RunSet) -> str:
+    """Return a line where a run recorded another class than its votes give under its own rules, or cut off a round.
+
+    A round that a limit cut off was not judged (rules B8, B9).
+    """
     recorded, derived = own["recorded"], own["classification"]
+    of_run = cut_findings(run.runs, run.findings, run.votes)
+    cut = of_run[run.findings["finding_id"].eq(own["finding_id"]).to_numpy(dtype=bool)].dropna()
+    if len(cut):
+        return (
+            f"\n  {cut.iloc[0]} cut off the last round, so the run did not judge it, and recorded {recorded} only "
+            f"because nothing classed the finding. Under its own rules, the votes that were cast give {derived}. "
+            f"{how_to_finish(cut)}"
+        )
     if not isinstance(recorded, str) or recorded == derived:
         return ""
     return f"\n  The run recorded {recorded}; under its own rules its votes give {derived}."

@@ -100,7 +100,8 @@ def replay(
 
     Votes that the rules would ask for and that were never cast (later rounds, other workers, those after a stop) count
     on neither side, and nothing of earlier rounds takes their place; `low` and `high` are the worst and the best class
-    that they could have given.
+    that they could have given. A round that a limit cut off, which its run did not judge, is judged by the votes that
+    were cast; `compare` and `explain` say so.
 
     Args:
         runs: a RunSet, a run, or a path.

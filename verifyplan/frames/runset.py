@@ -20,6 +20,7 @@ from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, empty, typed
 from verifyplan.frames.csv_tables import write_csv
+from verifyplan.frames.cut_rounds import cut_findings, note_cut_rounds
 from verifyplan.frames.few_votes import notes_on_few_votes
 from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.own_words import as_truth
@@ -169,12 +170,14 @@ class RunSet:
         return f"RunSet({sizes}{errors})"
 
     def __str__(self) -> str:
-        """Return the sizes, and notes: failed calls, few or absent votes, no mode, supplementary runs, votes added."""
+        """Return the sizes, and notes: failed calls, rounds cut off, few votes, supplementary runs, and more."""
         failed = failed_words(*failure_counts(self.calls))
+        cut = cut_findings(self.runs, self.findings, self.votes)
         notes = (
             failed and f"{failed}.",
             *notes_broken_off(self.runs, self.calls),
-            *notes_on_few_votes(self.runs, self.findings),
+            note_cut_rounds(self.findings, cut),
+            *notes_on_few_votes(self.runs, self.findings[cut.isna()]),
             note_unnamed_mode(self.runs),
             note_absent_votes(self.runs, self.findings, self.votes),
             note_supplementary(self.runs),

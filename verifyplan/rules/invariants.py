@@ -134,7 +134,8 @@ def _queue(place: str, entry: RoundRecord) -> Iterator[Problem]:
 def _resolved(artifact: Artifact) -> Iterator[Problem]:
     """`resolvedCount` counts the classes that a round gave; `contested` is given once no round is left (rule B9).
 
-    Under other rules than these a finding may get its class later than its votes say, as in supplementary runs.
+    Under other rules than these a finding may get its class later than its votes say, as in supplementary runs. A run
+    that was aborted did not judge its last round, which may have votes: a limit may have cut it off.
     """
     findings = artifact.findings
     if artifact.config.votingRules or artifact.config.supplementary:
@@ -142,7 +143,8 @@ def _resolved(artifact: Artifact) -> Iterator[Problem]:
     if not findings or any(finding.rounds is None or finding.classification is None for finding in findings):
         return
     settled = Counter(len(finding.rounds or ()) for finding in findings if _given_by_votes(finding))
-    for i, entry in enumerate(artifact.roundHistory or ()):
+    history = artifact.roundHistory or ()
+    for i, entry in enumerate(history[:-1] if artifact.finalState == "aborted-non-result" else history):
         if entry.resolvedCount is not None and entry.resolvedCount != settled[i + 1]:
             message = f"{entry.resolvedCount}, but {counted(settled[i + 1], 'finding')} got a class in round {i + 1}"
             yield Problem(

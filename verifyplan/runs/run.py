@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, overload
 
+import pandas as pd
+
 from verifyplan.agents.anthropic.key import address_of
 from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.ignored_requests import notes_on_ignored
@@ -15,6 +17,7 @@ from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_text
+from verifyplan.frames.cut_rounds import cut_findings, note_cut_rounds
 from verifyplan.frames.few_votes import notes_on_few_votes
 from verifyplan.frames.run_notes import counted_calls, failure_counts, note_not_opened
 from verifyplan.frames.run_tables import tables_of
@@ -117,8 +120,21 @@ class Run:
 
     @property
     def few_votes(self) -> tuple[str, ...]:
-        """How many classes rest on too few votes, and which: fewer than the quorum, without one on half or fewer."""
-        return tuple(notes_on_few_votes(self.frames.runs, self.frames.findings))
+        """How many classes rest on too few votes, and which: fewer than the quorum, without one on half or fewer.
+
+        A round that a limit cut off was not judged: the classes of its findings rest on no votes (`_cut_round`).
+        """
+        return tuple(notes_on_few_votes(self.frames.runs, self.frames.findings[self._cut_findings.isna()]))
+
+    @property
+    def _cut_round(self) -> str | None:
+        """That a limit cut off the last round of votes, and how to go on; None where none did."""
+        return note_cut_rounds(self.frames.findings, self._cut_findings, self.retry_command)
+
+    @cached_property
+    def _cut_findings(self) -> pd.Series:
+        """The findings whose last round a limit cut off."""
+        return cut_findings(self.frames.runs, self.frames.findings, self.frames.votes)
 
     @property
     def call_notes(self) -> tuple[str, ...]:

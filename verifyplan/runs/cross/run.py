@@ -15,6 +15,7 @@ import pandas as pd
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_new_texts, write_text
 from verifyplan.frames.artifact import artifact_texts
+from verifyplan.frames.cut_rounds import cut_words
 from verifyplan.frames.few_votes import votes_behind
 from verifyplan.frames.run_notes import failure_counts
 from verifyplan.frames.vote_losses import note_blind_classes
@@ -122,7 +123,8 @@ class CrossRun(ReportedRun):
         """Return what must be read before the classes."""
         notes = [note for note in self.call_notes if not (self.failure and note in self.few_votes)]
         calls = None if self._every_call_failed else self.failed_calls
-        return [text for text in (self.failure, calls, *notes, self.blindness, self._note_rules) if text]
+        cut = None if self.failure else self._cut_round
+        return [text for text in (self.failure, calls, cut, *notes, self.blindness, self._note_rules) if text]
 
     @property
     def _notes(self) -> list[str]:
@@ -161,9 +163,11 @@ class CrossRun(ReportedRun):
 
     @property
     def shortfall(self) -> str | None:
-        """Why the classes are no result of the whole panel: no vote, a round without any, few votes; None for none."""
+        """Why the classes are not a result of the whole panel: no vote, a round without any or cut off, few votes."""
         if self.failure:
             return self.failure.partition("\n")[0]
+        if self._cut_round:
+            return f"{cut_words(self.frames.findings, self._cut_findings)}, so it was not judged"
         if self.status == "aborted-non-result":
             return "a round gave no result and ended the run"
         return " ".join(self.few_votes).removesuffix(".") or None
