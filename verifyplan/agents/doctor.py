@@ -193,7 +193,8 @@ def _price(model: str) -> Check:
     except SettingsError as error:
         return _of_error(error, "prices", "wrong")
     if price is None:
-        return _of_error(unknown_price(model), "prices", "missing").model_copy(update={"fix": price_fix(model)})
+        fix = f"{price_fix(model)}\n\nwithout it, runs work, but their cost is unknown"
+        return _of_error(unknown_price(model), "prices", "missing").model_copy(update={"fix": fix})
     source = f", {price.source} of {price.date}" if price.source else ""
     message = f"{model}: ${price.input:f} in, ${price.output:f} out per million tokens{source}"
     return Check(name="prices", state="ok", message=message)
