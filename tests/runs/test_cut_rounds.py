@@ -101,3 +101,22 @@ def test_a_run_that_goes_on_no_longer_has_the_round(run, tmp_path):
     assert done.status == "converged"
     for words in (str(done), str(done.frames), str(vp.explain(done, "F-1")), str(vp.compare(done, resamples=5))):
         assert "cut off" not in words
+
+
+def test_the_round_of_a_plan_body_may_be_cut_off_alone(tmp_path):
+    run = vp.crossverify(
+        [finding("F-1", "ann")],
+        ["ann", "bob", "cy"],
+        backend=Playing(costly),
+        task_type="implementation-planning",
+        plan_items=[{"finding_id": name, "summary": name} for name in ("P-001", "P-002")],
+        items_per_call=1,
+        max_tokens=45,
+        matcher=None,
+        log_dir=tmp_path,
+    )
+    assert f"{WHY}it was not judged: 2 plan items are worker-unique only because nothing classed them." in str(run)
+    assert run.shortfall == f"{WHY}it was not judged"
+    assert WHY in str(vp.explain(run, "P-001"))
+    assert WHY not in str(vp.explain(run, "F-1"))
+    assert WHY not in str(vp.compare(run, resamples=5)), "which leaves the plan body out"

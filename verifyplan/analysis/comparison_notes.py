@@ -20,6 +20,7 @@ from verifyplan.frames.run_notes import note_added, note_supplementary, note_unn
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
+from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.classification import RULES, Rule
@@ -198,12 +199,14 @@ def notes_on_cut_rounds(conditions: Sequence[Condition]) -> Iterator[str]:
     for condition in by_set.values():
         frames = condition.frames
         cut = cut_findings(frames.runs, frames.findings, frames.votes)
+        cut = cut[~frames.findings["category"].eq(PLAN_BODY).fillna(value=False).to_numpy(dtype=bool)]
         if n := int(cut.notna().sum()):
             of = f"{condition.name}: " if len(by_set) > 1 else ""
-            is_one = frames.findings.loc[cut.notna(), "run_id"].nunique() == 1
+            left = frames.findings.loc[cut.index]
+            is_one = left.loc[cut.notna(), "run_id"].nunique() == 1
             run, it, its = ("run", "it", "its") if is_one else ("runs", "them", "their")
             yield (
-                f"{of}{cut_words(frames.findings, cut)}, so the {run} did not judge {it}. Here {its} "
+                f"{of}{cut_words(left, cut)}, so the {run} did not judge {it}. Here {its} "
                 f"{counted(n, 'finding')} {is_or_are(n)} judged by the votes that were cast, and may have other "
                 f"classes than the recorded ones. {how_to_finish(cut)}"
             )

@@ -27,26 +27,21 @@ def cut_findings(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame
     >>> cut_findings(runs, findings, votes).tolist()
     ['max_cost', 'max_cost']
     """
-    none = pd.Series(pd.NA, index=findings.index, dtype="object")
-    lost = votes.loc[votes["verdict"].eq("verification-error").to_numpy(dtype=bool), [*FINDING, "round", "explanation"]]
-    lost = lost.assign(limit=lost["explanation"].astype("object").str.extract(_LIMIT, expand=False)).dropna()
-    cross = runs.loc[runs["kind"].eq("cross").to_numpy(dtype=bool)]
-    if lost.empty or cross.empty:
-        return none
+    cross = runs[runs["kind"].eq("cross").to_numpy(dtype=bool)]
+    aborted = cross.loc[cross["final_state"].eq("aborted-non-result").to_numpy(dtype=bool), "run_id"]
     body = findings["category"].eq(PLAN_BODY).fillna(value=False).to_numpy(dtype=bool)
-    places = findings[[*FINDING]].astype("object").assign(body=body, round=findings["n_rounds"])
-    lost = lost.astype("object").merge(places.drop(columns="round"), on=FINDING)
-    limits = {tuple(row[:3]): row[3] for row in lost[["run_id", "body", "round", "limit"]].itertuples(index=False)}
-    aborted = set(cross.loc[cross["final_state"].eq("aborted-non-result").fillna(value=False), "run_id"])
-    known = set(cross["run_id"])
-    return pd.Series(
-        [
-            limits.get((run_id, is_body, number)) if run_id in (known if is_body else aborted) else None
-            for run_id, is_body, number in places[["run_id", "body", "round"]].itertuples(index=False, name=None)
-        ],
-        index=findings.index,
-        dtype="object",
-    )
+    may_be_cut = findings["run_id"].isin(aborted) | (body & findings["run_id"].isin(cross["run_id"]))
+    limits: dict[tuple[object, ...], str] = {}
+    if may_be_cut.any():  # else no text of a vote is read
+        lost = votes["verdict"].eq("verification-error") & votes["run_id"].isin(findings.loc[may_be_cut, "run_id"])
+        held = votes.loc[lost.to_numpy(dtype=bool), [*FINDING, "round", "explanation"]].astype("object")
+        held["limit"] = held["explanation"].str.extract(_LIMIT, expand=False)
+        placed = held.dropna(subset="limit").merge(findings[FINDING].astype("object").assign(body=body), on=FINDING)
+        rounds = zip(placed["run_id"], placed["body"], placed["round"], strict=True)
+        limits = dict(zip(rounds, placed["limit"], strict=True))
+    places = zip(may_be_cut, findings["run_id"], body, findings["n_rounds"], strict=True)
+    cut = [limits.get((run_id, is_body, number)) if may_be else None for may_be, run_id, is_body, number in places]
+    return pd.Series(cut, index=findings.index, dtype="object")
 
 
 def note_cut_rounds(findings: pd.DataFrame, cut: pd.Series, how: str = "") -> str | None:
@@ -54,7 +49,8 @@ def note_cut_rounds(findings: pd.DataFrame, cut: pd.Series, how: str = "") -> st
 
     None if no round was cut off. `cut` is what `cut_findings` returns, `how` a command that goes on.
 
-    >>> findings = pd.DataFrame({"run_id": "r", "classification": ["worker-unique", "full-consensus"]})
+    >>> findings = pd.DataFrame({"run_id": "r", "classification": ["worker-unique", "full-consensus"],
+    ...     "category": None})
     >>> print(note_cut_rounds(findings, pd.Series(["max_cost", None])))  # doctest: +NORMALIZE_WHITESPACE
     max_cost cut off the last round, so it was not judged: 1 finding is worker-unique only because nothing classed it.
     To finish the round, resume the run with retry_failed=True and a higher max_cost.
@@ -65,7 +61,8 @@ def note_cut_rounds(findings: pd.DataFrame, cut: pd.Series, how: str = "") -> st
     classes = set(left["classification"].dropna())
     of = " or ".join(name for name in CLASSIFICATIONS if name in classes) or "without a class"
     it = "it" if len(left) == 1 else "them"
-    why = f"{counted(len(left), 'finding')} {is_or_are(len(left))} {of} only because nothing classed {it}"
+    noun = "plan item" if left["category"].eq(PLAN_BODY).all() else "finding"
+    why = f"{counted(len(left), noun)} {is_or_are(len(left))} {of} only because nothing classed {it}"
     judged = "it was" if left["run_id"].nunique() == 1 else "they were"
     finish = f"To finish the round: {how}" if how else how_to_finish(cut)
     return f"{cut_words(findings, cut)}, so {judged} not judged: {why}. {finish}"
