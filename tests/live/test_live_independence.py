@@ -272,3 +272,5 @@ def test_failed_calls_that_were_asked_again_are_said_no_more(tmp_path):
     table = again.frames.calls
     assert table["failure"].notna().sum() == 1  # it is in the log, and counts no more
     assert not table[["id_repeated", "words_repeated", "other_model"]].any(axis=None)
+    both = vp.compare({"cut": run, "whole": again}, resamples=10)
+    assert not any("a cache answered" in note for note in both.notes)  # the resumption kept these replies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -87,15 +88,15 @@ def _most_frequent_pair(calls: pd.DataFrame, turns: pd.DataFrame) -> str:
 def notes_between_sets(sets: Sequence[RunSet]) -> Iterator[str]:
     """Yield a note where calls of several sets have one reply: a set is then no repetition of another.
 
-    A run that is in several sets, by its name and times, counts once.
+    A run that is in several sets, by its name and start, counts once: it ends later where it was resumed.
     """
     live = [runs for runs in sets if _has_turns(runs)]
     if len(live) < 2:
         return
-    seen = pd.Index([])
+    seen: pd.Index[Any] = pd.Index([])
     parts: list[RunSet] = []
     for number, runs in enumerate(live):
-        names = pd.Index(runs.runs[["run_id", "started_at", "ended_at"]].astype(str).agg(" ".join, axis=1))
+        names = pd.Index(runs.runs["run_id"].str.rpartition("/")[2] + " " + runs.runs["started_at"].astype(str))
         new = set(runs.runs.loc[~names.isin(seen), "run_id"])
         seen = seen.union(names)
         parts.append(_renamed(runs, new, f"{number}/"))

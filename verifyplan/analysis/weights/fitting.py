@@ -345,8 +345,8 @@ def _notes_on_scale(scale: float, sign_differs: float, sound: bool) -> Iterator[
         return
     if scale < 0:
         meant = (
-            ": this is right if 1 is its best grade. If 1 is the best score of the dimensions, turn these (11 - score) "
-            "before you rank plans: rank 1 has the highest weighted sum"
+            ": this is right if 1 is its best grade. If 1 is the best score of the dimensions, turn these (1 to 10: "
+            "11 - score) before you rank plans: rank 1 has the highest weighted sum"
         )
         yield f"The overall score falls as the dimensions rise{meant if sound else ''}."
     if sign_differs >= UNSURE_SIGN_FROM:
