@@ -94,7 +94,9 @@ def to_decimals(weights: Weights, places: int = 4) -> dict[str, Decimal]:
 
 
 def save(weights: Weights, path: str | Path) -> Path:
-    """Write weights, of any type that `apply` takes, as a file that `load` takes, and return its path.
+    """Write a mapping or Series of weights as a file that `load` takes, and return its path.
+
+    Of a fit give `.exact()`; a file has no ranges, so rescale dimensions of different ranges before you weigh them.
 
     `verify(weights=...)` takes it, too, if they are of its six dimensions: `{"version": 1, "weights":
     {"approach_soundness": "0.25", ...}}`. Decimals and their texts are written as given ("0.250" stays so), other
