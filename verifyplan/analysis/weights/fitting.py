@@ -105,6 +105,7 @@ class WeightFit:
             ),
             f"overall = {self.intercept:.3g} + {self.scale:.3g} x the weighted sum of dimensions from 0 to 1",
             f"95 % intervals: intercept {intercept}, scale {scale}",
+            *([RANGES_DIFFER] if len(set(self.ranges.values())) > 1 else []),
             *(f"note: {note}" for note in self.notes),
             INFORMS,
         ]
@@ -131,6 +132,12 @@ MAX_SIMPLEX_COST = 0.02
 
 UNSURE_SIGN_FROM = 0.025
 """From this share of resamples with another sign of the scale on, its 95 % interval reaches 0."""
+
+RANGES_DIFFER = (
+    "the ranges of the dimensions differ: given this fit, apply and the functions beside it put them on one scale; "
+    "given only its numbers (.exact()), they do not"
+)
+"""The weights are of dimensions rescaled to 0-1, and must not be multiplied with scores of different ranges."""
 
 _ZERO = 1e-6
 
@@ -220,7 +227,6 @@ def fit(
             *_notes_on_outcome(sample.y),
             *_notes_on_sample(len(sample.y), inputs.left_out, len(inputs.varying), n_groups),
             *fewer,
-            *_notes_on_ranges(inputs.ranges),
             *_notes_on_dimensions(sample.x, inputs.varying, inputs.constant),
             *_notes_on_weights(weights),
         ),
@@ -264,15 +270,6 @@ def _notes_on_sample(n: int, left_out: int, dimensions: int, groups: int | None)
         yield (
             f"There are {counted(groups, 'group')}: with fewer than 20 to 50 (Cameron and Miller 2015), intervals that "
             "resample groups tend to be too narrow."
-        )
-
-
-def _notes_on_ranges(ranges: Mapping[str, tuple[float, float]]) -> Iterator[str]:
-    """Yield a note where weights must not be multiplied with scores as they are."""
-    if len(set(ranges.values())) > 1:
-        yield (
-            "The ranges of the dimensions differ, and the weights are of dimensions rescaled to 0-1: given this fit, "
-            "apply and the functions beside it rescale the scores, too; given only its numbers (.exact()), they do not."
         )
 
 
