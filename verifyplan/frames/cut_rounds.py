@@ -31,17 +31,19 @@ def cut_findings(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame
     aborted = cross.loc[cross["final_state"].eq("aborted-non-result").to_numpy(dtype=bool), "run_id"]
     body = findings["category"].eq(PLAN_BODY).fillna(value=False).to_numpy(dtype=bool)
     may_be_cut = findings["run_id"].isin(aborted) | (body & findings["run_id"].isin(cross["run_id"]))
-    limits: dict[tuple[object, ...], str] = {}
-    if may_be_cut.any():  # else no text of a vote is read
-        lost = votes["verdict"].eq("verification-error") & votes["run_id"].isin(findings.loc[may_be_cut, "run_id"])
-        held = votes.loc[lost.to_numpy(dtype=bool), [*FINDING, "round", "explanation"]].astype("object")
-        held["limit"] = held["explanation"].str.extract(_LIMIT, expand=False)
-        placed = held.dropna(subset="limit").merge(findings[FINDING].astype("object").assign(body=body), on=FINDING)
-        rounds = zip(placed["run_id"], placed["body"], placed["round"], strict=True)
-        limits = dict(zip(rounds, placed["limit"], strict=True))
-    places = zip(may_be_cut, findings["run_id"], body, findings["n_rounds"], strict=True)
-    cut = [limits.get((run_id, is_body, number)) if may_be else None for may_be, run_id, is_body, number in places]
-    return pd.Series(cut, index=findings.index, dtype="object")
+    cut = pd.Series(None, index=findings.index, dtype="object")
+    if not may_be_cut.any():  # then no text of a vote is read
+        return cut
+    lost = votes["verdict"].eq("verification-error") & votes["run_id"].isin(findings.loc[may_be_cut, "run_id"])
+    held = votes.loc[lost.to_numpy(dtype=bool), [*FINDING, "round", "explanation"]].astype("object")
+    held["limit"] = held["explanation"].str.extract(_LIMIT, expand=False)
+    placed = held.dropna(subset="limit").merge(findings[FINDING].astype("object").assign(body=body), on=FINDING)
+    rounds = zip(placed["run_id"], placed["body"], placed["round"], strict=True)
+    limits = dict(zip(rounds, placed["limit"], strict=True))
+    left = findings.loc[may_be_cut, ["run_id", "n_rounds"]]
+    places = zip(left["run_id"], body[may_be_cut.to_numpy(dtype=bool)], left["n_rounds"], strict=True)
+    cut[may_be_cut] = [limits.get(place) for place in places]
+    return cut
 
 
 def note_cut_rounds(findings: pd.DataFrame, cut: pd.Series, how: str = "") -> str | None:
