@@ -10,6 +10,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 import verifyplan as vp
+from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.replay import ReplayMode
 from verifyplan.cli import options
 from verifyplan.cli.inputs import is_chart_file, is_vote_table, read_runs
@@ -88,9 +89,7 @@ def compare(
         raise InputError(Problem("--other-mode", "goes with --other", "name the second table, or leave it out"))
     is_chart = is_chart_file(out, "the report")
     named = _named_paths(runs)
-    if len(runs) > 1 and other is None and any(is_vote_table([path]) for path in runs):
-        fix = f"write {' '.join(f'NAME={path}' for path in runs)}, or name the second by --other"
-        raise InputError(Problem("runs", "names several sets, and a table of votes among them: each needs a name", fix))
+    _refuse_unnamed_tables(runs, other)
     alone = other is None or not is_vote_table([other])
     comparison = vp.compare(
         {name: _read([path], truth, table, mode) for name, path in named.items()}
@@ -105,11 +104,23 @@ def compare(
         seed=seed,
     )
     typer.echo(str(comparison))
-    if out is not None and is_chart:
-        chart = vp.charts.class_mix if comparison.truth is None else vp.charts.truth_metrics
-        typer.echo(f"chart: {vp.export(chart(comparison), out)}")
-    elif out is not None:
-        typer.echo(f"report: {vp.report(comparison, out)}")
+    if out is not None:
+        typer.echo(_written(comparison, out, is_chart=is_chart))
+
+
+def _written(comparison: Comparison, out: Path, *, is_chart: bool) -> str:
+    """Write the chart or the report of a comparison, and say where."""
+    if not is_chart:
+        return f"report: {vp.report(comparison, out)}"
+    chart = vp.charts.class_mix if comparison.truth is None else vp.charts.truth_metrics
+    return f"chart: {vp.export(chart(comparison), out)}"
+
+
+def _refuse_unnamed_tables(runs: list[str], other: Path | str | None) -> None:
+    """Raise InputError for several sets without names, of which one is a table of votes."""
+    if len(runs) > 1 and other is None and any(is_vote_table([path]) for path in runs):
+        fix = f"write {' '.join(f'NAME={path}' for path in runs)}, or name the second by --other"
+        raise InputError(Problem("runs", "names several sets, and a table of votes among them: each needs a name", fix))
 
 
 def _compared_rules(rules: list[str], *, several: bool) -> dict[str, str] | list[str] | str | None:

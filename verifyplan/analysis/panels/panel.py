@@ -83,8 +83,7 @@ def panel(
     >>> worth.n_judges, worth.best_judge, round(worth.figure("effective-votes").value, 1)
     (4, 'syntax-tree', 2.0)
     """
-    problems = list(_problems(items, correlation, seed))
-    if problems:
+    if problems := list(_problems(items, correlation, seed)):
         raise SettingsError(problems)
     columns = {
         "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
