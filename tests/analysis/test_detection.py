@@ -12,6 +12,7 @@ import pytest
 
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.detection import ALL, Detection, detection
+from verifyplan.analysis.documentation import documentation
 from verifyplan.errors import InputError
 from verifyplan.frames.runset import RunSet, concat
 from verifyplan.plans.plan import parse_plan
@@ -223,6 +224,12 @@ def test_defects_of_trivial_plans_are_counted_apart_from_those_that_agents_misse
     words = "1 in trivial plans, which no agent looked at; in the others 1 of 1: 100% [21%, 100%]"
     assert str(made).startswith("defects found: 1 of 2: 50% [")
     assert f"; {words}\n" in str(made)
+    assert made.defects[["plan", "trivial", "found"]].values.tolist() == [["bad", False, True], ["small", True, False]]
+    for row in made.by_kind.to_dict("records"):
+        assert (row["n"], row["found"], row["rate"]) == (2, 1, 0.5)
+        assert (row["in_trivial"], row["seen_found"], row["seen_rate"]) == (1, 1, 1.0), row["kind"]
+        assert f"[{row['seen_rate_low']:.0%}, {row['seen_rate_high']:.0%}]" == "[21%, 100%]"
+    assert made.verdicts["agrees"].tolist() == [True, False], "PROCEED is wrong for a plan that has a defect"
 
 
 def test_a_sound_plan_that_nobody_looked_at_is_counted_apart():
@@ -239,6 +246,14 @@ def test_a_sound_plan_that_nobody_looked_at_is_counted_apart():
     )
     assert note in str(made)
     assert made.verdicts["trivial"].sum() == 1
+    assert made.verdicts.set_index("plan")["agrees"].dropna().to_dict() == {"bad": False, "good": True}
+
+
+def test_the_columns_of_the_tables_are_documented():
+    made = scored()
+    for name in ("by_kind", "verdicts"):
+        columns = documentation(f"detection.{name}")
+        assert list(getattr(made, name).columns) == list(columns.index)
 
 
 @pytest.mark.parametrize(("claim", "found"), [("the text says so", False), ("X is gone", True)])

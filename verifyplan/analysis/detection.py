@@ -10,7 +10,7 @@ import pandas as pd
 from verifyplan.analysis.challenge_matching import matching_pairs
 from verifyplan.analysis.cost import failed, tokens
 from verifyplan.analysis.plan_shares import Share, clustered_share
-from verifyplan.analysis.result_columns_plans import WEIGHTY
+from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES, WEIGHTY
 from verifyplan.analysis.settlements import judge_settlements
 from verifyplan.datasets.labels import (
     SOUND,
@@ -44,16 +44,19 @@ class Detection:
     """The labelled defects that plan runs found, each run by itself; every share comes with its n and its interval."""
 
     defects: pd.DataFrame
-    """One row per run and labelled defect: run_id, plan, kind, severity, held_out, found, and by which challenge."""
+    """One row per run and labelled defect: run_id, plan, kind, severity, held_out, whether its plan was trivial, found,
+    and by which challenge."""
     by_kind: pd.DataFrame
-    """Detection by kind of defect and held_out: n_plans, n_runs, n, found, rate, low, high; all kinds come last."""
+    """Detection by kind of defect and held_out, also without trivial plans; all kinds come last.
+    `documentation("detection.by_kind")` describes the columns."""
     alarms: pd.DataFrame
     """BLOCKING and SIGNIFICANT challenges that are unsettled on sound plans."""
     on_sound: pd.DataFrame
-    """Share of the runs of sound plans, trivial ones aside, with a false alarm, by its severity: the columns of
-    `by_kind`, with `alarm`."""
+    """Share of the runs of sound plans, trivial ones aside, with a false alarm, by its severity: alarm, n_plans,
+    n_runs, n, found, rate, low, high."""
     verdicts: pd.DataFrame
-    """One row per run: expected and given verdict, whether they agree, why there is none, whether it was trivial."""
+    """One row per run: expected and given verdict, whether they agree, why there is none, whether it was trivial.
+    `documentation("detection.verdicts")` describes the columns."""
     cost: pd.DataFrame
     """One row per run: calls, failed calls, tokens, seconds, and dollars where a price is known."""
     settlements: pd.DataFrame | None = None
@@ -77,7 +80,7 @@ class Detection:
                 for _, row in overall.iterrows()
             ),
             *(f"sound plans with a false {row['alarm']}: {_share_of(row)}" for _, row in self.on_sound.iterrows()),
-            f"verdicts as expected: {clustered_share(self.verdicts[~unseen_sound(self.verdicts)], 'agrees')}"
+            f"verdicts as expected: {clustered_share(self.verdicts.dropna(subset='agrees'), 'agrees')}"
             + (f"; {counted(without, 'run')} gave no verdict" if without else ""),
             *self._settlement_words(),
             *self.notes,
@@ -108,12 +111,11 @@ class Detection:
     def _seen_words(self, *, held_out: bool) -> str:
         """Return the share of the defects in plans that agents looked at; blank if they looked at every plan."""
         defects = self.defects[self.defects["held_out"] == held_out]
-        unseen = defects["run_id"].isin(self.verdicts.loc[self.verdicts["trivial"], "run_id"])
-        if not unseen.any():
+        if not defects["trivial"].any():
             return ""
-        seen = clustered_share(defects[~unseen], "found")
+        seen = clustered_share(defects[~defects["trivial"]], "found")
         others = f"; in the others {seen}" if seen.n else ""
-        return f"; {unseen.sum()} in trivial plans, which no agent looked at{others}"
+        return f"; {defects['trivial'].sum()} in trivial plans, which no agent looked at{others}"
 
     def _settlement_words(self) -> list[str]:
         """Return the shares of wrong settlements, those by a panel's class indented."""
@@ -165,9 +167,9 @@ def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detec
         fix = "run every labelled plan, or give the labels of those that ran"
         raise InputError(Problem("labels", f"{counted(len(absent), 'plan')} without a run, first {absent[0]!r}", fix))
     challenges = runs.challenges.merge(plans[["run_id", "plan", "plan_path"]], on="run_id")
-    defects = _defects(challenges, plans, table)
-    alarms = _alarms(challenges, table)
     verdicts = _verdicts(plans, table)
+    defects = _defects(challenges, verdicts, table)
+    alarms = _alarms(challenges, table)
     found = Detection(defects, _by_kind(defects), alarms, _on_sound(alarms, verdicts), verdicts, _cost(runs, plans))
     if not settlements:
         return found
@@ -175,14 +177,16 @@ def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detec
     return replace(found, settlements=judged.table, settlement_rates=judged.rates, settlement_notes=judged.notes)
 
 
-def _defects(challenges: pd.DataFrame, plans: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+def _defects(challenges: pd.DataFrame, verdicts: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     """Return each defect in each run of its plan, with the first challenge of that run that finds it."""
-    runs = plans[["run_id", "plan"]]
+    runs = verdicts[["run_id", "plan", "trivial"]]
     seeded = labels[labels["severity"].notna()].merge(runs, on="plan").rename_axis("row").reset_index()
     standing = challenges[challenges["admitted_in"].notna() & (challenges["status"] != "WITHDRAWN")]
     pairs = matching_pairs(seeded, standing)
     first = pairs.drop_duplicates("row").set_index("row")
-    table = seeded[["run_id", "plan", "kind", "severity", "held_out"]].assign(found=seeded["row"].isin(first.index))
+    table = seeded[["run_id", "plan", "kind", "severity", "held_out", "trivial"]].assign(
+        found=seeded["row"].isin(first.index)
+    )
     for column in ("challenge_id", "severity_given", "status"):
         table[column] = seeded["row"].map(first[column].astype("str")) if len(first) else None
     return table
@@ -190,11 +194,14 @@ def _defects(challenges: pd.DataFrame, plans: pd.DataFrame, labels: pd.DataFrame
 
 def _by_kind(defects: pd.DataFrame) -> pd.DataFrame:
     together = pd.concat([defects, defects.assign(kind=ALL)])
-    rows = [
-        (kind, held_out, *clustered_share(part, "found"))
-        for (kind, held_out), part in together.groupby(["kind", "held_out"], sort=True)
-    ]
-    table = pd.DataFrame(rows, columns=["kind", "held_out", *Share._fields])
+    rows = []
+    for (kind, held_out), part in together.groupby(["kind", "held_out"], sort=True):
+        seen = clustered_share(part[~part["trivial"]], "found")
+        in_trivial = int(part["trivial"].sum())
+        rows.append(
+            (kind, held_out, *clustered_share(part, "found"), in_trivial, seen.found, seen.rate, seen.low, seen.high)
+        )
+    table = pd.DataFrame(rows, columns=[column.name for column in PLAN_RESULT_TABLES["detection.by_kind"]])
     return table.sort_values(["kind", "held_out"], key=lambda c: c if c.name != "kind" else c.replace(ALL, "~"))
 
 
@@ -222,7 +229,8 @@ def _verdicts(plans: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
     table = table.rename(columns={"verdict": "expected", "plan_verdict": "given"})
     for column in ("expected", "given"):
         table[column] = pd.Categorical(table[column].astype("str"), categories=PLAN_VERDICTS, ordered=True)
-    return table.assign(agrees=(table["expected"] == table["given"]).fillna(False).astype(bool))
+    agrees = (table["expected"] == table["given"]).astype("boolean")
+    return table.assign(agrees=agrees.mask(unseen_sound(table)))
 
 
 def _cost(runs: RunSet, plans: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verifyplan.analysis.result_columns_comparison import interval_ends
 from verifyplan.columns import Column, Columns
-from verifyplan.protocol.records import CONVERGENCE_STATUSES, SEVERITIES, STATUSES
+from verifyplan.protocol.records import CONVERGENCE_STATUSES, PLAN_VERDICTS, SEVERITIES, STATUSES
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 VERDICT_WORDS = ("PROCEED", "REVISE", "REVISE (strong)", "RETHINK")
@@ -123,6 +123,33 @@ PLAN_RESULT_TABLES: dict[str, Columns] = {
             key=True,
         ),
         *SHARE,
+    ),
+    "detection.by_kind": (
+        Column("kind", "text", "the kind of the defects; `all kinds`: all of them", key=True),
+        Column("held_out", "yesno", "whether their plans are held out", key=True),
+        *SHARE,
+        Column("in_trivial", "whole", "those of `n` in trivial plans: no agent looked at them, so none is found"),
+        Column("seen_found", "whole", "those of `n` found in the plans that agents looked at"),
+        Column("seen_rate", "number", "`seen_found` / (`n` - `in_trivial`); missing where that is 0"),
+        *interval_ends("seen_rate", "clustered by plan (rule F1)"),
+    ),
+    "detection.verdicts": (
+        _PLAN,
+        Column("kind", "text", "the kind of the plan's first defect; `sound`; `not sound`: REVISE or RETHINK alone"),
+        Column("held_out", "yesno", "whether the plan is held out"),
+        Column("expected", PLAN_VERDICTS, "the verdict that the label asks for"),
+        _RUN,
+        Column("given", PLAN_VERDICTS, "the verdict of the run; missing where the run gave none"),
+        Column("strong", "yesno", "whether a REVISE is REVISE (strong)"),
+        Column("exit_reason", "text", "why there is no verdict, or why it is not what the counts gave"),
+        Column("score", "whole", "the final quality score, 1-10; missing where there is none"),
+        Column("trivial", "yesno", "whether the plan was trivial: it gets PROCEED, and no agent looks at it"),
+        Column(
+            "agrees",
+            "yesno",
+            "whether `expected` is `given`; false for a run without a verdict; missing for a sound plan that was "
+            "trivial, since no agent looked for a defect. A trivial plan that is not sound counts: PROCEED is wrong",
+        ),
     ),
     "detection.settlements": (
         _RUN,

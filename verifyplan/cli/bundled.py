@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import pandas as pd
 import typer
 
 import verifyplan as vp
@@ -110,9 +111,7 @@ def plans(
         timeout=timeout,
     )
     tables = result.detection
-    shares = {name: tables.by_kind[name].map("{:.0%}".format) for name in ("rate", "low", "high")}
-    shown = tables.by_kind.assign(**shares)
-    typer.echo(shown.to_string(index=False))
+    typer.echo(_by_kind_words(tables.by_kind))
     for _, alarm in tables.alarms.iterrows():
         typer.echo(f"on sound {alarm['plan']}: {alarm['severity']} {alarm['place']}: {alarm['concern']}")
     typer.echo(str(result))
@@ -120,3 +119,13 @@ def plans(
         for name in ("defects", "by_kind", "alarms", "on_sound", "verdicts", "cost"):
             write_csv(getattr(tables, name), out / f"{name}.csv")
         typer.echo(f"tables: {out}")
+
+
+def _by_kind_words(by_kind: pd.DataFrame) -> str:
+    """Return the table of detection by kind; the figures without trivial plans only where a plan is trivial."""
+    seen = ["in_trivial", "seen_found", "seen_rate", "seen_rate_low", "seen_rate_high"]
+    shown = by_kind if by_kind["in_trivial"].any() else by_kind.drop(columns=seen)
+    shares = [str(name) for name in shown if str(name).endswith(("rate", "low", "high"))]
+    return shown.assign(**{name: shown[name].map("{:.0%}".format, na_action="ignore") for name in shares}).to_string(
+        index=False, na_rep=""
+    )

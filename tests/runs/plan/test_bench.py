@@ -189,6 +189,11 @@ def test_the_shell_takes_plans_of_ones_own(cli):
     remedy = 'team="base" (in the shell --team base) asks a team about every plan'
     assert remedy in cli(*few).out
     assert "trivial" not in cli(*few, "--team", "base").out
+    defect = {"severity": "BLOCKING", "needles": ["store"], "line": 1}
+    Path("labels.json").write_text(json.dumps({"bad": {"defects": [defect]}}))
+    kinds = cli(*few).out.splitlines()
+    assert kinds[0].split()[-5:] == ["in_trivial", "seen_found", "seen_rate", "seen_rate_low", "seen_rate_high"]
+    assert kinds[1].split() == ["defect", "False", "1", "1", "1", "0", "0%", "0%", "79%", "1", "0"]
     refused = cli("bench", "plans", "--plans", "plans")
     assert refused.code == 2
     assert "labels: must be given for plans of your own" in refused.err
