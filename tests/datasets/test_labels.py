@@ -62,7 +62,7 @@ def test_the_kind_of_a_label_is_that_of_its_defects_that_name_none():
     labels = {"move": {"kind": "missing-file", "defects": [DEFECT, DEFECT | {"kind": "duplicate"}]}}
     assert label_table(labels)["kind"].tolist() == ["missing-file", "duplicate"]
     [other] = problems({"move": {"kind": "missing-file", "defects": [DEFECT | {"kind": "duplicate"}]}})
-    assert "the kind 'missing-file' is not that of a defect: duplicate" in other
+    assert "labels: move: kind must be the kind of one of its defects ('duplicate'), got 'missing-file'" in other
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,17 @@ def test_the_kind_of_a_label_is_that_of_its_defects_that_name_none():
         ),
         ({"defects": [DEFECT | {"places": []}]}, "defects.0: must have a line, places or evidence"),
         ({"defects": [DEFECT | {"needles": []}]}, "defects.0.needles: Tuple should have at least 1 item"),
-        ({"defects": [DEFECT], "kind": "sound"}, "the kind 'sound' is not that of a defect: defect"),
+        (
+            {"defects": [DEFECT], "kind": "sound"},
+            "kind must be the kind of one of its defects ('defect'), got 'sound': leave it out, or list no defects",
+        ),
         (
             {"kind": "sound", "verdict": "REVISE"},
-            "the kind 'sound' is that of plans that deserve PROCEED, and the verdict",
+            "kind must be 'not sound' for a label without defects and with the verdict REVISE, got 'sound': list the",
+        ),
+        (
+            {"kind": "missing-file"},
+            "kind must be 'sound' for a label without defects and with the verdict PROCEED, got 'missing-file': list",
         ),
         ({"verdict": "MAYBE"}, "verdict: must be 'PROCEED', 'REVISE' or 'RETHINK'"),
         (3, "0: is 3, of type int: a label is a mapping such as {'verdict': 'REVISE', 'defects': [defect, ...]}"),
@@ -166,7 +173,7 @@ def test_labels_of_challenges_are_a_table_of_their_own_with_every_problem_at_onc
 
 def test_a_table_of_a_sound_plan_that_deserves_another_verdict_is_refused():
     table = label_table({"bad": {"verdict": "RETHINK"}})
-    assert problems(table.assign(kind="sound"))[0].startswith("labels: bad: the kind 'sound' is that of plans that")
+    assert problems(table.assign(kind="sound"))[0].startswith("labels: bad: kind must be 'not sound' for a label without")
 
 
 def test_the_fix_of_a_wrong_label_shows_one_that_can_be_written():

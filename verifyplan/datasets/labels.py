@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.files import read_json
 from verifyplan.frames.bundled import data_folder
 from verifyplan.protocol.base import Model
@@ -142,14 +142,16 @@ class PlanLabel(Model):
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> Self:
-        if self.kind == SOUND and not self.defects and self.kind_without_defects != SOUND:
-            raise ValueError(
-                f"the kind {SOUND!r} is that of plans that deserve PROCEED, and the verdict is {self.verdict}"
-            )
-        kinds = [defect.kind for defect in self.defects] or [self.kind_without_defects]
-        if self.kind is not None and self.kind not in kinds:
-            raise ValueError(f"the kind {self.kind!r} is not that of a defect: {', '.join(kinds)}")
-        return self
+        kinds = dict.fromkeys(defect.kind for defect in self.defects) or {self.kind_without_defects: None}
+        if self.kind is None or self.kind in kinds:
+            return self
+        if self.defects:
+            fix = "leave it out, or list no defects for a sound plan"
+            raise ValueError(f"kind must be the kind of one of its defects ({one_of(kinds)}), got {self.kind!r}: {fix}")
+        raise ValueError(
+            f"kind must be {self.kind_without_defects!r} for a label without defects and with the verdict "
+            f"{self.expected}, got {self.kind!r}: list the defects, change the verdict, or leave out kind"
+        )
 
     @property
     def kind_without_defects(self) -> str:
