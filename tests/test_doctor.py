@@ -295,7 +295,7 @@ def test_prices_are_told_where_a_model_is_named(tmp_path, monkeypatch):
     )
     missing = checked(network=False, model="my-model")["prices"]
     assert (missing.state, '["my-model"]' in missing.fix) == ("missing", True)
-    assert missing.fix.endswith("web_search = ...\n\nwithout it, runs work, but their cost is unknown")
+    assert missing.fix.endswith("cache_read = ...\n\nwithout it, runs work, but their cost is unknown")
     (tmp_path / "p.toml").write_text("[m]\ninput = -1\n")
     monkeypatch.setenv("VERIFYPLAN_PRICES", "p.toml")
     wrong = checked(network=False, model="my-model")["prices"]

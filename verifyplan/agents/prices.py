@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from decimal import Context, Decimal, localcontext
 from functools import cache
@@ -29,6 +29,8 @@ MAX_PRICE = 1_000_000
 MAX_TABLE_BYTES = 1_000_000
 _WORDS = ("source", "date", "note")
 """The fields of a price that are words, not numbers."""
+
+_SEARCH_FIX = "write web_search = ... beside its other prices: US dollars per 1,000 searches, 0 where nothing is paid"
 
 _DATE = re.compile(r"[-@]20\d{6}$")
 _EXACT = Context(prec=100)  # sums of prices and tokens have fewer digits, so that nothing is rounded
@@ -67,7 +69,9 @@ class LongRates(Rates):
 class Price(Rates):
     """The price of a model, with its source and date."""
 
-    web_search: Dollars = Field(description="US dollars per 1,000 searches.")
+    web_search: Dollars | None = Field(
+        default=None, description="US dollars per 1,000 searches; needed where agents may search the web."
+    )
     batch_discount: Annotated[Dollars, Field(le=1)] = Field(
         default=Decimal(0), description="What Message Batches take off the price of tokens, as a share."
     )
@@ -91,7 +95,7 @@ def price_of(model: str, given: PriceSource | None = None) -> Price | None:
 
     >>> price_of("claude-haiku-4-5-20251001").output
     Decimal('5')
-    >>> free = dict.fromkeys(("input", "output", "cache_write", "cache_read", "web_search"), 0)
+    >>> free = dict.fromkeys(("input", "output", "cache_write", "cache_read"), 0)
     >>> price_of("my-model", {"my-model": free}).input, price_of("my-model")
     (Decimal('0'), None)
     """
@@ -109,11 +113,14 @@ def cost(usage: Usage, price: Price, *, batch: bool = False) -> Decimal:
     """Return the US dollars of one exchange, to the last digit: nothing is rounded.
 
     Give the usage of one request, not a sum of several: whether the rates of long prompts apply is decided by the
-    prompt of each request. In a batch, tokens cost less and searches do not.
+    prompt of each request. In a batch, tokens cost less and searches do not. SettingsError for searches without a
+    price.
 
     >>> cost(Usage(input_tokens=1000, output_tokens=10), price_of("claude-haiku-4-5"))
     Decimal('0.00105')
     """
+    if usage.web_searches and price.web_search is None:
+        raise SettingsError(Problem("price", f"must have web_search for {usage.web_searches:,} searches", _SEARCH_FIX))
     rates: Rates = price.long if price.long and usage.total_input > price.long.above else price
     with localcontext(_EXACT):
         tokens = (
@@ -123,8 +130,16 @@ def cost(usage: Usage, price: Price, *, batch: bool = False) -> Decimal:
             + usage.output_tokens * rates.output
         )
         share = 1 - price.batch_discount if batch else Decimal(1)
-        total = (tokens * share).scaleb(-6) + (usage.web_searches * price.web_search).scaleb(-3)
+        total = (tokens * share).scaleb(-6) + (usage.web_searches * (price.web_search or Decimal(0))).scaleb(-3)
         return total.quantize(Decimal(1)) if total == total.to_integral_value() else total.normalize()
+
+
+def unpriced_searches(prices: Mapping[str, Price | None]) -> Iterator[Problem]:
+    """Yield a problem for each model that has a price without `web_search`, for agents that may search the web."""
+    for model, price in prices.items():
+        if price is not None and price.web_search is None:
+            message = "must have web_search, as web=True lets agents search the web"
+            yield Problem(f"price of {model!r}", message, f"{_SEARCH_FIX}, or leave out web=True (--web)")
 
 
 def logged_price(price: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,8 +158,8 @@ def price_fix(*models: str) -> str:
     prices = "its price" if len(models) == 1 else "their prices"
     return (
         f"write {prices} into a TOML file, and name that file by prices= of the backend (agents.Anthropic), --prices "
-        f"or the environment variable {PRICES_VARIABLE} (US dollars per million tokens, web_search per 1,000 searches; "
-        f"0 where nothing is paid):\n\n{lines}"
+        f"or the environment variable {PRICES_VARIABLE} (US dollars per million tokens; 0 where nothing is paid; if "
+        f"agents may search the web, also web_search = ..., per 1,000 searches):\n\n{lines}"
     )
 
 
@@ -227,7 +242,8 @@ MAX_TOKEN_COUNT = 2**40
 def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = False) -> Usage:
     """Return the tokens and searches of a message by the endpoint's own count, with their price if it is known.
 
-    A count that is missing or not usable (a text, below 0, too large) is 0.
+    A count that is missing or not usable (a text, below 0, too large) is 0. The cost is missing for searches without
+    a price.
 
     >>> usage_of({"usage": {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": None}}, None).total
     9
@@ -243,7 +259,9 @@ def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = F
         web_searches=_count(server, "web_search_requests") if isinstance(server, Mapping) else 0,
     )
     is_counted = {"input_tokens", "output_tokens"} <= counts.keys()  # a message without counts is not free
-    return used if price is None or not is_counted else used.model_copy(update={"cost": cost(used, price, batch=batch)})
+    if price is None or not is_counted or (used.web_searches and price.web_search is None):
+        return used
+    return used.model_copy(update={"cost": cost(used, price, batch=batch)})
 
 
 def _count(counts: Mapping[str, Any], name: str) -> int:

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifyplan.agents.prices import PRICES_VARIABLE, Price, bundled_prices, cost, price_of, unknown_price
+from verifyplan.agents.anthropic.backend import Anthropic
+from verifyplan.agents.prices import PRICES_VARIABLE, Price, bundled_prices, cost, price_of, unknown_price, usage_of
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import Usage
 
@@ -124,6 +125,29 @@ def test_a_number_is_taken_as_it_is_written(tmp_path):
     file.write_text(TOML.replace("0.1", "0.10000000000000000000000001"))
     assert price_of("mine", file).cache_read == Decimal("0.10000000000000000000000001")
     assert price_of("mine", {"mine": OURS}).cache_read == Decimal("0.1")
+
+
+LOCAL = {name: price for name, price in OURS.items() if name != "web_search"}
+
+
+def test_a_price_without_web_search_is_enough_for_agents_that_do_not_search():
+    price = price_of("mine", {"mine": LOCAL})
+    assert cost(Usage(input_tokens=2_000_000), price) == 2
+    own = {"base_url": "http://127.0.0.1:9"}
+    assert Anthropic("mine", prices={"mine": LOCAL}, **own).describe()["prices"]["mine"]["web_search"] is None
+    assert Anthropic("mine", prices={"mine": OURS}, web=True, **own).prices["mine"].web_search == 10
+
+
+def test_searches_without_a_price_are_refused_or_of_unknown_cost():
+    needed = r"price of 'mine': must have web_search, as web=True lets agents search the web\. Fix: write web_search = "
+    with pytest.raises(SettingsError, match=needed):
+        Anthropic("mine", prices={"mine": LOCAL}, web=True, base_url="http://127.0.0.1:9")
+    price = price_of("mine", {"mine": LOCAL})
+    with pytest.raises(SettingsError, match=r"price: must have web_search for 2 searches"):
+        cost(Usage(web_searches=2), price)
+    counts = {"input_tokens": 7, "output_tokens": 2}
+    assert usage_of({"usage": counts}, price).cost is not None
+    assert usage_of({"usage": counts | {"server_tool_use": {"web_search_requests": 1}}}, price).cost is None
 
 
 def test_all_that_is_wrong_with_a_table_is_said_at_once():
@@ -255,7 +279,7 @@ def test_an_unknown_price_says_which_lines_to_write(tmp_path, monkeypatch):
     file.write_text(lines.replace("...", "0"))
     assert tomllib.loads(file.read_text())
     monkeypatch.setenv(PRICES_VARIABLE, str(file))
-    assert cost(Usage(input_tokens=7, web_searches=1), price_of('llama-3.1 "q4"')) == 0
+    assert cost(Usage(input_tokens=7), price_of('llama-3.1 "q4"')) == 0
 
 
 def test_an_unknown_price_names_the_model_that_may_be_meant():
