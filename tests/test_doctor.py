@@ -301,7 +301,7 @@ def test_prices_are_told_where_a_model_is_named(tmp_path, monkeypatch):
     wrong = checked(network=False, model="my-model")["prices"]
     assert (wrong.state, wrong.message) == (
         "wrong",
-        "p.toml: m: input: must be a number from 0 to 1,000,000, got -1 (and 4 more)",
+        "p.toml: m: input: must be a number from 0 to 1,000,000, got -1 (and 3 more)",
     )
 
 

@@ -173,7 +173,8 @@ def test_labels_of_challenges_are_a_table_of_their_own_with_every_problem_at_onc
 
 def test_a_table_of_a_sound_plan_that_deserves_another_verdict_is_refused():
     table = label_table({"bad": {"verdict": "RETHINK"}})
-    assert problems(table.assign(kind="sound"))[0].startswith("labels: bad: kind must be 'not sound' for a label without")
+    [problem] = problems(table.assign(kind="sound"))
+    assert problem.startswith("labels: bad: kind must be 'not sound' for a label without")
 
 
 def test_the_fix_of_a_wrong_label_shows_one_that_can_be_written():

@@ -11,6 +11,9 @@ from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, COUNTER, finding
 from tests.runs.plan.breaking import StopError, stopping
 from tests.runs.plan.planning import PLAN, REPO, answer, challenge, unknown
+from verifyplan import datasets
+from verifyplan.agents.anthropic.changed_prompts import changed_prompts
+from verifyplan.agents.anthropic.rendering import prompt_versions
 from verifyplan.errors import LogError
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Usage
@@ -75,6 +78,36 @@ def test_a_run_goes_on_within_a_call_and_asks_for_nothing_twice(whole, tmp_path,
     assert sorted(turns(server)) == sorted(whole[1])
     [resumed] = facts(run, "run-resumed")
     assert resumed.repeated == (("i1/resolver/t1/w1",) if kind == "turn-sent" else ())
+
+
+def test_a_resumption_warns_of_the_roles_whose_prompts_changed(tmp_path, monkeypatch, capsys):
+    with ScriptedServer(played()) as server:
+        path = broken_off(server, tmp_path, "turn-replied", 1)
+        begun_log = path.read_bytes()
+        resume(path, progress=False)
+        assert "prompts" not in capsys.readouterr().err, "nothing changed"
+        path.write_bytes(begun_log)
+        edited = prompt_versions()
+        for name in (
+            "probe",
+            "builder",
+            "labels-collaborative",
+            f"labels-{read_run(path).started.plan.settings.panel.mode}",
+        ):
+            edited[name] = {"version": 9, "sha256": "0" * 64}
+        monkeypatch.setattr("verifyplan.agents.anthropic.backend.prompt_versions", lambda: edited)
+        resume(path, progress=False)
+    said = capsys.readouterr().err
+    assert "Warning: the prompts of probe, ann, bob are not those that the log records (version " in said
+
+
+@pytest.mark.parametrize("log", sorted(datasets.path("live-example").rglob("*.jsonl")), ids=lambda path: path.stem)
+def test_no_prompt_of_the_bundled_logs_has_changed(log):
+    started = read_run(log).started
+    assert started.backend["prompts"]
+    assert changed_prompts(started.backend, started.backend | {"prompts": prompt_versions()}, started.inputs) == []
+    edited = prompt_versions() | {"common": {"version": 9, "sha256": "0" * 64}}
+    assert changed_prompts(started.backend, started.backend | {"prompts": edited}, started.inputs)
 
 
 def test_the_backend_is_made_again_as_it_was(tmp_path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from verifyplan import agents
+from verifyplan.agents.anthropic.changed_prompts import changed_prompts
 from verifyplan.agents.base import Backend
 from verifyplan.agents.functions import changed_functions
 from verifyplan.errors import InputError, LogError, Problem, SettingsError, without_keys_in_tracebacks
@@ -36,6 +37,7 @@ from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.reopen import Retryable, Terms, check_unused, resumption, retry_words, retryable
 from verifyplan.runs.run import Run
 from verifyplan.runs.start import at_present, limits_of, resume_hint
+from verifyplan.version import VERSION
 
 IN_BATCHES = (
     "this run went in message batches: its failed calls are asked one by one here, at the full price; the "
@@ -45,6 +47,12 @@ IN_BATCHES = (
 FUNCTIONS_DIFFER = (
     "Warning: the source of the function of {names} is not the source that the log records. Recorded answers are kept; "
     "only calls without an answer use the new function. If it must answer everything, begin a new run."
+)
+
+PROMPTS_DIFFER = (
+    "Warning: the prompts of {names} are not those that the log records (version {then} of verifyplan, now {now}). "
+    "Recorded answers are kept; only calls without an answer use the new prompts. If all calls must use the same "
+    "prompts, resume with the version that began the run, or begin a new run."
 )
 
 
@@ -152,8 +160,7 @@ def resume(
         past.note_terms(changed)
         started = at_present(run.started, past)
         bound = _backend(started, backend, repo, base_url, past)
-        if changed_names := changed_functions(started.backend, bound.describe()):
-            say(FUNCTIONS_DIFFER.format(names=", ".join(changed_names)), shown=True)
+        _warn_of_changes(started, bound.describe())
         _expect_no_replies_in_batches(path, log, past)
         resumed = resumption(log, found, changed, bound, past.in_flight)
         if isinstance(resumed, RunReopened):
@@ -188,6 +195,15 @@ def _check_max_retries(max_retries: int | None, run: Run, backend: str | Backend
     if max_retries is not None and (backend is not None or "anthropic" not in str(run.started.backend)):
         fix = "leave it out, or give the backend that goes on with it: agents.Anthropic(..., max_retries=...)"
         raise SettingsError(Problem("max_retries", "applies only to models that the log names", fix))
+
+
+def _warn_of_changes(started: RunStarted, present: Mapping[str, Any]) -> None:
+    """Say whose functions and prompts are not those that the log records; `present` describes the backend of now."""
+    if names := changed_functions(started.backend, present):
+        say(FUNCTIONS_DIFFER.format(names=", ".join(names)), shown=True)
+    if names := changed_prompts(started.backend, present, started.inputs):
+        then, now = started.versions.get("verifyplan", "unknown"), VERSION
+        say(PROMPTS_DIFFER.format(names=", ".join(names), then=then, now=now), shown=True)
 
 
 def _expect_no_replies_in_batches(path: Path, log: Log, past: Past) -> None:

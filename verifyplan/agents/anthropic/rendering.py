@@ -106,6 +106,25 @@ def prompt_versions() -> dict[str, dict[str, Any]]:
     return {each.name: {"version": each.version, "sha256": each.sha256} for each in prompts}
 
 
+def plan_prompts(role: Role) -> tuple[str, ...]:
+    """Return the names of the prompts of a role of plan runs."""
+    return ("common", "plan-run", *ROLE_PROMPTS[role])
+
+
+def debate_prompts(role: DebateRole) -> tuple[str, ...]:
+    """Return the names of the prompts of a role of debates."""
+    return ("common", *DEBATE_PROMPTS[role])
+
+
+def worker_prompts(
+    mode: Mode, verification_mode: VerificationMode, *, style: Mode | None = None, short: bool = False
+) -> tuple[str, ...]:
+    """Return the names of the prompts of a worker; `style` is its stance, if not the run's mode."""
+    if short:
+        return (f"short-{mode}",)
+    return ("common", "worker", f"stance-{style or mode}", EVIDENCE_PROMPTS[verification_mode], f"labels-{mode}")
+
+
 def render(
     request: Request, *, style: Mode | None = None, opened: Mapping[str, str] | None = None, short: bool = False
 ) -> Rendered:
@@ -120,15 +139,13 @@ def render(
     redacted. All options are for workers alone.
     """
     if isinstance(request, WorkerRequest):
-        evidence = EVIDENCE_PROMPTS[request.verification_mode]
-        names: tuple[str, ...] = ("common", "worker", f"stance-{style or request.mode}", evidence)
-        names = (f"short-{request.mode}",) if short else (*names, f"labels-{request.mode}")
+        names = worker_prompts(request.mode, request.verification_mode, style=style, short=short)
         blocks = _worker_blocks(request, opened or {})
     elif isinstance(request, DebateRequest):
-        names = ("common", *DEBATE_PROMPTS[request.role])
+        names = debate_prompts(request.role)
         blocks = (_debate_task(request), _debate_so_far(request), _debate_call(request))
     else:
-        names = ("common", "plan-run", *ROLE_PROMPTS[request.role])
+        names = plan_prompts(request.role)
         plan = "The plan:\n" + delimited(numbered_lines(request.plan_text), "plan", request.plan_name)
         blocks = (plan, "The record of this run:\n" + delimited(run_record(request), "record"), _role_call(request))
     return Rendered("\n\n".join(prompt(name).text for name in names), blocks, names)
