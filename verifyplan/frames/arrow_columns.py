@@ -58,14 +58,16 @@ def _category(values: pa.ChunkedArray, dtype: Any) -> Any:
     if None in places:
         return None
     own = np.array([*places, -1], dtype=np.int8 if len(place) < 2**7 else np.int64)
-    codes: Any = own[_codes_of(coded)]
+    codes: Any = own.take(_codes_of(coded))
     return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
 
 def _masked(values: pa.ChunkedArray, dtype: Any) -> Any:
     """Return whole numbers, or true and false, with their missing values beside."""
     array = values.combine_chunks()
-    known = array.fill_null(False if pa.types.is_boolean(array.type) else 0) if array.null_count else array
+    if not array.null_count:
+        return dtype.construct_array_type()(_writable(array), np.zeros(len(array), dtype=bool))
+    known = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
     return dtype.construct_array_type()(_writable(known), _writable(array.is_null()))
 
 
@@ -84,8 +86,9 @@ def _lists(values: pa.ListArray) -> npt.NDArray[Any]:
     names = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
     flat, ends = names[_codes_of(coded)].tolist(), different.offsets.to_pylist()
     made = [flat[start:end] for start, end in pairwise(ends)]
-    lists = np.fromiter(made, dtype="object", count=len(made))[number]
-    lists[np.asarray(values.is_null())] = None
+    lists = np.fromiter(made, dtype="object", count=len(made)).take(number)
+    if values.null_count:
+        lists[np.asarray(values.is_null())] = None
     return lists
 
 
@@ -94,13 +97,19 @@ def _numbered(values: pa.ListArray) -> npt.NDArray[np.int64]:
 
     A list is read as the digits of a number. Where that is too large to be exact, the lists are compared.
     """
-    coded, ends = _coded(values), np.asarray(values.offsets).astype(np.int64)
-    lengths, base = np.diff(ends), (len(coded.dictionary) + 2) | 1
-    longest = int(lengths.max(initial=0))
-    position = np.arange(ends[0], ends[-1]) - ends[:-1].repeat(lengths)
-    digits = (_codes_of(coded)[ends[0] : ends[-1]] + 1) * (base ** np.arange(longest + 1))[position]
-    totals = np.append(0, np.cumsum(digits))[ends - ends[0]]
-    number = np.asarray(pd.factorize(np.diff(totals))[0], dtype=np.int64)
+    coded, ends = _coded(values), np.asarray(values.offsets)
+    starts, lengths, base = ends[:-1], np.diff(ends), (len(coded.dictionary) + 2) | 1
+    codes, longest = _codes_of(coded) + 1, int(lengths.max(initial=0))
+    totals = np.zeros(len(values), dtype=np.int64)
+    everywhere = int(lengths.min(initial=longest))
+    for position in range(everywhere):
+        totals *= base
+        totals += codes.take(starts + position)
+    rows = np.flatnonzero(lengths > everywhere)
+    for position in range(everywhere, longest):
+        totals[rows] = totals[rows] * base + codes.take(starts[rows] + position)
+        rows = rows[lengths[rows] > position + 1]
+    number = np.asarray(pd.factorize(totals)[0], dtype=np.int64)
     if base**longest < _MAX_KEY or values.take(pa.array(first_rows(number)[number])).equals(values):
         return number
     return np.arange(len(values))
@@ -111,9 +120,10 @@ def _coded(values: pa.ListArray) -> Any:
     return values.values if pa.types.is_dictionary(values.values.type) else values.values.dictionary_encode()
 
 
-def _codes_of(coded: Any) -> npt.NDArray[np.int64]:
+def _codes_of(coded: Any) -> npt.NDArray[np.int32]:
     """Return the codes of names; where one is missing, the number of different names."""
-    return np.asarray(coded.indices.cast(pa.int64()).fill_null(len(coded.dictionary)))
+    codes = coded.indices.cast(pa.int32())
+    return np.asarray(codes.fill_null(len(coded.dictionary)) if codes.null_count else codes)
 
 
 def has_keys(table: pa.Table, key: list[str]) -> bool:
@@ -134,7 +144,9 @@ def has_keys(table: pa.Table, key: list[str]) -> bool:
         if size >= _MAX_KEY:
             return False
         if width > 1:
-            together = together.astype(np.int32 if size < _MAX_SHORT_KEY else np.int64) * width + codes
+            together = together.astype(np.int32 if size < _MAX_SHORT_KEY else np.int64, copy=False)
+            together *= width
+            np.add(together, codes, out=together, casting="unsafe")
     if (together[1:] > together[:-1]).all():
         return True
     if size > _SPARSE * len(table):
@@ -156,8 +168,10 @@ def _codes(column: pa.ChunkedArray) -> Any:
 
 def strangers(values: pa.ChunkedArray, known: pa.Array) -> list[str]:
     """Return the different names that are not among the known ones, in order of appearance."""
-    if pa.types.is_dictionary(values.type) and not _unknown(_one(values).dictionary.cast(pa.large_string()), known):
-        return []
+    if pa.types.is_dictionary(values.type):
+        names = _one(values).dictionary.cast(pa.large_string())
+        if names.equals(known) or not _unknown(names, known):
+            return []
     return _unknown(values.unique().cast(pa.large_string()), known)
 
 

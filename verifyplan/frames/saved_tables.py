@@ -12,10 +12,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
@@ -35,6 +36,8 @@ SAVED_TEXTS: Mapping[str, Sequence[str]] = {**LONG_TEXTS, "findings": ["summary"
 _SAVED, _SAVE = "verifyplan-tables", "verifyplan-save"
 _TEXT_FILE, _TEXT_COLUMNS = "verifyplan-texts", "verifyplan-text-columns"
 _ATTRS = b"PANDAS_ATTRS"
+_MAX_NAMES_BYTES, _MAX_TEXTS_BYTES = 2**27, 2**17
+"""Names are written once each, whatever they take; long texts only as long as that saves much."""
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
@@ -47,16 +50,36 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
         rest.attrs = {**frame.attrs, _SAVE: save, **({_SAVED: list(tables)} if name == "runs" else {})}
         if texts:
             rest.attrs |= {_TEXT_FILE: f"{name}-texts-{secrets.token_hex(4)}.parquet", _TEXT_COLUMNS: texts}
-            _write(frame[texts], folder / rest.attrs[_TEXT_FILE], compression="lz4")  # is read twice as fast
-        _write(rest, folder / f"{name}.parquet")
+            _write(frame[texts], folder / rest.attrs[_TEXT_FILE], _MAX_TEXTS_BYTES)
+        _write(rest, folder / f"{name}.parquet", _MAX_NAMES_BYTES)
         for old in folder.glob(f"{name}-texts-*.parquet"):
             if old.name != rest.attrs.get(_TEXT_FILE):
                 old.unlink(missing_ok=True)
 
 
-def _write(frame: pd.DataFrame, path: Path, compression: Literal["snappy", "lz4"] = "snappy") -> None:
+def _write(frame: pd.DataFrame, path: Path, max_dictionary_bytes: int) -> None:
+    """Write a table so that it is read quickly: each column in which nothing is missing is declared so."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    notes = {**(table.schema.metadata or {}), **({_ATTRS: json.dumps(frame.attrs)} if frame.attrs else {})}
+    if len(frame):
+        table = table.cast(pa.schema([_exact_field(table.field(name), table[name]) for name in table.column_names]))
     with replacing(path) as temporary:
-        frame.to_parquet(temporary, index=False, compression=compression)
+        pq.write_table(
+            table.replace_schema_metadata(notes),
+            temporary,
+            compression="lz4",
+            dictionary_pagesize_limit=max_dictionary_bytes,
+        )
+
+
+def _exact_field(field: pa.Field, values: pa.ChunkedArray) -> pa.Field:
+    """Return the field of a column in whose declaration what is never missing is required."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        kind = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)  # as Arrow reads codes
+    elif pa.types.is_list(kind):
+        kind = pa.list_(_exact_field(kind.value_field, pc.list_flatten(values)))
+    return field.with_type(kind).with_nullable(values.null_count > 0)
 
 
 def read_tables(saved: SavedTables) -> dict[str, LateTable]:
