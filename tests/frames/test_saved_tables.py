@@ -22,6 +22,7 @@ from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.late_texts import LateTexts
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
+from verifyplan.frames.saved_tables import _CODED, SAVED_TEXTS
 from verifyplan.frames.text_codes import arrow_texts, text_codes
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
@@ -200,6 +201,36 @@ def test_votes_are_read_by_any_reader_of_parquet_with_their_texts_beside(runs, s
     assert "explanation" not in pq.read_schema(saved / "votes.parquet").names
     assert pd.read_parquet(texts)["explanation"].tolist() == runs.votes["explanation"].tolist()
     assert pd.read_parquet(saved / "votes.parquet")["worker"].tolist() == runs.votes["worker"].tolist()
+
+
+def test_other_readers_see_the_same_table_in_other_encodings(runs, saved):
+    for name in FIRST_TABLES:
+        path, table = saved / f"{name}.parquet", getattr(runs, name)
+        as_pandas_writes_it = saved / "other.parquet"
+        coded = {column: "category" for column in _CODED if column in table}
+        table.drop(columns=[*SAVED_TEXTS.get(name, ())]).astype(coded).to_parquet(as_pandas_writes_it, index=False)
+        pd.testing.assert_frame_equal(pd.read_parquet(path), pd.read_parquet(as_pandas_writes_it), obj=name)
+        required = {field.name for field in pq.read_schema(path) if not field.nullable}
+        assert required == {column for column in pd.read_parquet(path) if table[column].notna().all()}
+
+
+def test_a_table_that_is_changed_in_place_is_not_changed_elsewhere(runs, saved):
+    again = load(saved)
+    again.votes.loc[0, ["round", "is_origin", "verdict", "iteration"]] = [7, True, "supplement", 3]
+    assert again.votes.loc[0, ["round", "is_origin", "verdict", "iteration"]].tolist() == [7, True, "supplement", 3]
+    pd.testing.assert_frame_equal(again.votes.tail(-1), runs.votes.tail(-1))
+    pd.testing.assert_frame_equal(load(saved).votes, runs.votes)
+
+
+def test_an_empty_table_is_not_opened_unless_its_file_is_another_one(runs, saved):
+    path = saved / "calls.parquet"
+    path.write_bytes(bytes(path.stat().st_size))
+    assert load(saved).calls.empty
+    path.write_bytes(bytes(path.stat().st_size + 1))
+    with pytest.raises(TableError, match=r"calls\.parquet: cannot be read"):
+        load(saved)
+    runs.runs[["run_id"]].head(1).assign(call_id="c", agent="a").to_parquet(path, index=False)
+    assert len(load(saved).calls) == 1
 
 
 def test_saving_again_leaves_one_file_of_texts(saved):

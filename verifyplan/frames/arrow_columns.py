@@ -15,7 +15,7 @@ from verifyplan.columns import Column
 from verifyplan.frames.late_texts import CodedTexts, LateTexts
 from verifyplan.frames.text_codes import first_rows
 
-_MAX_KEY, _MAX_SHORT_KEY = 2**62, 2**31
+_MAX_KEY, _MAX_SHORT_KEY, _MAX_TINY = 2**62, 2**31, 2**7
 _SPARSE = 64
 """Keys are marked in an array of all possible ones, unless that has more than so many for each row."""
 
@@ -38,7 +38,7 @@ def exact_array(values: pa.ChunkedArray, column: Column) -> Any:
     if (kind == "whole" and types.is_int64(stored)) or (kind == "yesno" and types.is_boolean(stored)):
         return _masked(values, column.dtype)
     if kind == "number" and types.is_float64(stored):
-        return np.array(values)
+        return np.array(values) if values.null_count else _writable(_one(values))
     if kind == "time" and stored == pa.timestamp(column.dtype.unit, str(column.dtype.tz)):
         return values.to_pandas().array
     if kind == "names" and types.is_list(stored):
@@ -48,7 +48,7 @@ def exact_array(values: pa.ChunkedArray, column: Column) -> Any:
 
 def _one(values: pa.ChunkedArray) -> Any:
     """Return a column as one array; the codes of its names then mean the same in all rows."""
-    return values.unify_dictionaries().combine_chunks()
+    return values.chunk(0) if values.num_chunks == 1 else values.unify_dictionaries().combine_chunks()
 
 
 def _category(values: pa.ChunkedArray, dtype: Any) -> Any:
@@ -57,14 +57,16 @@ def _category(values: pa.ChunkedArray, dtype: Any) -> Any:
     places = [place.get(name) for name in coded.dictionary.to_pylist()]
     if None in places:
         return None
-    own = np.array([*places, -1], dtype=np.int8 if len(place) < 2**7 else np.int64)
-    codes: Any = own.take(_codes_of(coded))
+    if places == list(range(len(places))) and len(place) < _MAX_TINY:
+        codes = _writable(coded.indices.cast(pa.int8()).fill_null(-1))
+    else:
+        codes = np.array([*places, -1], dtype=np.int8 if len(place) < _MAX_TINY else np.int64).take(_codes_of(coded))
     return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
 
 def _masked(values: pa.ChunkedArray, dtype: Any) -> Any:
     """Return whole numbers, or true and false, with their missing values beside."""
-    array = values.combine_chunks()
+    array = _one(values)
     if not array.null_count:
         return dtype.construct_array_type()(_writable(array), np.zeros(len(array), dtype=bool))
     known = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
@@ -72,28 +74,35 @@ def _masked(values: pa.ChunkedArray, dtype: Any) -> Any:
 
 
 def _writable(values: Any) -> npt.NDArray[Any]:
-    """Return values without missing ones as an array of its own."""
+    """Return values without missing ones as an array that can be written to, in Arrow's memory where it may be."""
+    memory, rows = values.buffers()[1], slice(values.offset, values.offset + len(values))
     if pa.types.is_boolean(values.type):
-        return np.array(values.cast(pa.uint8())).view(bool)
-    return np.array(values)
+        return np.unpackbits(np.frombuffer(memory, dtype=np.uint8), bitorder="little")[rows].view(bool)
+    array = np.frombuffer(memory, dtype=values.type.to_pandas_dtype())[rows]
+    return array if array.flags.writeable else array.copy()
 
 
 def _lists(values: pa.ListArray) -> npt.NDArray[Any]:
     """Return lists of names as objects; rows whose lists are equal share one, as a table has few different ones."""
     number = _numbered(values)
-    different = values.take(pa.array(first_rows(number)))
+    row_of = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int64)
+    row_of[number] = np.arange(len(number))
+    numbers = np.flatnonzero(row_of >= 0)
+    different = values.take(pa.array(row_of[numbers]))
     coded = _coded(different)
     names = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
     flat, ends = names[_codes_of(coded)].tolist(), different.offsets.to_pylist()
     made = [flat[start:end] for start, end in pairwise(ends)]
-    lists = np.fromiter(made, dtype="object", count=len(made)).take(number)
+    list_of = np.empty(len(row_of), dtype="object")
+    list_of[numbers] = np.fromiter(made, dtype="object", count=len(made))
+    lists = list_of.take(number)
     if values.null_count:
         lists[np.asarray(values.is_null())] = None
     return lists
 
 
 def _numbered(values: pa.ListArray) -> npt.NDArray[np.int64]:
-    """Return a number by row, in order of appearance, which rows share whose lists are equal.
+    """Return a number by row which rows share whose lists are equal; the numbers are below four times the rows.
 
     A list is read as the digits of a number. Where that is too large to be exact, the lists are compared.
     """
@@ -101,14 +110,16 @@ def _numbered(values: pa.ListArray) -> npt.NDArray[np.int64]:
     starts, lengths, base = ends[:-1], np.diff(ends), (len(coded.dictionary) + 2) | 1
     codes, longest = _codes_of(coded) + 1, int(lengths.max(initial=0))
     totals = np.zeros(len(values), dtype=np.int64)
-    everywhere = int(lengths.min(initial=longest))
-    for position in range(everywhere):
+    shortest = int(lengths.min(initial=longest))
+    for position in range(shortest):
         totals *= base
         totals += codes.take(starts + position)
-    rows = np.flatnonzero(lengths > everywhere)
-    for position in range(everywhere, longest):
+    rows = np.flatnonzero(lengths > shortest)
+    for position in range(shortest, longest):
         totals[rows] = totals[rows] * base + codes.take(starts[rows] + position)
         rows = rows[lengths[rows] > position + 1]
+    if base**longest <= 4 * len(values):
+        return totals
     number = np.asarray(pd.factorize(totals)[0], dtype=np.int64)
     if base**longest < _MAX_KEY or values.take(pa.array(first_rows(number)[number])).equals(values):
         return number
@@ -144,9 +155,10 @@ def has_keys(table: pa.Table, key: list[str]) -> bool:
         if size >= _MAX_KEY:
             return False
         if width > 1:
-            together = together.astype(np.int32 if size < _MAX_SHORT_KEY else np.int64, copy=False)
+            kind = np.int32 if size < _MAX_SHORT_KEY else np.int64
+            together = together.astype(kind, copy=False)
             together *= width
-            np.add(together, codes, out=together, casting="unsafe")
+            together += codes.astype(kind, copy=False)
     if (together[1:] > together[:-1]).all():
         return True
     if size > _SPARSE * len(table):
@@ -162,7 +174,7 @@ def _codes(column: pa.ChunkedArray) -> Any:
         return np.asarray(_one(column).indices)
     if not pa.types.is_integer(column.type):
         return None
-    numbers = np.asarray(column.to_numpy(), dtype=np.int64)
+    numbers = np.asarray(_one(column), dtype=np.int64)
     return numbers if numbers.min(initial=0) >= 0 else None
 
 

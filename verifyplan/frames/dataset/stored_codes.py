@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pandas.api.types import union_categoricals
 
 from verifyplan.frames.columns import TABLES
+from verifyplan.frames.constant_columns import stated_values
 from verifyplan.frames.dataset.manifest import Part
 from verifyplan.frames.dataset.part_files import part_file, part_path, read_texts, reading
 from verifyplan.frames.dataset.storage import Storage
@@ -68,14 +69,9 @@ def _only_value(file: pq.ParquetFile, name: str) -> Any:
     if not (pa.types.is_int32(kind) or pa.types.is_boolean(kind)):
         return None
     place, groups = file.schema_arrow.get_field_index(name), range(file.metadata.num_row_groups)
-    found = [file.metadata.row_group(group).column(place).statistics for group in groups]
-    if any(each is None or not each.has_min_max or each.null_count for each in found):
-        return None
-    ends = {value for each in found for value in (each.min, each.max)}
-    if len(ends) > 1:
-        return None
-    value = ends.pop()
-    return value if isinstance(value, bool) else np.min_scalar_type(-1 - abs(value)).type(value)
+    found = stated_values([file.metadata.row_group(group).column(place) for group in groups], kind)
+    value = found.pop() if len(found) == 1 else None
+    return value if value is None or isinstance(value, bool) else np.min_scalar_type(-1 - abs(value)).type(value)
 
 
 def _column(values: pa.ChunkedArray, table: str, name: str) -> Any:
