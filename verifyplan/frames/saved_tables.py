@@ -85,7 +85,7 @@ def _exact_field(field: pa.Field, values: pa.ChunkedArray) -> pa.Field:
         kind = pa.dictionary(pa.int32(), kind.value_type, kind.ordered)  # as Arrow reads codes
     elif pa.types.is_list(kind):
         kind = pa.list_(_exact_field(kind.value_field, pc.list_flatten(values)))
-    return field.with_type(kind).with_nullable(values.null_count > 0)
+    return field.with_type(kind).with_nullable(values.null_count > 0 or pa.types.is_null(kind))
 
 
 def read_tables(saved: SavedTables) -> dict[str, LateTable]:
