@@ -43,6 +43,7 @@ def test_a_dataset_equals_its_runs(runs, tmp_path, part_votes, monkeypatch):
     monkeypatch.setattr(compiling, "_BATCH_BYTES", 1)
     done = compile_dataset(runs, tmp_path / "set", part_votes=part_votes)
     assert (done.n_runs, done.added, done.n_parts) == (5, 5, {1: 5, 5: 2, 500: 1}[part_votes])
+    assert "run files: 5 added, 0 changed, 0 removed" in repr(done), "a console and a notebook show the words"
     expect_equal(vp.load(tmp_path / "set"), vp.load(runs))
 
 

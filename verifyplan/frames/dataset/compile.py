@@ -92,6 +92,8 @@ class Compiled:
         ]
         return "\n".join([*lines, *self.error_lines()])
 
+    __repr__ = __str__  # a console and a notebook show the words, not every field
+
     def error_lines(self) -> list[str]:
         """Return a line for each error: whether the run was left out, what is wrong, what to do."""
         return [
