@@ -198,3 +198,17 @@ def test_a_fit_of_dimensions_of_one_range_leaves_scores_as_they_are():
     assert weights.apply(table, fit)["score"].equals(weights.apply(table, fit.exact())["score"])
     assert "rescaled" not in weights.apply(table, fit).attrs
     assert "the ranges of the dimensions differ" not in str(fit)
+
+
+def test_equal_weights_of_dimensions_of_different_scales_warn(capsys):
+    plans = ["a", "b", "c"]
+    mixed = pd.DataFrame({"safe": [0.9, 0.1, None], "zero": [0, 0, 0], "depth": [10, 98, 50]}, index=plans)
+    weights.apply(mixed, "equal")
+    said = capsys.readouterr().err
+    assert "the largest score of 'safe' is 0.9, that of 'depth' 98, which outweighs it. Put the dimensions on" in said
+    weights.sensitivity(mixed, "equal")
+    assert said == capsys.readouterr().err
+    weights.apply(mixed / mixed.max().replace(0, 1), "equal")
+    weights.apply(pd.DataFrame({"wit": [2.1, 1], "depth": [10, 9]}), "equal")
+    weights.apply(mixed, {"safe": "0.5", "zero": "0.2", "depth": "0.3"})
+    assert capsys.readouterr().err == ""

@@ -446,3 +446,15 @@ def test_booleans_are_fitted_as_0_and_1_with_a_note():
     assert any("whose values are not probabilities" in note for note in found.notes)
     missing = shipped.astype("boolean").mask(np.arange(40) == 3)
     assert weights.fit(table, missing, resamples=50).n == 39
+
+
+def test_scores_and_overall_scores_that_are_both_turned_give_the_same_fit_and_the_ranks_turned():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.integers(1, 11, (80, 3)), columns=list("abc"))
+    overall = 0.6 * table["a"] + 0.3 * table["b"] + 0.1 * table["c"] + rng.normal(0, 0.5, 80)
+    ranges = dict.fromkeys(table, (1, 10))
+    best, turned = weights.fit(table, overall, ranges=ranges), weights.fit(11 - table, 11 - overall, ranges=ranges)
+    pd.testing.assert_frame_equal(best.weights, turned.weights)
+    assert (best.notes, best.scale > 0) == (turned.notes, turned.scale > 0)
+    first, last = weights.apply(table, best)["rank"].idxmin(), weights.apply(11 - table, turned)["rank"].idxmax()
+    assert first == last, "rank 1 has the highest sum, whatever the scores mean"

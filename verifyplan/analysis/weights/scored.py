@@ -18,11 +18,21 @@ from verifyplan.analysis.weights.score_table import SCALE, Floats, is_long, wide
 from verifyplan.analysis.weights.simplex import Exact, FittedWeights, WeightsOfScores, checked, moved
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.load import Runs
+from verifyplan.progress import say
 from verifyplan.text import short_repr
 
 _PLACES = 10
 _SURE = 10**15
 """A float is sure to be the decimal that was written where it has 15 digits or fewer."""
+
+MIN_SCALE_RATIO = 5
+"""From this ratio of the largest scores of two dimensions on, they are taken to have different scales."""
+
+SCALES_DIFFER = (
+    "Warning: equal weights count the scores as they are, and their scales differ: the largest score of {small!r} is "
+    "{least:g}, that of {large!r} {most:g}, which outweighs it. Put the dimensions on one scale first, such as by "
+    "scores / scores.max()."
+)
 
 _DOUBLE = 2**53
 """Whole numbers below this are exact in a float, and their sums in 64 bits."""
@@ -36,14 +46,16 @@ def apply(scores: Runs | pd.DataFrame, weights: WeightsOfScores = None) -> pd.Da
     returns is taken as its `.exact()` weights, of the dimensions that it was fitted to: other columns, such as the
     overall score, are left out. Where the ranges of its dimensions differ, each is first put on 1 to 10 by its range,
     as the weights are of dimensions rescaled so, and `attrs["rescaled"]` holds the ranges. `equal` counts every
-    column as it is, so leave out those that are not dimensions. Of these two, `attrs["dimensions"]` names the columns
+    column as it is, so leave out those that are not dimensions; it warns on standard error where the largest scores of
+    two columns differ by a factor of 5 or more. Of these two, `attrs["dimensions"]` names the columns
     that were counted. Binary fractions, such as the positions of sliders, are taken as the decimals that they print
     as, and divided by their sum if that is within 1e-9 of 1.
 
     Columns: `plan, score, final, rank, missing`. `score` is the weighted sum; `final` is that sum rounded half up,
-    in exact arithmetic as `rules.scoring.final_score` does (2.5 to 3, -2.5 to -2). Rank 1 is the best; plans with
-    equal sums share the smallest rank. A plan that lacks a dimension, be its weight 0, has no score and no rank, and
-    `missing` names what it lacks. Raises TableError and SettingsError listing all that is wrong. Source: rule A10.
+    in exact arithmetic as `rules.scoring.final_score` does (2.5 to 3, -2.5 to -2). Rank 1 has the highest sum;
+    plans with equal sums share the smallest rank. A plan that lacks a dimension, be its weight 0, has no score and no
+    rank, and `missing` names what it lacks. Raises TableError and SettingsError listing all that is wrong. Source: rule
+    A10.
 
     >>> table = pd.DataFrame({"wit": [7, 8, 5], "depth": [4, 2, None]}, index=["a", "b", "c"])
     >>> apply(table, {"wit": "0.5", "depth": "0.5"})
@@ -97,7 +109,18 @@ def _table_for(scores: Runs | pd.DataFrame, weights: WeightsOfScores) -> pd.Data
     table.attrs.pop("dimensions", None)
     if isinstance(weights, str | FittedWeights):
         table.attrs["dimensions"] = list(table.columns)
+    if isinstance(weights, str):
+        _warn_of_scales(table)
     return _rescaled(table, weights.ranges) if isinstance(weights, FittedWeights) else table
+
+
+def _warn_of_scales(table: pd.DataFrame) -> None:
+    """Say which dimensions have different scales, by their largest scores; dimensions of zeros alone are left out."""
+    largest = table.abs().max()
+    largest = largest[largest > 0]
+    if len(largest) and largest.max() >= MIN_SCALE_RATIO * largest.min():
+        small, large = str(largest.idxmin()), str(largest.idxmax())
+        say(SCALES_DIFFER.format(small=small, least=largest.min(), large=large, most=largest.max()), shown=True)
 
 
 def _rescaled(table: pd.DataFrame, ranges: Mapping[str, tuple[float, float]]) -> pd.DataFrame:
