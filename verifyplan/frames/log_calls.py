@@ -60,7 +60,7 @@ class Turn(NamedTuple):
         return self.sent or self.sent_before
 
 
-class Part(NamedTuple):
+class ReopeningRecords(NamedTuple):
     """The records of calls that were asked in one reopening, or before any."""
 
     reopening: int
@@ -69,16 +69,20 @@ class Part(NamedTuple):
     """Says of a call whether it counts as it was asked then."""
 
 
-def parts_of(log: LogEvents) -> list[Part]:
+def parts_of(log: LogEvents) -> list[ReopeningRecords]:
     """Return the records of a log in parts in which no call is asked twice; one part, where nothing was reopened."""
     if log.all_records is log.records:
-        return [Part(0, [record for record in log.records if record.event.type in _OF_CALLS], lambda _: True)]
+        return [
+            ReopeningRecords(0, [record for record in log.records if record.event.type in _OF_CALLS], lambda _: True)
+        ]
     counted = CountedRecords(log.all_records)
     parts: dict[int, list[Record]] = defaultdict(list)
     for position, record in enumerate(log.all_records):
         if record.event.type in _OF_CALLS and position not in counted.repeated_requests:
             parts[counted.reopenings.get(position, 0)].append(record)
-    return [Part(number, parts[number], partial(counted.counts, reopening=number)) for number in sorted(parts)]
+    return [
+        ReopeningRecords(number, parts[number], partial(counted.counts, reopening=number)) for number in sorted(parts)
+    ]
 
 
 def turns_by_call(records: Iterable[Record], before: dict[str, TurnSent] | None = None) -> dict[str, list[Turn]]:
@@ -199,7 +203,7 @@ def call_rows(log: LogEvents) -> Rows:
 
 
 def _rows_of(
-    part: Part, log: LogEvents, faults: Mapping[str, str], before: dict[str, TurnSent]
+    part: ReopeningRecords, log: LogEvents, faults: Mapping[str, str], before: dict[str, TurnSent]
 ) -> dict[str, list[Row]]:
     """Return the rows of one part of a log; `faults` are those of calls that count, `before` is of earlier parts."""
     requests: dict[str, CallRequested] = {}

@@ -24,7 +24,7 @@ from verifyplan.frames.dataset.manifest import (
 from verifyplan.frames.dataset.part_files import memory_of, write_part
 from verifyplan.frames.dataset.sources import (
     Changes,
-    Source,
+    CompiledFile,
     batches,
     changes,
     read_sources,
@@ -273,7 +273,7 @@ def _new_manifest(
     damaged = {path for path, _ in failures}
     files = [*found.same, *(each for _, each in found.to_read)]
     rows = [
-        Source(*each[:-1], part=writer.part_of[each.run_id]) if each.run_id in writer.part_of else each
+        CompiledFile(*each[:-1], part=writer.part_of[each.run_id]) if each.run_id in writer.part_of else each
         for each in files
         if each.run_id in writer.part_of or each.path not in damaged
     ]
@@ -324,7 +324,7 @@ def _is_small(part: Part, part_votes: int) -> bool:
     return part.count("votes") < part_votes / 2 and sum(part.memory.values()) < PART_BYTES / 2
 
 
-def _lasting(old: Manifest | None, same: Iterable[Source]) -> list[dict[str, str]]:
+def _lasting(old: Manifest | None, same: Iterable[CompiledFile]) -> list[dict[str, str]]:
     """Return the errors of files that are still the same."""
     paths = {source.path for source in same}
     return [error for error in (old.errors if old else ()) if error["source"] in paths]

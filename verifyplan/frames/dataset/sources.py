@@ -23,7 +23,7 @@ _TICK_S = 2.0
 """A file that changed so shortly before it was looked at may change again without another time."""
 
 
-class Source(NamedTuple):
+class CompiledFile(NamedTuple):
     """A run file as it was when it was compiled."""
 
     path: str
@@ -43,13 +43,13 @@ class Source(NamedTuple):
 class Changes(NamedTuple):
     """The changes of run files since a dataset was compiled."""
 
-    same: list[Source]
+    same: list[CompiledFile]
     """Files with the same bytes."""
-    to_read: list[tuple[RunFile, Source]]
+    to_read: list[tuple[RunFile, CompiledFile]]
     """Files that are new or have other bytes."""
     n_changed: int
     """How many of these were there before."""
-    gone: list[Source]
+    gone: list[CompiledFile]
     """What is no longer true: files that were removed, or changed, as they were."""
 
 
@@ -62,18 +62,18 @@ def run_files(address: str) -> list[RunFile]:
     return joined(located)[0]
 
 
-def changes(files: Sequence[RunFile], known: Iterable[Source]) -> Changes:
+def changes(files: Sequence[RunFile], known: Iterable[CompiledFile]) -> Changes:
     """Return which files have changed since they were known; files of another size or time are read to tell."""
     before = {source.path: source for source in known}
-    same: list[Source] = []
-    to_read: list[tuple[RunFile, Source]] = []
+    same: list[CompiledFile] = []
+    to_read: list[tuple[RunFile, CompiledFile]] = []
     for file in files:
         old, run_id = before.get(file.path), file.run_id
         size, modified = _size_and_time(file)
         if old is not None and modified and (run_id, size, modified) == (old.run_id, old.size, old.modified):
             same.append(old)
             continue
-        now = Source(file.path, run_id, size, modified, _digest(file))
+        now = CompiledFile(file.path, run_id, size, modified, _digest(file))
         if old is not None and (old.run_id, old.sha256) == (now.run_id, now.sha256):
             same.append(now._replace(part=old.part))
         else:
@@ -107,9 +107,11 @@ def _digest(file: RunFile) -> str:
         return ""
 
 
-def batches(to_read: Sequence[tuple[RunFile, Source]], n_bytes: int) -> Iterator[list[tuple[RunFile, Source]]]:
+def batches(
+    to_read: Sequence[tuple[RunFile, CompiledFile]], n_bytes: int
+) -> Iterator[list[tuple[RunFile, CompiledFile]]]:
     """Yield files so many bytes at a time, in their order; a larger one comes alone."""
-    batch: list[tuple[RunFile, Source]] = []
+    batch: list[tuple[RunFile, CompiledFile]] = []
     size = 0
     for entry in to_read:
         if batch and size + entry[1].size > n_bytes:
@@ -121,23 +123,23 @@ def batches(to_read: Sequence[tuple[RunFile, Source]], n_bytes: int) -> Iterator
         yield batch
 
 
-def read_sources(storage: Storage, manifest: Manifest) -> list[Source]:
+def read_sources(storage: Storage, manifest: Manifest) -> list[CompiledFile]:
     """Return the run files that a dataset was compiled from, as they were; InputError where their list is damaged."""
     name = f"{SOURCES}/{manifest.files}"
     try:
-        table = pq.ParquetFile(BytesIO(storage.read(name))).read(list(Source._fields))
+        table = pq.ParquetFile(BytesIO(storage.read(name))).read(list(CompiledFile._fields))
     except (OSError, pa.ArrowException, KeyError) as error:
         fix = "remove the dataset and compile it again"
         raise InputError(Problem(storage.path(name), f"cannot be read ({error})", fix)) from None
-    return list(map(Source, *(column.to_pylist() for column in table.columns)))
+    return list(map(CompiledFile, *(column.to_pylist() for column in table.columns)))
 
 
-def write_sources(storage: Storage, sources: Sequence[Source]) -> str:
+def write_sources(storage: Storage, sources: Sequence[CompiledFile]) -> str:
     """Write the list of run files under a new name, and return the name."""
     name = f"{secrets.token_hex(8)}.parquet"
-    columns = zip(*sources, strict=True) if sources else [[] for _ in Source._fields]
-    types = [pa.int64() if field == "size" else pa.string() for field in Source._fields]
+    columns = zip(*sources, strict=True) if sources else [[] for _ in CompiledFile._fields]
+    types = [pa.int64() if field == "size" else pa.string() for field in CompiledFile._fields]
     with storage.writing(f"{SOURCES}/{name}") as stream:
-        pq.write_table(pa.table(list(map(pa.array, columns, types)), names=list(Source._fields)), stream)
+        pq.write_table(pa.table(list(map(pa.array, columns, types)), names=list(CompiledFile._fields)), stream)
     storage.sync(SOURCES)
     return name
