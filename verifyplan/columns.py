@@ -84,17 +84,17 @@ def fitted(
             raise TableError(repeats)
         return frame
     table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
-    repeated = table.columns[table.columns.duplicated()]
-    if len(repeated):
-        raise TableError(Problem(where, f"has two columns {repeated[0]!r}", "keep one of them, or rename one"))
+    if not table.columns.is_unique:
+        repeated = table.columns[table.columns.duplicated()][0]
+        raise TableError(Problem(where, f"has two columns {repeated!r}", "keep one of them, or rename one"))
     problems: list[Problem] = []
-    cast: dict[str, pd.Series[Any]] = {}
+    cast: dict[str, Any] = {}
     for column in columns:
         if column.name in table:
-            cast[column.name] = _cast(table[column.name], column, where, problems, keys_checked=keys_checked)
+            cast[column.name] = _cast(table[column.name], column, where, problems, keys_checked=keys_checked).array
         else:
             cast[column.name] = _absent(column, table.index, where, problems)
-    frame = pd.DataFrame({name: values.array for name, values in cast.items()}, index=table.index)
+    frame = pd.DataFrame(cast, index=table.index)
     if not problems and not keys_checked:
         problems += _repeated(frame, keys(columns), where)
     if problems:
@@ -176,13 +176,18 @@ def described(columns: Columns) -> pd.DataFrame:
     return Meanings(rows).set_index("column")
 
 
-def _absent(column: Column, index: pd.Index[Any], where: str, problems: list[Problem]) -> pd.Series[Any]:
-    """Return a column of its default in every row."""
+def _absent(column: Column, index: pd.Index[Any], where: str, problems: list[Problem]) -> Any:
+    """Return the array of a column that has its default in every row."""
     if column.kind == "names" or column.key:
-        return _cast(pd.Series(column.default, index, dtype="object"), column, where, problems)
+        return _cast(pd.Series(column.default, index, dtype="object"), column, where, problems).array
+    return _one_default(column).take(np.zeros(len(index), dtype=np.intp))
+
+
+@cache
+def _one_default(column: Column) -> Any:
+    """Return the default as an array of one value, made once: to let pandas make each takes five times as long."""
     default = None if column.default is pd.NA else column.default
-    absent: pd.Series[Any] = pd.Series(default, index, dtype=column.dtype)
-    return absent
+    return pd.Series([default], dtype=column.dtype).array
 
 
 def _cast(
