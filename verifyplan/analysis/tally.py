@@ -155,7 +155,9 @@ def _cells(finding: Ints, rounds: Ints) -> tuple[Ints, Ints]:
 
 def _raise_rows(votes: pd.DataFrame, rows: Bools, message: str, fix: str) -> None:
     bad = votes[rows].to_dict("records")
-    raise TableError(Problem("votes", message.format(**{str(k): v for k, v in row.items()}), fix) for row in bad)
+    messages = [message.format(**{str(k): v for k, v in row.items()}) for row in bad]
+    problems = {text: Problem("votes", text, fix) for text in set(messages)}  # each searches its text for keys
+    raise TableError(problems[text] for text in messages)
 
 
 def fill_bases(votes: pd.DataFrame, cast: CodedVotes, missing_basis: MissingBasis) -> npt.NDArray[Any]:
