@@ -78,11 +78,11 @@ def fitted(
     Raises TableError listing every column whose values do not fit and, unless `keys_checked` says that there is none,
     every key that is missing or repeated.
     """
-    frame = None if isinstance(values, pd.DataFrame) else _exact_frame(columns, values)
-    if frame is not None:
-        if not keys_checked and (repeats := _repeated(frame, keys(columns), where)):
+    if not isinstance(values, pd.DataFrame) and (exact := _exact_frame(columns, values)) is not None:
+        key = [] if keys_checked else keys(columns)
+        if _may_repeat(values, key, len(exact)) and (repeats := _repeated(exact, key, where)):
             raise TableError(repeats)
-        return frame
+        return exact
     table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
     if not table.columns.is_unique:
         repeated = table.columns[table.columns.duplicated()][0]
@@ -234,6 +234,11 @@ def _names(value: Any) -> list[Any]:
     if isinstance(value, str):
         raise TypeError(f"{value!r} is a text")
     return value if type(value) is list else list(value)
+
+
+def _may_repeat(values: Mapping[str, Iterable[Any]], key: list[str], rows: int) -> bool:
+    """Return whether a key may be repeated in lists of values; a set of keys is faster than pandas."""
+    return bool(key) and len(set(zip(*(values[name] for name in key if name in values), strict=True))) < rows
 
 
 def _repeated(frame: pd.DataFrame, key: list[str], where: str) -> list[Problem]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-_INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
+_INSTANT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00$"
 
 
 def exact_array(values: Sequence[Any], kind: str | tuple[str, ...], dtype: Any) -> Any:
@@ -34,7 +34,7 @@ def exact_array(values: Sequence[Any], kind: str | tuple[str, ...], dtype: Any) 
 
 def _category(names: Sequence[str | None], dtype: Any) -> Any:
     code = {name: number for number, name in enumerate(dtype.categories)} | {None: -1}
-    codes = np.array([code[name] for name in names], dtype=np.int64)
+    codes = np.array(list(map(code.__getitem__, names)), dtype=np.int64)
     return pd.Categorical.from_codes(codes, dtype=dtype)
 
 
@@ -43,8 +43,9 @@ def _text(texts: Sequence[str | None], dtype: Any) -> Any:
 
 
 def _masked(numbers: Sequence[Any], dtype: Any) -> Any:
-    mask = np.array([number is None for number in numbers], dtype=bool)
-    if mask.any():
+    mask = np.zeros(len(numbers), dtype=bool)
+    if None in numbers:
+        mask = np.array([number is None for number in numbers], dtype=bool)
         numbers = [number or 0 for number in numbers]
     return dtype.construct_array_type()(np.array(numbers, dtype=dtype.numpy_dtype), mask)
 
@@ -55,10 +56,11 @@ def _number(numbers: Sequence[float | None], dtype: Any) -> Any:
 
 def _time(times: Sequence[str | None], dtype: Any) -> Any:
     """Return times as logs write them, to the millisecond in UTC; ValueError for one that is written otherwise."""
-    if not all(time is None or _INSTANT.fullmatch(time) for time in times):
+    texts = pa.array(times, pa.string())
+    if not pc.all(pc.match_substring_regex(texts, _INSTANT), min_count=0).as_py():
         raise ValueError("a time is not to the millisecond in UTC")
-    shorter: list[Any] = [time and time[: -len("+00:00")] for time in times]
-    return pd.DatetimeIndex(np.array(shorter, dtype=dtype.base), tz=dtype.tz).array
+    instants = texts.cast(pa.timestamp("ms", "UTC")).to_numpy(zero_copy_only=False)
+    return pd.DatetimeIndex(instants, tz=dtype.tz).array
 
 
 def _names(lists: Sequence[list[Any]], dtype: Any) -> Any:
