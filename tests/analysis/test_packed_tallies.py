@@ -167,6 +167,11 @@ def break_worker(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(worker=table["worker"].astype("object").where(table.index != 5, None))
 
 
+def break_finding(table: pd.DataFrame) -> pd.DataFrame:
+    names = table["finding_id"].astype("str").where(table.index != 5)
+    return table.assign(finding_id=names).astype(dict.fromkeys(["finding_id", "verdict", "disagree_basis"], "category"))
+
+
 def break_round(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(round=table["round"].where(table.index != 5, 0))
 
@@ -175,7 +180,7 @@ def break_verdict(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(verdict=table["verdict"].where(table.index != 5, "perhaps"))
 
 
-@pytest.mark.parametrize("damage", [break_repeat, break_gap, break_worker, break_round, break_verdict])
+@pytest.mark.parametrize("damage", [break_repeat, break_gap, break_worker, break_finding, break_round, break_verdict])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_damaged_tables_are_refused_in_the_same_words(damage, compiled, monkeypatch):
     table = damage(many(20, n_rounds=2))

@@ -36,26 +36,24 @@ def judge_one_round(
     Arrays have one entry a vote but for `words_of`, the words by index, and `table`, the decision of each packed tally.
     `keys` are the outer and the inner one; `votes` the codes of workers, verdicts and bases, unsigned, so that none is
     the highest number; `kinds` the lowest code of a worker, the numbers of verdicts and of bases (with none), and the
-    code of a disagree, of the type of indices. Written are `work`, the indices and where findings begin, and `found`:
-    the first row, the word and the decision of each finding.
+    code of a disagree, of the type of indices, then the lowest code that each key may have. Written are `work`, the
+    indices and where findings begin, and `found`: the first row, the word and the decision of each finding.
 
     Returns the number of findings, and whether their keys rise, whether a worker votes twice in a finding, and
-    whether a disagree has no basis or a vote is of another round.
+    whether a key is missing, a disagree has no basis or a vote is of another round.
 
     All loops but one are short and without branches: the compiler has them take many votes at a time.
     """
     (outer, inner), (worker, verdict, basis), (index, begins), (first, words, decided) = keys, votes, work, found
-    low, n_verdicts, n_bases, disagree = kinds
+    low, n_verdicts, n_bases, disagree, lowest_outer, lowest_inner = kinds
     n = len(index)
     for i in range(n):
-        index[i] = worker[i] - low
-    for i in range(n):
-        index[i] = index[i] * n_verdicts + verdict[i]
+        index[i] = ((worker[i] - low) * n_verdicts + verdict[i]) * n_bases + basis[i] + np.uint8(1)
     missing = False
     for i in range(n):
-        missing |= (verdict[i] == disagree) & (basis[i] >= n_bases)
+        missing |= (outer[i] < lowest_outer) | (inner[i] < lowest_inner)
     for i in range(n):
-        index[i] = index[i] * n_bases + basis[i] + np.uint8(1)
+        missing |= (verdict[i] == disagree) & (basis[i] >= n_bases)
     later = np.int64(0)
     for i in range(n):
         later |= rounds[i] ^ 1
@@ -79,3 +77,22 @@ def judge_one_round(
     for i in range(n_decided):
         decided[i] = table[words[i] >> lower_bits]
     return finding + one, not falls, repeats, missing or later != 0
+
+
+@numba.njit(cache=True, nogil=True)
+def write_findings(keys: Any, first: Any, decided: Any, start: int, found: Any) -> None:
+    """Write the findings of a block that `judge_one_round` has decided.
+
+    One call writes all, because threads wait for each other at each. `start` is the row of the table at which the block
+    begins. `found` is written: the rows of the table at which findings begin, the outer and the inner key, and the
+    bytes of the decisions, from the lowest.
+    """
+    (outer, inner), (row, of_outer, of_inner, bytes_0, bytes_1, bytes_2, bytes_3) = keys, found
+    for i in range(len(row)):
+        row[i] = first[i] + start
+    for i in range(len(row)):
+        of_outer[i], of_inner[i] = outer[first[i]], inner[first[i]]
+    for i in range(len(row)):
+        decision = decided[i]
+        bytes_0[i], bytes_1[i] = decision, decision >> np.uint32(8)
+        bytes_2[i], bytes_3[i] = decision >> np.uint32(16), decision >> np.uint32(24)

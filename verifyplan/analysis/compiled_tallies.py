@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from verifyplan.analysis.vote_packing import Counted, Packing, row_type
+
 if TYPE_CHECKING:
     from verifyplan.analysis.block_threads import Scratch
-    from verifyplan.analysis.narrow_codes import VoteCodes
-    from verifyplan.analysis.vote_packing import Packing
+    from verifyplan.analysis.narrow_codes import ColumnCodes, VoteCodes
 
 Array = npt.NDArray[Any]
 
 CountBlock = Callable[[slice, Array, "Scratch"], tuple[Array, Array]]
 """Returns where each finding of some rows begins, and the words of its rounds, from the rows and their indices."""
 
-JudgeBlock = Callable[[slice, "Scratch"], tuple[Array, Array, Array, bool] | None]
-"""Returns where each finding of some rows begins, its words, its decision, and whether the keys rise; None where a
-worker votes twice or a basis is missing."""
+JudgeBlock = Callable[[slice, "Scratch"], "tuple[Counted, dict[str, Array], bool] | None"]
+"""Returns the counted votes of some rows, the fields of their decisions, and whether the keys rise; None where a worker
+votes twice, or a key or basis is missing."""
 
 MIN_VOTES = 5_000_000
 """Tables with so many votes are counted by compiled loops: to load them takes half a second, once in a process."""
@@ -57,9 +58,8 @@ def compiled_judge(codes: VoteCodes, packing: Packing, table: Array | None) -> J
     disagree = codes.verdicts.index("disagree") if "disagree" in codes.verdicts else len(codes.verdicts)
     index = np.uint8 if len(packing.words) <= 2**8 else np.uint16
     kinds = np.array([codes.worker.low, len(codes.verdicts), len(codes.bases) + 1, disagree]).astype(index)
-    loop = import_module(_LOOPS).judge_one_round
     words, bits = packing.words.astype(np.uint64), np.uint64(packing.lower_bits)
-    return partial(_judge_block, loop, codes, tuple(kinds), (words, bits), table)
+    return partial(_judge_block, import_module(_LOOPS), codes, (*kinds, *map(_lowest, codes.key)), (words, bits), table)
 
 
 def _pays(codes: VoteCodes) -> bool:
@@ -68,15 +68,16 @@ def _pays(codes: VoteCodes) -> bool:
 
 
 def _judge_block(
-    loop: Any, codes: VoteCodes, kinds: Any, words_of: Any, table: Array, rows: slice, scratch: Scratch
-) -> tuple[Array, Array, Array, bool] | None:
+    loops: Any, codes: VoteCodes, kinds: Any, words_of: Any, table: Array, rows: slice, scratch: Scratch
+) -> tuple[Counted, dict[str, Array], bool] | None:
     n = rows.stop - rows.start
+    keys = tuple(_as_compiled(column.codes[rows]) for column in codes.key)
     first, words, decided = (
         scratch.array(name, n + 1, kind)
         for name, kind in (("starts", np.int32), ("words", np.uint64), ("decided", np.uint32))
     )
-    n, rises, repeats, missing = loop(
-        tuple(_as_compiled(column.codes[rows]) for column in codes.key),
+    n, rises, repeats, missing = loops.judge_one_round(
+        keys,
         codes.rounds[rows],
         tuple(_unsigned(column[rows]) for column in (codes.worker.codes, codes.verdict, codes.basis)),
         kinds,
@@ -85,7 +86,14 @@ def _judge_block(
         (scratch.array("index", n, kinds[0].dtype), scratch.array("begins", n, np.dtype(np.uint8))),
         (first, words, decided),
     )
-    return None if repeats or missing else (first[:n], words[None, :n], decided[:n].copy().view(table.dtype), rises)
+    if repeats or missing:
+        return None
+    row, outer, inner = (np.empty(n, dtype=each) for each in (row_type(rows.stop), *(key.dtype for key in keys)))
+    fields = tuple(np.empty((4, n), dtype=np.uint8))
+    loops.write_findings(keys, first, decided, rows.start, (row, outer, inner, *fields))
+    names = (table.dtype.names or ())[:: 1 if sys.byteorder == "little" else -1]
+    named = {name: of_each.view(table.dtype[name]) for name, of_each in zip(names, fields, strict=True)}
+    return Counted(row, (outer, inner), words[None, :n], None), named, rises
 
 
 def _unsigned(codes: Array) -> Array:
@@ -108,10 +116,17 @@ def _count_block(
     return first[:n], words[:, :n]
 
 
+def _lowest(column: ColumnCodes) -> Any:
+    """Return the lowest code that a key may have, of the type of its codes in compiled loops."""
+    kind = _as_compiled(column.codes[:0]).dtype.type
+    return kind(np.iinfo(kind).min if column.names is None else 0)
+
+
 def _changes(values: Array) -> Array:
     return np.asarray(values[1:] != values[:-1])
 
 
 def _as_compiled(codes: Array) -> Array:
-    """Return codes of one of two widths, so that few loops are compiled."""
-    return np.ascontiguousarray(codes, dtype=np.int32 if np.can_cast(codes.dtype, np.int32) else np.int64)
+    """Return codes of one of three widths, so that few loops are compiled."""
+    kind = next((each for each in (np.int16, np.int32) if np.can_cast(codes.dtype, each)), np.int64)
+    return np.ascontiguousarray(codes, dtype=kind)

@@ -60,8 +60,15 @@ class LaterRoundError(Exception):
     """Of votes that were expected to be of one round, some are not."""
 
 
+class MissingKeyError(Exception):
+    """The finding of some votes has no name."""
+
+
 class VoteCodes(NamedTuple):
-    """A table of votes as codes; arrays have one entry a vote. Nothing is missing but bases."""
+    """A table of votes as codes; arrays have one entry a vote.
+
+    Bases may be missing, and keys, which `check_keys` must look at; nothing else.
+    """
 
     key: tuple[ColumnCodes, ...]
     """The columns that name a finding."""
@@ -122,6 +129,11 @@ class VoteCodes(NamedTuple):
         if self.n_rounds == 1 and (self.rounds[rows] != 1).any():
             raise LaterRoundError
 
+    def check_keys(self, rows: slice) -> None:
+        """Raise MissingKeyError if the finding of some of these votes has no name."""
+        if any(int(column.codes[rows].min()) < 0 for column in self.key if column.names is not None):
+            raise MissingKeyError
+
     def of_all_rounds(self) -> VoteCodes | None:
         """Return the codes with the highest round of all votes; None where some round cannot be one."""
         n_rounds = _highest_round(self.rounds)
@@ -154,7 +166,7 @@ def vote_codes(votes: pd.DataFrame) -> VoteCodes | None:
     verdicts, bases = _words(verdict), _words(basis)
     if verdicts is None or bases is None or not set(verdicts) <= set(VERDICTS) or not set(bases) <= set(BASES):
         return None
-    if any(read[name].names is not None and int(read[name].codes.min()) < 0 for name in (*key, "worker", "verdict")):
+    if any(read[name].names is not None and int(read[name].codes.min()) < 0 for name in ("worker", "verdict")):
         return None
     origin = votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else None
     return VoteCodes(

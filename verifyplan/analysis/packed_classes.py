@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.block_threads import Scratch, in_threads
 from verifyplan.analysis.compiled_tallies import compiled_judge
 from verifyplan.analysis.judgement import bases_matter
-from verifyplan.analysis.narrow_codes import LaterRoundError, VoteCodes, vote_codes
-from verifyplan.analysis.packed_decisions import PackedJudge
+from verifyplan.analysis.narrow_codes import LaterRoundError, MissingKeyError, VoteCodes, vote_codes
+from verifyplan.analysis.packed_decisions import PackedJudge, packed_judge
 from verifyplan.analysis.tallies_in_any_order import numbers, votes_in_any_order
 from verifyplan.analysis.tallies_in_order import NotInOrderError, judge_in_order
 from verifyplan.analysis.vote_packing import Counted, Fill, NotPackedError, Packing, packing_of
@@ -112,11 +111,11 @@ def _judge(
     missing_basis = settings[0].rules.missing_basis
     try:
         packing = packing_of(codes, missing_as=_BURDEN if missing_basis != _COUNTER else _COUNTER)
-        judges = [PackedJudge(packing, each.rules, each.mode, codes.n_rounds, each.max_rounds) for each in settings]
+        judges = [packed_judge(packing, each.rules, each.mode, codes.n_rounds, each.max_rounds) for each in settings]
         by_bases = [bases_matter(each.rules, each.mode) for each in settings]
         fill = _fill(votes, codes, missing_basis) if any(by_bases) else None
 
-        def judged(counted: Counted, decisions: Array | None = None) -> list[_JudgedVotes]:
+        def judged(counted: Counted, decisions: dict[str, Array] | None = None) -> list[_JudgedVotes]:
             without = counted._replace(missing=None)
             return [
                 _judged(judge, counted if reads_bases else without, decisions)
@@ -128,7 +127,7 @@ def _judge(
             return packing, judge_in_order(codes, packing, fill, judged, at_once)
         except NotInOrderError:
             return packing, [judged(votes_in_any_order(codes, packing, fill))]
-    except NotPackedError:
+    except (NotPackedError, MissingKeyError):
         return None
 
 
@@ -140,54 +139,56 @@ class _JudgedVotes(NamedTuple):
 
     first: Array
     """The row of the first vote."""
-    decisions: Array
-    """How it is decided, as `decision_type`."""
+    keys: tuple[Array, ...]
+    """The codes of each column that names a finding."""
+    decisions: dict[str, Array]
+    """How it is decided: the fields of `decision_type`."""
     filled: Array | None
     """The missing bases of the rounds that were executed; None where none is missing."""
     unsure: Array
     """The words of censored findings, of shape (rounds, findings)."""
 
 
-def _judged(judge: PackedJudge, counted: Counted, decisions: Array | None = None) -> _JudgedVotes:
-    decisions = judge.decide(counted.words) if decisions is None else decisions
+def _judged(judge: PackedJudge, counted: Counted, decisions: dict[str, Array] | None = None) -> _JudgedVotes:
+    if decisions is None:
+        decided = judge.decide(counted.words)
+        decisions = {name: decided[name].copy() for name in decided.dtype.names or ()}
     filled = None
     if counted.missing is not None:
         executed = np.arange(1, len(counted.missing) + 1)[:, None] <= decisions["round"]
         filled = np.asarray(np.sum(counted.missing, axis=0, where=executed, dtype=np.int32))
     censored = decisions["censored"]
-    return _JudgedVotes(counted.first, decisions, filled, counted.words[:, censored if censored.any() else slice(0)])
+    unsure = counted.words[:, censored if censored.any() else slice(0)]
+    return _JudgedVotes(counted.first, counted.keys, decisions, filled, unsure)
 
 
 def _put_together(codes: VoteCodes, parts: list[_JudgedVotes]) -> PackedClasses:
     """Return what was judged part by part."""
-    ends = np.cumsum([len(part.first) for part in parts])
-    n = int(ends[-1])
-    packed = PackedClasses(
-        firsts=tuple(part.first for part in parts),
-        keys=tuple(np.empty(n, dtype=column.codes.dtype) for column in codes.key),
-        rule=np.empty(n, dtype=np.int8),
-        classification=np.empty(n, dtype=np.int8),
-        round=np.empty(n, dtype=np.int64),
-        censored=np.empty(n, dtype=bool),
-        filled_bases=np.zeros(n, dtype=np.int64),
-        low=np.empty(n, dtype=np.int8),
-        high=np.empty(n, dtype=np.int8),
+    int64, int8 = np.dtype(np.int64), np.dtype(np.int8)
+    types = [int64, *(column.codes.dtype for column in codes.key), *[int8] * 4, np.dtype(bool), int64]
+    round_, *others, filled = _arrays(sum(len(part.first) for part in parts), types)
+    *keys, rule, classification, low, high, censored = others
+    for key, of_parts in zip(keys, zip(*(part.keys for part in parts), strict=True), strict=True):
+        np.concatenate(of_parts, out=key)
+    decided = {"rule": rule, "classification": classification, "round": round_, "censored": censored}
+    for name, array in decided.items():
+        np.concatenate([part.decisions[name] for part in parts], out=array)
+    low[:] = high[:] = classification
+    stop = 0
+    for part in parts:
+        start, stop = stop, stop + len(part.first)
+        if part.filled is not None:
+            filled[start:stop] = part.filled
+    return PackedClasses(
+        tuple(part.first for part in parts), tuple(keys), rule, classification, round_, censored, filled, low, high
     )
 
-    def write(position: int, _: Scratch) -> None:
-        part, stop = parts[position], ends[position]
-        rows = slice(stop - len(part.first), stop)
-        first = np.asarray(part.first, dtype=np.intp)
-        for column, key in zip(codes.key, packed.keys, strict=True):
-            column.codes.take(first, out=key[rows], mode="wrap")  # all are valid
-        for name in ("rule", "classification", "round", "censored"):
-            getattr(packed, name)[rows] = part.decisions[name]
-        packed.low[rows] = packed.high[rows] = packed.classification[rows]
-        if part.filled is not None:
-            packed.filled_bases[rows] = part.filled
 
-    in_threads(write, range(len(parts)), len(codes.rounds))
-    return packed
+def _arrays(n: int, types: Sequence[np.dtype[Any]]) -> list[Array]:
+    """Return arrays of zeros of one length, in one piece of memory: the system gives a large one in large pages."""
+    starts = np.cumsum([0, *(-(-n * each.itemsize // 8) * 8 for each in types)])
+    memory = np.zeros(starts[-1], dtype=np.uint8)
+    return [memory[start : start + n * each.itemsize].view(each) for start, each in zip(starts, types, strict=False)]
 
 
 def _fill(votes: pd.DataFrame, codes: VoteCodes, missing_basis: MissingBasis) -> Fill:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ MAX_COURSES = 2**14
 """A table of the courses that findings take over their rounds has at most so many entries; else each is judged."""
 
 
+MAX_JUDGES = 16
+"""So many judges are kept with their tables, of at most half a megabyte each."""
+
+
 def decision_type(n_rounds: int) -> np.dtype[Any]:
     """Return the type of decisions over some rounds: a few bytes a finding.
 
@@ -33,6 +38,21 @@ def decision_type(n_rounds: int) -> np.dtype[Any]:
     """
     fields = [("rule", "i1"), ("classification", "i1"), ("censored", "?"), ("round", np.min_scalar_type(n_rounds))]
     return np.dtype(fields)
+
+
+def packed_judge(packing: Packing, rules: VotingRules, mode: Mode, n_rounds: int, max_rounds: int) -> PackedJudge:
+    """Return what decides findings by the packed words of their rounds; its tables are kept for the next call.
+
+    Counts must suffice for the rules (see `judgement.counts_suffice`): such rules are equal only if they judge alike.
+    """
+    return _kept_judge(packing.n_workers, packing.lower_bits, rules, mode, n_rounds, max_rounds)
+
+
+@lru_cache(MAX_JUDGES)
+def _kept_judge(
+    n_workers: int, lower_bits: int, rules: VotingRules, mode: Mode, n_rounds: int, max_rounds: int
+) -> PackedJudge:
+    return PackedJudge(Packing(np.zeros(0), n_workers, lower_bits), rules, mode, n_rounds, max_rounds)
 
 
 class PackedJudge:

@@ -32,6 +32,7 @@ def votes_in_any_order(codes: VoteCodes, packing: Packing, fill: Fill | None = N
 
     Raises NotPackedError where a worker votes twice, and where there are far more findings and rounds than votes.
     """
+    codes.check_keys(slice(None))
     codes.check_rounds(slice(None))
     number, n_numbers = numbers(codes)
     n, shape = len(number), (codes.n_rounds, n_numbers)
@@ -59,7 +60,8 @@ def votes_in_any_order(codes: VoteCodes, packing: Packing, fill: Fill | None = N
     is_first[first[first < n]] = True
     appearing = np.flatnonzero(is_first)
     order = number[appearing]
-    return Counted(appearing, words[:, order], None if gaps is None else gaps[:, order])
+    keys_of_findings = tuple(column.codes.take(appearing) for column in codes.key)
+    return Counted(appearing, keys_of_findings, words[:, order], None if gaps is None else gaps[:, order])
 
 
 def numbers(codes: VoteCodes) -> tuple[Array, int]:

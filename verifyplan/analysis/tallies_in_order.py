@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from verifyplan.analysis.block_threads import Scratch, in_threads
 from verifyplan.analysis.compiled_tallies import CountBlock, JudgeBlock, compiled_count
 from verifyplan.analysis.narrow_codes import VoteCodes
 from verifyplan.analysis.tallies_in_any_order import keys
-from verifyplan.analysis.vote_packing import Counted, Fill, Packing, refuse_repeated_workers
+from verifyplan.analysis.vote_packing import Counted, Fill, Packing, refuse_repeated_workers, row_type
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -40,18 +40,16 @@ def judge_in_order(
     """
     count = compiled_count(codes, packing) or partial(_count_block, codes, packing)
     borders = _borders(codes)
-    rising = all(_rises(codes, slice(border - 1, border + 1)) for border in borders[1:-1])
+    rising = all(_rises([column.codes[border - 1 : border + 1] for column in codes.key]) for border in borders[1:-1])
     blocks = [slice(*ends) for ends in pairwise(borders)]
 
     def work(rows: slice, scratch: Scratch) -> tuple[Array, bool, T]:
+        done: tuple[Counted, dict[str, Array] | None, bool] | None
         done = at_once(rows, scratch) if at_once is not None else None
         if done is None:
-            first, words, missing = _count_rows(codes, packing, fill, count, rows, scratch)
-            decisions, rises = None, _rises(codes, rows, first)
-        else:
-            first, words, decisions, rises = done
-            missing = None
-        counted = Counted(_in_table(first, rows), words, missing)
+            counted = _count_rows(codes, packing, fill, count, rows, scratch)
+            done = counted, None, _rises(counted.keys)
+        counted, decisions, rises = done
         if not rises:
             _refuse_disorder(codes, counted.first)
         return counted.first, rises, judge(counted, decisions)
@@ -62,14 +60,15 @@ def judge_in_order(
     return [result for _, _, result in results]
 
 
-Judge = Callable[[Counted, Array | None], T]
-"""Judges counted votes, from the decisions on them where these are known."""
+Judge = Callable[[Counted, dict[str, Array] | None], T]
+"""Judges counted votes, from the fields of the decisions on them where these are known."""
 
 
 def _count_rows(
     codes: VoteCodes, packing: Packing, fill: Fill | None, count: CountBlock, rows: slice, scratch: Scratch
 ) -> Counted:
-    """Return the votes of a block, counted; findings begin at rows of the block."""
+    """Return the votes of a block, counted."""
+    codes.check_keys(rows)
     codes.check_rounds(rows)
     index = codes.indices(rows, scratch)
     missing = codes.missing(rows) if fill is not None else None
@@ -80,16 +79,25 @@ def _count_rows(
     if not packing.names_voters:
         worker = codes.worker.codes[rows] - codes.worker.low
         refuse_repeated_workers(_cells(codes, rows, first), worker, packing.n_workers)
-    return Counted(first, words, None if missing is None else _count_missing(codes, rows, first, missing))
+    return Counted(
+        first=_in_table(first, rows),
+        keys=_keys(codes, rows, first, scratch),
+        words=words,
+        missing=None if missing is None else _count_missing(codes, rows, first, missing),
+    )
+
+
+def _keys(codes: VoteCodes, rows: slice, first: Array, scratch: Scratch) -> tuple[Array, ...]:
+    """Return the codes that name the findings of a block, while these are in the cache."""
+    at = scratch.array("at", len(first), np.intp)
+    at[:] = first
+    return tuple(column.codes[rows].take(at, mode="wrap") for column in codes.key)  # all are valid
 
 
 def _in_table(first: Array, rows: slice) -> Array:
     """Return rows of the table, from those of a block."""
-    return (
-        np.asarray(first + first.dtype.type(rows.start), dtype=np.int32)
-        if rows.stop < 2**31
-        else first + np.int64(rows.start)
-    )
+    kind = row_type(rows.stop)
+    return np.asarray(first + kind(rows.start), dtype=kind)
 
 
 def _borders(codes: VoteCodes) -> list[int]:
@@ -181,11 +189,10 @@ def _count_missing(codes: VoteCodes, rows: slice, first: Array, missing: Array) 
     return np.bincount(_cells(codes, rows, first)[missing], minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _rises(codes: VoteCodes, rows: slice, first: Array | None = None) -> bool:
-    """Return whether the key rises from one of some rows of a block to the next: their findings are different, then."""
+def _rises(keys: Sequence[Array]) -> bool:
+    """Return whether each key is above the one before: their findings are different, then."""
     rises: Any = False
-    for column in reversed(codes.key):
-        key = column.codes[rows] if first is None else column.codes[rows].take(first)
+    for key in reversed(keys):
         rises = (key[1:] > key[:-1]) | ((key[1:] == key[:-1]) & rises)
     return bool(np.all(rises))
 

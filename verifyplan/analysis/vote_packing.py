@@ -99,10 +99,17 @@ class Counted(NamedTuple):
 
     first: Array
     """The row of the first vote on each finding."""
+    keys: tuple[Array, ...]
+    """The codes of each column that names a finding."""
     words: Array
     """The sum of the words of each round, of shape (rounds, findings); 0 where a round has no votes."""
     missing: Array | None
     """The missing bases of each round, of the same shape; None where none is missing."""
+
+
+def row_type(n_votes: int) -> type[np.int32 | np.int64]:
+    """Return the narrower type that has room for the rows of so many votes."""
+    return np.int32 if n_votes < 2**31 else np.int64
 
 
 Fill = Callable[[Array, Array, slice], Array]
