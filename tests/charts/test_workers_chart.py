@@ -10,7 +10,7 @@ import pytest
 
 import verifyplan as vp
 from verifyplan.charts.figure import spec
-from verifyplan.charts.point_labels import CHARACTER_PX, LINE_PX, Plane, label_points
+from verifyplan.charts.point_labels import LINE_PX, WHISKER_PX, Plane, label_points, text_px
 
 
 def judged(accuracies: list[float], n: int = 200) -> pd.DataFrame:
@@ -103,7 +103,7 @@ def test_no_name_lies_over_another_or_over_a_dot(n):
     placed = label_points(plane, points, range(n), texts)
     assert len(placed) >= 0.8 * n
     middles = plane.pixels(placed[["x", "y"]].to_numpy())
-    half = np.array([[CHARACTER_PX * len(text), LINE_PX] for text in placed["text"]]) / 2
+    half = np.array([[text_px(text), LINE_PX] for text in placed["text"]]) / 2
     low, high = middles - half, middles + half
     assert (low >= -1e-6).all()
     assert (high <= np.array([500, 400]) + 1e-6).all()
@@ -112,6 +112,22 @@ def test_no_name_lies_over_another_or_over_a_dot(n):
         assert over.sum() == 1
         dots = plane.pixels(points[["x", "y"]].to_numpy())
         assert not ((dots > low[number]) & (dots < high[number])).all(axis=1).any()
+
+
+def test_names_of_capitals_keep_away_from_the_intervals_of_near_workers():
+    plane = Plane(560, 400, (0.0, 1.0), (0.0, 1.0))
+    points = pd.DataFrame({"x": [0.158, 0.145], "y": [0.91, 0.88]})
+    ends = {f"{side}_{end}": points[side] + far for side in "xy" for end, far in (("low", -0.02), ("high", 0.02))}
+    points = points.assign(**ends)
+    placed = label_points(plane, points, [0, 1], ["GPT-4/WWMM-VANILLA", "GPT-4/MMWW"])
+    middles = plane.pixels(placed[["x", "y"]].to_numpy())
+    half = np.array([[text_px(text), LINE_PX] for text in placed["text"]]) / 2
+    corners = points[["x_low", "x_high", "y_low", "y_high", "x", "y"]]
+    for left, right, low, high, x, y in corners.itertuples(index=False):
+        for line in ([[left, y], [right, y]], [[x, high], [x, low]]):
+            first, last = plane.pixels(np.array(line))
+            gaps = np.maximum(first - (middles + half), middles - half - last).max(axis=1)
+            assert (gaps >= WHISKER_PX - 1e-6).all()
 
 
 def test_values_are_the_inverse_of_pixels():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from verifyplan.charts.encodings import CHARACTER_PX
+from verifyplan.charts.theme import SIZE
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -17,6 +17,11 @@ LINE_PX = 15
 """Pixels of a line of text from top to bottom."""
 DOT_PX = 6
 """Pixels from a point's centre that no name may cover."""
+WHISKER_PX = 4
+"""Pixels from the line of an interval that a name keeps free, if there is room."""
+_WIDTHS_EM = {**dict.fromkeys("iljtfrI.,:;'|!/()[] -", 0.34), **dict.fromkeys("mwMW@%", 0.92)}
+_CAPITAL_EM, _OTHER_EM = 0.74, 0.56
+"""The widths of characters in Arial, of those of the same width in groups; the widest of a group counts."""
 DISTANCES_PX = (0, 14, 28, 46, 70)
 """How far names move away from their points, the nearest free place first."""
 
@@ -67,7 +72,7 @@ def label_points(plane: Plane, points: pd.DataFrame, rows: Iterable[int], texts:
     taken = np.column_stack([pixels - DOT_PX, pixels + DOT_PX])
     lines, placed = _whiskers(plane, points), []
     for row, text in zip(rows, texts, strict=True):
-        size = np.array([CHARACTER_PX * len(text), LINE_PX])
+        size = np.array([text_px(text), LINE_PX])
         places = [(away, np.concatenate([at - size / 2, at + size / 2])) for away, at in _places(pixels[row], size)]
         free = [(away, box) for away, box in places if _inside(box, plane) and not _overlaps(box, taken)]
         chosen = next((place for place in free if not _overlaps(place[1], lines)), free[0] if free else None)
@@ -83,6 +88,16 @@ def label_points(plane: Plane, points: pd.DataFrame, rows: Iterable[int], texts:
     return table[["row", "text", "far", "x", "y", "from_x", "from_y", "to_x", "to_y"]]
 
 
+def text_px(text: str) -> float:
+    """Return about how many pixels a name takes across.
+
+    >>> text_px("MAMMA") > 1.5 * text_px("maria") > 1.5 * text_px("lilli")
+    True
+    """
+    widths = (_WIDTHS_EM.get(each, _CAPITAL_EM if each.isupper() else _OTHER_EM) for each in text)
+    return SIZE * sum(widths)
+
+
 def _whiskers(plane: Plane, points: pd.DataFrame) -> Floats:
     """Return the intervals of the points as boxes."""
     boxes = [np.empty((0, 4))]
@@ -90,7 +105,7 @@ def _whiskers(plane: Plane, points: pd.DataFrame) -> Floats:
         if f"{side}_low" in points:
             ends = [points.assign(**{side: points[f"{side}_{end}"]})[["x", "y"]] for end in ("low", "high")]
             pixels = [plane.pixels(each.to_numpy(dtype=float)) for each in ends]
-            boxes.append(np.column_stack([np.minimum(*pixels) - 1, np.maximum(*pixels) + 1]))
+            boxes.append(np.column_stack([np.minimum(*pixels) - WHISKER_PX, np.maximum(*pixels) + WHISKER_PX]))
     return np.concatenate(boxes)
 
 

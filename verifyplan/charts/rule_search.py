@@ -12,11 +12,11 @@ from verifyplan.analysis.treatments.recommendation import Recommendation
 from verifyplan.analysis.treatments.rule_search import RuleSearch
 from verifyplan.analysis.treatments.rule_space import order_words
 from verifyplan.analysis.treatments.search_rules import search_rules
-from verifyplan.charts.encodings import CHARACTER_PX, Layer, hover, inline, text_of, unscaled, with_hover
+from verifyplan.charts.encodings import Layer, hover, inline, text_of, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, interval_text, percent, plain, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
-from verifyplan.charts.point_labels import Plane, label_points
+from verifyplan.charts.point_labels import Plane, label_points, text_px
 from verifyplan.charts.rule_names import rule_words
 from verifyplan.charts.theme import BLUE, FAINT, GREY, INK, PAPER, TEXT_COLORS, VERMILLION, WIDTH
 from verifyplan.frames.load import Runs, as_runs
@@ -244,7 +244,7 @@ def _names(named: pd.DataFrame, plane: Plane, search: RuleSearch) -> list[alt.Ch
 def _beside(labels: pd.DataFrame, plane: Plane) -> pd.DataFrame:
     """Return the labels with `align`, and `x` at the edge of the text that is next to its point."""
     middle, point = (plane.pixels(labels[ends].to_numpy(dtype=float)) for ends in (["x", "y"], ["from_x", "from_y"]))
-    half = CHARACTER_PX / 2 * labels["text"].str.len().to_numpy()
+    half = labels["text"].map(text_px).to_numpy(dtype=float) / 2
     right, left = middle[:, 0] - half >= point[:, 0], middle[:, 0] + half <= point[:, 0]
     middle[:, 0] += np.where(left, half, 0) - np.where(right, half, 0)
     align = np.select([right, left], ["left", "right"], "center")
