@@ -27,7 +27,7 @@ class Example(NamedTuple):
     """What a chart is drawn of: a kind of runs, its typed result, and a name that stands in the data."""
 
     kind: str
-    """plan, cross, debate, or agents: plan runs of agents that use tokens."""
+    """plan, cross, debate, or agents: plan runs of agents that use tokens; scores: a table with overall scores."""
     result: Callable[[vp.RunSet], Any]
     name: Callable[[Any], str] | None
     """A name in the result that `labels` can replace; None where no names are drawn."""
@@ -37,6 +37,10 @@ class Example(NamedTuple):
 
 def first(column: str) -> Callable[[Any], str]:
     return lambda table: str(table[column].iloc[0])
+
+
+def fitted(table: Any) -> vp.results.WeightFit:
+    return weights.fit(table, "overall", repeats=2, resamples=50)
 
 
 EXAMPLES = {
@@ -62,6 +66,7 @@ EXAMPLES = {
     "truth_metrics": Example("truth", vp.compare, lambda comparison: comparison.conditions[0]),
     "usage": Example("agents", vp.analysis.usage, first("role")),
     "vote_matrix": Example("cross", vp.analysis.vote_matrix, first("worker")),
+    "weights": Example("scores", fitted, lambda fit: str(fit.weights["dimension"].iloc[0])),
     "workers": Example("cross", vp.workers, lambda result: str(result.table["worker"].iloc[0])),
 }
 """An example of every chart; a new chart needs one line here."""
@@ -101,7 +106,8 @@ def folders(tmp_path_factory) -> dict[str, Path]:
 def loaded(folders) -> dict[str, Any]:
     """The runs of each kind as tables; of those with truth, a bundled set; of documents the folder itself."""
     runs: dict[str, Any] = {kind: vp.load(folders[kind]) for kind in ("plan", "cross", "debate", "agents")}
-    return runs | {"truth": vp.datasets.runs("stdlib-claims/adversarial"), "documents": folders["documents"]}
+    runs |= {"truth": vp.datasets.runs("stdlib-claims/adversarial"), "documents": folders["documents"]}
+    return runs | {"scores": vp.datasets.example_scores(40)}
 
 
 @pytest.fixture(params=sorted(EXAMPLES))
@@ -132,7 +138,7 @@ def result_of(loaded) -> Callable[..., Any]:
     def result(chart: str, *, one_run: bool = True) -> Any:
         kind = EXAMPLES[chart].kind
         runs = loaded[kind]
-        one = runs if kind == "documents" or not one_run else runs.select([runs.runs["run_id"].iloc[0]])
+        one = runs if kind in ("documents", "scores") or not one_run else runs.select([runs.runs["run_id"].iloc[0]])
         return EXAMPLES[chart].result(one)
 
     return result
@@ -168,6 +174,10 @@ def one_kind(chart: str, kinds: list[Any]) -> Sequence[Any]:
 
 def test_result_tables_run_and_path_give_the_same_figure(chart, loaded, folders, drawn_of):
     example = EXAMPLES[chart]
+    if example.kind == "scores":
+        with pytest.raises(InputError, match="data: must be a fit of weights, got a RunSet"):
+            draw(chart, loaded["plan"])
+        return
     if example.kind == "documents":
         check = vp.documents.plan_check(folders["documents"])
         assert drawn(draw(chart, check)) == drawn(draw(chart, check.graph)) == drawn(draw(chart, folders["documents"]))

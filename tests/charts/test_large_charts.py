@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,12 @@ def usage() -> pd.DataFrame:
     return pd.DataFrame({"role": roles, "turn": 1, "n_turns": 3, "cost": 1.5, **kinds})
 
 
+def fitted_weights() -> vp.results.WeightFit:
+    rows = [(f"a dimension of some length {number}", 1 / MANY, 0.0, 0.9) for number in range(MANY)]
+    fit = vp.weights.fit(vp.datasets.example_scores(40), "overall", repeats=2, resamples=50)
+    return replace(fit, weights=pd.DataFrame(rows, columns=["dimension", "weight", "low", "high"]))
+
+
 def votes() -> pd.DataFrame:
     grid = pd.MultiIndex.from_product([range(30), range(MANY)], names=["item", "worker"]).to_frame(index=False)
     labels = np.where((grid["item"] + grid["worker"]) % 3, "x", "y")
@@ -148,6 +155,7 @@ LARGE: dict[str, Callable[[], Any]] = {
     "truth_metrics": conditions,
     "usage": usage,
     "vote_matrix": lambda: make_grid(70, 40, 2),
+    "weights": fitted_weights,
     "workers": votes,
 }
 """Large data of every chart."""

@@ -1,13 +1,15 @@
-"""Rank stability and the tornado: what is drawn of the tables of weights."""
+"""Rank stability, the tornado and fitted weights: what is drawn of the results on weights."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from verifyplan.charts import rank_stability, sensitivity
+import verifyplan as vp
+from verifyplan.charts import rank_stability, sensitivity, weights
 from verifyplan.charts.theme import BLUE, ORANGE
 from verifyplan.errors import InputError, TableError
 
@@ -177,9 +179,40 @@ def test_hostile_texts_are_text_and_generated_data_is_marked(sweep, seen):
     sweep = sweep.assign(plan=sweep["plan"] + HOSTILE)
     for one in (table, sweep):
         one.attrs["synthetic"] = True
-    for figure in (rank_stability(sweep), sensitivity(table), sensitivity(table, plan=HOSTILE)):
+    fit = fit_of([("tone" + HOSTILE, 0.6, 0.4, 0.8), ("depth", 0.4, 0.2, 0.6)])
+    for figure in (rank_stability(sweep), sensitivity(table), sensitivity(table, plan=HOSTILE), weights(fit)):
         page = seen(figure)
         assert not {"script", "img"} & set(page.tags)
         assert "\x07" not in page.text
         assert any("<script>" in label for label in page.values("aria-label"))
         assert "Synthetic data" in page.texts
+
+
+def fit_of(rows: list[tuple[str, float, float | None, float | None]], **changed) -> vp.results.WeightFit:
+    """A fit with these weights and intervals."""
+    fit = vp.weights.fit(vp.datasets.example_scores(40), "overall", repeats=2, resamples=50)
+    table = pd.DataFrame(rows, columns=["dimension", "weight", "low", "high"]).astype({"low": float, "high": float})
+    return replace(fit, weights=table, **changed)
+
+
+def test_fitted_weights_are_dots_on_lines_the_largest_on_top_beside_equal_weights(picture):
+    fit = fit_of([("depth", 0.25, 0.1, 0.4), ("risk_coverage", 0.75, 0.6, 0.9), ("fixed", 0.0, None, None)])
+    figure = weights(fit)
+    told = "risk coverage: 0.750 (0.600 to 0.900); depth: 0.250 (0.100 to 0.400); fixed: 0.000 (not known)"
+    assert figure.description == f"Dot chart of fitted weights. {told}. Equal weights: 0.333 each."
+    drawn = picture(figure)
+    [small] = drawn.saying("Dimension: depth", "Weight: 0.250", "95 % interval: 0.100 to 0.400")
+    [large] = drawn.saying("Dimension: risk coverage", "Weight: 0.750")
+    [fixed] = drawn.saying("Dimension: fixed", "Weight: 0.000", "95 % interval: not known")
+    assert _middle(small) - _middle(fixed) == pytest.approx((_middle(large) - _middle(fixed)) / 3, abs=0.1)
+    assert "Weights fitted to 40 overall scores (n), with 95 % intervals" in figure.caption
+    assert "do not use" not in figure.caption
+
+
+def test_a_fit_that_explains_nothing_says_so_first_and_anything_but_a_fit_is_refused():
+    poor = fit_of([("depth", 1.0, 0.0, 1.0)], r2_cv=-0.1, r2_cv_spread=(-0.3, 0.1), scale=-2.0)
+    caption = weights(poor).caption
+    assert caption.startswith("The fit may explain nothing of scores that it has not seen: do not use these weights.")
+    assert "The overall score falls as the dimensions rise." in caption
+    with pytest.raises(InputError, match="data: must be a fit of weights, got a DataFrame"):
+        weights(poor.weights)

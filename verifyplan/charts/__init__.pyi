@@ -23,4 +23,5 @@ from .transitions import transitions as transitions
 from .truth_metrics import truth_metrics as truth_metrics
 from .usage import usage as usage
 from .vote_matrix import vote_matrix as vote_matrix
+from .weights import weights as weights
 from .workers import workers as workers
