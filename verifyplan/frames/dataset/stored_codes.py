@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas.api.types import union_categoricals
 
+from verifyplan.frames.arrow_columns import write_codes
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.constant_columns import stated_values
 from verifyplan.frames.dataset.manifest import Part
@@ -82,32 +83,12 @@ def _column(values: pa.ChunkedArray, table: str, name: str) -> Any:
     categories = values.chunk(0).dictionary
     codes, start = np.empty(len(values), dtype=_narrowest(len(categories))), 0
     for chunk in values.chunks:
-        _write_codes(chunk.indices, codes[start : start + len(chunk)])
+        write_codes(chunk.indices, codes[start : start + len(chunk)])
         start += len(chunk)
     stored = pd.CategoricalDtype(categories.to_pandas())
     column = pd.Categorical.from_codes(codes, dtype=stored, validate=False)
     declared = next((each.dtype for each in TABLES[table] if each.name == name), None)
     return column.astype(declared) if isinstance(declared, pd.CategoricalDtype) else column
-
-
-def _write_codes(indices: pa.Array, codes: Array) -> None:
-    """Write indices into an array of codes, a missing one as -1: by arithmetic, since it is faster than to fill them.
-
-    >>> codes = np.zeros(3, dtype=np.int8)
-    >>> _write_codes(pa.array([9, 2, None, 0], pa.int32())[1:], codes)
-    >>> codes.tolist()
-    [2, -1, 0]
-    """
-    if not indices.null_count:
-        codes[:] = np.asarray(indices)
-        return
-    rows = slice(indices.offset, indices.offset + len(indices))
-    bits, values = indices.buffers()
-    is_known = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")[rows]
-    codes[:] = np.frombuffer(values, dtype=indices.type.to_pandas_dtype())[rows]  # anything, where it is missing
-    codes += 1
-    codes *= is_known.view(np.int8)
-    codes -= 1
 
 
 def _narrowest(n: int) -> Any:
