@@ -58,7 +58,7 @@ def _category(values: pa.ChunkedArray, dtype: Any) -> Any:
     if None in places:
         return None
     is_tiny = max(len(place), len(places)) < _MAX_TINY
-    codes = np.empty(len(coded), dtype=np.int8 if is_tiny else np.int64)
+    codes: Any = np.empty(len(coded), dtype=np.int8 if is_tiny else np.int64)
     write_codes(coded.indices, codes)
     if places != list(range(len(places))):
         codes = np.array([*places, -1], dtype=codes.dtype).take(codes)
