@@ -73,7 +73,9 @@ def test_a_comparison_notes_that_it_judges_what_the_run_did_not(run, of):
 def test_a_replay_judges_the_votes_that_were_cast(run):
     replayed = vp.replay(run).set_index("finding_id")
     assert replayed["classification"].tolist() == [*["full-consensus", "worker-unique"], *["full-consensus"] * 2]
-    assert not replayed["censored"].any()
+    assert replayed["censored"].tolist() == [False, False, True, True], "the limit held back the votes of cy"
+    assert replayed["low"].tolist() == ["full-consensus", "worker-unique", "worker-unique", "worker-unique"]
+    assert replayed["high"].tolist() == replayed["classification"].tolist()
     assert replayed["recorded"].eq("worker-unique").all()
 
 

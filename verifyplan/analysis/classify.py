@@ -12,9 +12,10 @@ import pandas as pd
 from verifyplan.analysis.chosen_rules import chosen_rules
 from verifyplan.analysis.judgement import bases_matter, counts_suffice, judgement
 from verifyplan.analysis.packed_classes import PackedClasses, Settings, packed_classes
-from verifyplan.analysis.tally import Bools, CodedVotes, Ints, code_votes
+from verifyplan.analysis.tally import Bools, CodedVotes, Ints, code_votes, with_held_back
 from verifyplan.analysis.voters import Voters, voters_of_votes
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
+from verifyplan.frames.cut_rounds import held_back
 from verifyplan.frames.vote_losses import lost_refutes, lost_votes
 from verifyplan.protocol.vote import CLASSIFICATIONS, MODES, VERDICTS, MissingBasis, Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -100,6 +101,7 @@ def _settings(rules: VotingRules) -> Settings:
 def judge_table(votes: pd.DataFrame, mode: Mode, max_rounds: int, rules: VotingRules) -> pd.DataFrame:
     """Return what `classify` does, from votes as they are coded one by one."""
     cast = code_votes(votes)
+    cast = with_held_back(cast, held_back(votes))
     return judge(votes, cast, mode, np.full(len(cast.findings), max_rounds, dtype=np.int64), rules)
 
 

@@ -15,12 +15,12 @@ from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.independence import notes_between_sets, notes_on_independence
 from verifyplan.analysis.pairing import KEY, OF_CONDITION
 from verifyplan.analysis.treatments.idle_fields import idle_words
-from verifyplan.frames.cut_rounds import cut_findings, cut_words, how_to_finish
+from verifyplan.frames.cut_notes import note_replayed_cut_rounds
+from verifyplan.frames.cut_rounds import cut_findings
 from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
-from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import HELD, NO_LOOK_BEGINNINGS, NOTHING_LOOKED_AT
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.classification import RULES, Rule
@@ -198,18 +198,9 @@ def notes_on_cut_rounds(conditions: Sequence[Condition]) -> Iterator[str]:
     by_set = {id(condition.replayed): condition for condition in conditions}
     for condition in by_set.values():
         frames = condition.frames
-        cut = cut_findings(frames.runs, frames.findings, frames.votes)
-        cut = cut[~frames.findings["category"].eq(PLAN_BODY).fillna(value=False).to_numpy(dtype=bool)]
-        if n := int(cut.notna().sum()):
-            of = f"{condition.name}: " if len(by_set) > 1 else ""
-            left = frames.findings.loc[cut.index]
-            is_one = left.loc[cut.notna(), "run_id"].nunique() == 1
-            run, it, its = ("run", "it", "its") if is_one else ("runs", "them", "their")
-            yield (
-                f"{of}{cut_words(left, cut)}, so the {run} did not judge {it}. Here {its} "
-                f"{counted(n, 'finding')} {is_or_are(n)} judged by the votes that were cast, and may have other "
-                f"classes than the recorded ones. {how_to_finish(cut)}"
-            )
+        note = note_replayed_cut_rounds(frames.findings, cut_findings(frames.runs, frames.findings, frames.votes))
+        if note:
+            yield f"{condition.name}: {note}" if len(by_set) > 1 else note
 
 
 def notes_on_differences(conditions: Sequence[Condition]) -> Iterator[str]:

@@ -25,7 +25,8 @@ from verifyplan.analysis.replay import ReplayMode, at_iteration, recorded_rules
 from verifyplan.analysis.treatments.idle_fields import idle_words
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.cut_rounds import cut_findings, how_to_finish
+from verifyplan.frames.cut_notes import how_to_finish
+from verifyplan.frames.cut_rounds import cut_findings, held_back
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_losses import absent_votes, lost_refutes
@@ -263,16 +264,20 @@ def _words(
     for number, cast in votes.groupby("round", sort=True):
         lines += _round_lines(int(str(number)), cast.assign(is_asked=cast.index.isin(asked.index)), row, mode, missing)
     if row["censored"]:
-        more = (
-            "more rounds were allowed than recorded; the votes that would decide"
-            if _is_neutral(rules)
-            else ("votes that these rules ask for")
-        )
-        lines.append(f"  Censored: {more} were never cast.{range_words(row)}")
+        lines.append(f"  Censored: {_never_cast(votes, rules)} were never cast.{range_words(row)}")
     if row["filled_bases"]:
         bases = filled_words(row["filled_bases"], row["filled_counter"], row["disagreements"])
         lines.append(f"  Filled in: {bases}.")
     return "\n".join(lines)
+
+
+def _never_cast(votes: pd.DataFrame, rules: VotingRules) -> str:
+    """Return which votes were never cast that a class would need, as words."""
+    if len(held_back(votes)):
+        return "votes that a limit of the run held back"
+    if _is_neutral(rules):
+        return "more rounds were allowed than recorded; the votes that would decide"
+    return "votes that these rules ask for"
 
 
 def _is_neutral(rules: VotingRules) -> bool:

@@ -116,7 +116,7 @@ def _by_counts(
     executed = np.minimum(cast.last_round, allowed)
     tallies = _tallies(cast, basis, int(executed.max(initial=1)))
     decision = decide_rounds(rules_of_tally(tallies, rule_set(rules, mode), rules.majority), executed, rules)
-    censored = rounds_held(decision, allowed, rules) > cast.last_round
+    censored = cast.lack_votes(rounds_held(decision, allowed, rules))
     low, high = decision.classification.copy(), decision.classification.copy()
     if censored.any():
         unsure = np.flatnonzero(censored)

@@ -16,6 +16,7 @@ from verifyplan.analysis.packed_decisions import PackedJudge, packed_judge
 from verifyplan.analysis.tallies_in_any_order import numbers, votes_in_any_order
 from verifyplan.analysis.tallies_in_order import NotInOrderError, judge_in_order
 from verifyplan.analysis.vote_packing import Counted, Fill, NotPackedError, Packing, packing_of
+from verifyplan.frames.cut_rounds import held_back
 from verifyplan.frames.vote_checks import cite_places
 from verifyplan.protocol.vote import MissingBasis, Mode
 from verifyplan.protocol.voting_rules import VotingRules
@@ -69,11 +70,14 @@ def packed_classes(votes: pd.DataFrame, settings: Sequence[Settings]) -> list[Pa
     """Return how the findings of a table are decided by counts, under each of some settings; votes are counted once.
 
     None where votes must be looked at one by one: something is wrong with the table, a word has no room for all
-    workers, a missing basis is to be refused, or settings differ in how they fill in missing bases.
+    workers, a missing basis is to be refused, a limit of the run held votes back, or settings differ in how they fill
+    in missing bases.
     """
     if len({each.rules.missing_basis for each in settings}) > 1:
         return None
     codes = vote_codes(votes)
+    if codes is not None and "verification-error" in codes.verdicts and len(held_back(votes)):
+        return None  # a packed word counts no votes that were never cast
     try:
         judged = None if codes is None else _judge(votes, codes, settings)
     except LaterRoundError:

@@ -14,11 +14,12 @@ from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
 from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.parts_to_judge import parts_to_judge
-from verifyplan.analysis.tally import CodedVotes, Ints, code_votes
+from verifyplan.analysis.tally import CodedVotes, Ints, code_votes, with_held_back
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube
 from verifyplan.analysis.voters import Voters, asks_some, in_order_of_runs, order_of_runs, voters_of_runs
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.cut_rounds import held_back
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet, replaced
@@ -283,6 +284,7 @@ def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules, 
     run_rounds = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
     if (run_rounds > cast.last_round).any():
         cast = replace(cast, last_round=np.maximum(cast.last_round, run_rounds))
+    cast = with_held_back(cast, held_back(votes, runs.runs))
     own, max_rounds = rows["effective_max_rounds"], rules.max_rounds
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +59,8 @@ class CodedVotes:
     """True for errors of workers whose vote would have counted."""
     last_round: Ints
     """The highest round of each finding that has a vote, counted or not; one entry a finding."""
+    held_back: Bools | None = None
+    """Which of the failed votes were never cast, as a limit of the run held them back (rule R4); None for none."""
 
     @cached_property
     def missing(self) -> Bools:
@@ -70,6 +72,27 @@ class CodedVotes:
     def tallies(self) -> Tally:
         """The counted votes of every round as arrays of shape (rounds, findings), missing bases as none."""
         return count(self, self.basis, int(self.last_round.max(initial=1)))
+
+    def lack_votes(self, rounds: Ints, findings: Ints | None = None) -> Bools:
+        """Return whether each finding has votes that were never cast in as many rounds; None stands for all findings.
+
+        >>> votes = pd.DataFrame({"run_id": "r", "finding_id": ["F", "G"], "round": 1, "worker": "a",
+        ...     "verdict": "verification-error", "disagree_basis": None})
+        >>> cast = replace(code_votes(votes), held_back=np.array([True, False]))
+        >>> cast.lack_votes(np.array([1, 1])).tolist(), cast.lack_votes(np.array([2]), np.array([1])).tolist()
+        ([True, False], [True])
+        """
+        chosen = slice(None) if findings is None else findings
+        lack: Bools = (rounds > self.last_round[chosen]) | (rounds >= self._first_held_back[chosen])
+        return lack
+
+    @cached_property
+    def _first_held_back(self) -> Ints:
+        """The first round of each finding that lacks a vote that a limit held back; beyond all rounds for none."""
+        first = np.full(len(self.findings), np.iinfo(np.int64).max)
+        if self.held_back is not None:
+            np.minimum.at(first, self.finding[self.held_back], self.round[self.held_back])
+        return first
 
     @property
     def numbers(self) -> VoteNumbers:
@@ -108,6 +131,14 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
         failed=(verdict == _ERROR) & is_voter,
         last_round=last_round,
     )
+
+
+def with_held_back(cast: CodedVotes, rows: Ints) -> CodedVotes:
+    """Return the votes with those at some rows, where they failed, as held back by a limit of their run (rule R4)."""
+    held = np.zeros(len(cast.round), dtype=bool)
+    held[rows] = True
+    held &= cast.failed
+    return replace(cast, held_back=held) if held.any() else cast
 
 
 def _codes(values: pd.Series[Any], order: tuple[str, ...]) -> Ints:

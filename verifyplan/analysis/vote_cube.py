@@ -30,7 +30,8 @@ class VoteCube:
     workers: tuple[str, ...]
     """The workers, in order of appearance, which is roster order in logs and artifacts."""
     codes: Codes
-    """Each vote as `rules.vote_codes` codes it, of shape (rounds, workers, findings)."""
+    """Each vote as `rules.vote_codes` codes it, of shape (rounds, workers, findings); `UNSEEN` where a limit of the run
+    held it back."""
     discovered: Bools
     """Whether a worker found a finding, and so never votes on it, of shape (workers, findings)."""
     last_round: Ints
@@ -64,6 +65,8 @@ def vote_cube(votes: pd.DataFrame, cast: CodedVotes, voters: Voters | None = Non
     codes = _nobody_asked(n_rounds, n_workers, n_findings)
     voted = cast.counted | cast.failed
     row_codes = np.where(cast.failed, np.int8(LOST), _row_codes(votes, cast, citations=citations))
+    if cast.held_back is not None:
+        row_codes[cast.held_back] = UNSEEN
     codes[cast.round[voted] - 1, voters.worker[voted], cast.finding[voted]] = row_codes[voted]
     discovered, left = (pairs.table(n_workers, n_findings) for pairs in (voters.discoveries, voters.perhaps_left))
     return VoteCube(cast.findings, voters.workers, codes, discovered, cast.last_round, left)
@@ -120,10 +123,11 @@ def _row_codes(votes: pd.DataFrame, cast: CodedVotes, *, citations: bool) -> Cod
 def with_unseen(cube: VoteCube, rules: VotingRules, allowed: Ints) -> VoteCube:
     """Return the votes with those that the rules would ask for and that were never cast, as `UNSEEN` (rule R4).
 
-    Of each finding, the rounds after its last recorded one, up to `allowed`, by the workers who were asked about it;
-    the votes of workers whom `rules.workers` names, in every round for which there is no row; and those of workers whom
-    the run's own rules may have left unasked in a round (`VoteCube.perhaps_left`). Nobody votes on what he found
-    himself. Else a worker without a row in a recorded round was not asked.
+    Votes that a limit of the run held back are `UNSEEN` already. Added are: of each finding, the rounds after its last
+    recorded one, up to `allowed`, by the workers who were asked about it; the votes of workers whom `rules.workers`
+    names, in every round for which there is no row; and those of workers whom the run's own rules may have left unasked
+    in a round (`VoteCube.perhaps_left`). Nobody votes on their own findings. Otherwise, a worker without a row in a
+    recorded round was not asked.
     """
     extra = [name for name in rules.workers or () if name not in cube.workers]
     n_rounds = max(len(cube.codes), int(allowed.max(initial=0)))

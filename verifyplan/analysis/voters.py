@@ -193,6 +193,7 @@ def part_of_votes(cast: CodedVotes, voters: Voters, findings: Ints) -> tuple[Int
         basis=cast.basis[rows],
         counted=cast.counted[rows],
         failed=cast.failed[rows],
+        held_back=None if cast.held_back is None else cast.held_back[rows],
         last_round=cast.last_round[findings],
     )
 

@@ -11,12 +11,15 @@ import typer
 
 import verifyplan as vp
 from verifyplan.analysis.chosen_rules import chosen_rules
+from verifyplan.analysis.parts_to_judge import cut_rows
 from verifyplan.analysis.replay import ReplayMode
 from verifyplan.cli import options
 from verifyplan.cli.inputs import read_runs, suffix_of, write_table
 from verifyplan.cli.option_groups import option_of, with_groups
 from verifyplan.errors import InputError, Problem
+from verifyplan.frames.cut_notes import note_replayed_cut_rounds
 from verifyplan.frames.run_notes import note_unnamed_mode
+from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.plan_rules import Policy
 from verifyplan.runlog.reader import SUFFIX
 from verifyplan.runs.debate.run import Debate
@@ -77,13 +80,15 @@ def replay(
     judged = vp.replay(recorded, rules=chosen)
     by = [f"as {mode}"] if mode else [] if rules else ["as recorded"]
     typer.echo(f"{counted(len(judged), 'finding')}, judged {' '.join([*by, *([f'by {rules}'] if rules else [])])}")
-    unnamed = None if chosen.mode else note_unnamed_mode(recorded.runs)
-    for line in (*_class_lines(judged), *([f"note: {unnamed}"] if unnamed else [])):
+    cut = cut_rows(recorded)
+    notes = note_replayed_cut_rounds(cut, cut["limit"]), None if chosen.mode else note_unnamed_mode(recorded.runs)
+    for line in (*_class_lines(judged), *(f"note: {note}" for note in notes if note)):
         typer.echo(line)
     if out is not None:
         typer.echo(f"findings: {write_table(judged, out)}")
     if not chosen.changed:
-        _refuse_other_classes(judged)
+        unjudged = pd.MultiIndex.from_frame(cut[FINDING])
+        _refuse_other_classes(judged[~pd.MultiIndex.from_frame(judged[FINDING]).isin(unjudged)])
 
 
 def _is_rerun_log(runs: list[str]) -> bool:
@@ -144,7 +149,10 @@ def _class_lines(table: pd.DataFrame) -> Iterator[str]:
 
 
 def _refuse_other_classes(table: pd.DataFrame) -> None:
-    """Print where votes, judged as the run judged them, give other classes than it recorded, and exit with 1."""
+    """Print where votes, judged as the run judged them, give other classes than it recorded, and exit with 1.
+
+    `table` has no findings whose last round a limit cut off: the run did not judge these votes (rule B8).
+    """
     differing = table[
         table["recorded"].notna() & (table["recorded"].astype(str) != table["classification"].astype(str))
     ]

@@ -20,7 +20,8 @@ from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.columns import FIRST_TABLES, TABLES, as_text, empty, typed
 from verifyplan.frames.csv_tables import write_csv
-from verifyplan.frames.cut_rounds import cut_findings, note_cut_rounds
+from verifyplan.frames.cut_notes import note_cut_rounds
+from verifyplan.frames.cut_rounds import cut_findings
 from verifyplan.frames.few_votes import notes_on_few_votes
 from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.own_words import as_truth

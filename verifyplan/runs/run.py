@@ -17,7 +17,8 @@ from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_text
-from verifyplan.frames.cut_rounds import cut_findings, note_cut_rounds
+from verifyplan.frames.cut_notes import note_cut_rounds
+from verifyplan.frames.cut_rounds import cut_findings
 from verifyplan.frames.few_votes import notes_on_few_votes
 from verifyplan.frames.run_notes import counted_calls, failure_counts, note_not_opened
 from verifyplan.frames.run_tables import tables_of

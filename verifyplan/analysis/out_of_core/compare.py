@@ -20,8 +20,9 @@ from verifyplan.analysis.interval_notes import notes_on_intervals
 from verifyplan.analysis.out_of_core.class_counts import Address, as_dataset
 from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.pairing import pair, with_changed
-from verifyplan.analysis.parts_to_judge import parts_to_judge
+from verifyplan.analysis.parts_to_judge import cut_rows, parts_to_judge
 from verifyplan.analysis.replay import ReplayMode, Setting, replay_under
+from verifyplan.frames.cut_notes import note_replayed_cut_rounds
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.dataset.stored_codes import joined_codes
 from verifyplan.protocol.vote import MissingBasis
@@ -40,6 +41,8 @@ class _PartComparison(NamedTuple):
     findings: pd.DataFrame
     cost: pd.DataFrame
     n_unknown: int
+    cut: pd.DataFrame
+    """The findings whose last round a limit cut off, as `cut_rows` returns them."""
 
 
 def compare_dataset(
@@ -85,8 +88,11 @@ def compare_dataset(
     found = list(map_parts(partial(_part_comparison, rules=named), parts, client))
     findings = joined_codes([part.findings for part in found])
     n_unknown = sum(part.n_unknown for part in found)
+    unknown = f"{counted(n_unknown, 'finding')} {is_or_are(n_unknown)} left out, without votes or a class."
+    cut = pd.concat([part.cut for part in found], ignore_index=True)
+    first = tuple(filter(None, (note_replayed_cut_rounds(cut, cut["limit"]), unknown if n_unknown else None)))
     costs = _summed([part.cost for part in found])
-    return _comparison(findings, costs, n_unknown, opened, resamples, seed, tuple(named))
+    return _comparison(findings, costs, first, opened, resamples, seed, tuple(named))
 
 
 def _part_comparison(part: Dataset, rules: Mapping[str, VotingRules]) -> _PartComparison:
@@ -95,7 +101,7 @@ def _part_comparison(part: Dataset, rules: Mapping[str, VotingRules]) -> _PartCo
     findings, _ = pair(tables, several_sets=False)
     small = dict.fromkeys(findings.columns[findings.dtypes == "int64"], "int32")
     texts = dict.fromkeys(_TEXTS, "category")
-    return _PartComparison(findings.astype({**small, **texts}), cost(part), n - len(findings))
+    return _PartComparison(findings.astype({**small, **texts}), cost(part), n - len(findings), cut_rows(part))
 
 
 def _summed(costs: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -107,16 +113,15 @@ def _summed(costs: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def _comparison(
     findings: pd.DataFrame,
     costs: pd.DataFrame,
-    n_unknown: int,
+    first_notes: tuple[str, ...],
     dataset: Dataset,
     resamples: int,
     seed: int,
     names: tuple[str, ...],
 ) -> Comparison:
     figures = figures_of(with_changed(findings, names), names, resamples, seed)
-    unknown = f"{counted(n_unknown, 'finding')} {is_or_are(n_unknown)} left out, without votes or a class."
     notes = [
-        *([unknown] if n_unknown else []),
+        *first_notes,
         *notes_on_missing_bases(findings, names),
         *notes_on_intervals(figures.summary, figures.clusters),
         *notes_on_tests(figures.tests),
@@ -140,5 +145,5 @@ def _comparison(
         synthetic=any(part.synthetic for part in dataset.statistics),
         same_votes=True,
         notes=tuple(notes),
-        _compare=partial(_comparison, findings, costs, n_unknown, dataset, resamples, seed),
+        _compare=partial(_comparison, findings, costs, first_notes, dataset, resamples, seed),
     )

@@ -39,7 +39,7 @@ class ClassesWithout:
     without: Ints
     """The class without each worker, of shape (findings, workers)."""
     censored: Bools
-    """Whether that class rests on a round that was never run, in the same shape."""
+    """Whether that class rests on votes that were never cast, in the same shape."""
     voted: Bools
     """Whether the worker voted on the finding, in the same shape."""
 
@@ -124,8 +124,8 @@ def _without_by_counts(part: ReplayPart, cast: CodedVotes, worker: Ints) -> _Cla
     pair = np.zeros(len(worker), dtype=np.int64)  # votes that do not count are in no tally
     pair[cast.counted], distinct = pd.factorize((cast.finding * width + worker)[cast.counted])
     finding, own = distinct // width, replace(cast, finding=pair, findings=pd.DataFrame(index=range(len(distinct))))
-    allowed, last_round = part.max_rounds[finding], cast.last_round[finding]
-    executed = np.minimum(last_round, allowed)
+    allowed = part.max_rounds[finding]
+    executed = np.minimum(cast.last_round[finding], allowed)
     rounds = int(executed.max(initial=1))
     of_all, of_pair = count(cast, cast.basis, rounds), count(own, cast.basis, rounds)
     left = Tally(
@@ -133,7 +133,7 @@ def _without_by_counts(part: ReplayPart, cast: CodedVotes, worker: Ints) -> _Cla
     )
     rules = rules_of_tally(left, rule_set(part.rules, part.mode), part.rules.majority)
     decision = decide_rounds(rules, executed, part.rules)
-    censored = rounds_held(decision, allowed, part.rules) > last_round
+    censored = cast.lack_votes(rounds_held(decision, allowed, part.rules), finding)
     return _ClassWithout(finding, distinct % width, decision.classification, censored)
 
 

@@ -103,7 +103,7 @@ class PartVotes:
 
 def part_votes(part: RecordedPart) -> PartVotes:
     """Return the votes of a part as its rules read them."""
-    codes = part.cube.codes.copy()
+    codes = np.where(part.cube.codes == UNSEEN, np.int8(LOST), part.cube.codes)  # held back: their calls failed
     later = np.arange(1, len(codes) + 1)[:, None] > part.executed
     codes[np.broadcast_to(later[:, None], codes.shape)] = NOT_ASKED
     if part.rules.workers is not None:

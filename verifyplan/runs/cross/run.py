@@ -15,7 +15,7 @@ import pandas as pd
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import write_new_texts, write_text
 from verifyplan.frames.artifact import artifact_texts
-from verifyplan.frames.cut_rounds import cut_words
+from verifyplan.frames.cut_notes import cut_words
 from verifyplan.frames.few_votes import votes_behind
 from verifyplan.frames.run_notes import failure_counts
 from verifyplan.frames.vote_losses import note_blind_classes

@@ -73,7 +73,8 @@ class PlanRun(ReportedRun):
     @property
     def _notes(self) -> tuple[str, ...]:
         lost = lost_words(self.frames.runs, self.frames.attempts)
-        return (*self.call_notes, *([f"Beside the replies, {lost}."] if lost else []))
+        notes = (self._cut_round, *self.call_notes, f"Beside the replies, {lost}." if lost else None)
+        return tuple(note for note in notes if note)
 
     @property
     def _page(self) -> Page:
