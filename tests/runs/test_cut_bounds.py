@@ -201,8 +201,10 @@ def test_a_dataset_has_the_same_bounds_and_the_same_note(run, tmp_path):
     assert in_parts.notes[0] == note
     counted = analysis.classify_dataset(tmp_path / "dataset", "adversarial", max_rounds=2)
     assert counted.n_open == 4
+    assert counted.notes[0] == note
     replayed = analysis.replay_dataset(tmp_path / "dataset", "adversarial")
     assert replayed.n_open == 4
+    assert replayed.notes[0] == note
 
 
 def test_a_vote_that_failed_for_another_reason_is_lost_as_before(tmp_path):

@@ -45,8 +45,9 @@ def classify(
 
     Args:
         votes: one row a vote: `run_id, finding_id, round, worker, verdict, disagree_basis`, optionally `iteration`
-            (part of the key, then), `explanation`, `is_origin` (such votes, and errors, are not tallied). Where rules
-            stop within a round, workers are asked in the order in which they first appear.
+            (part of the key, then), `explanation` (it may cite a place, or say that a limit of the run held the vote
+            back), `is_origin` (such votes, and errors, are not tallied). Where rules stop within a round, workers are
+            asked in the order in which they first appear.
         mode: `collaborative` or `adversarial`; needed unless the rules name it.
         rules: VotingRules, the name of a preset, a mapping of fields, or a JSON file.
         max_rounds: rounds that would have been allowed, at least 1; 3 unless the rules say another number.

@@ -39,7 +39,7 @@ def cut_rows(runs: RunSet) -> pd.DataFrame:
 
 
 def _cut_rows(runs: RunSet) -> pd.DataFrame:
-    if not may_be_cut(runs.runs).any():
+    if not (runs.may_be_cut if isinstance(runs, Dataset) else may_be_cut(runs.runs).any()):
         return pd.DataFrame({name: pd.Series(dtype="object") for name in [*FINDING, "category", "limit"]})
     cut = cut_findings(runs.runs, runs.findings, runs.votes)
     return runs.findings.loc[cut.notna(), [*FINDING, "category"]].astype("object").assign(limit=cut.dropna())
@@ -50,7 +50,7 @@ def needs_texts(part: Dataset, rules: VotingRules) -> bool:
 
     They also say which votes a limit of the run held back.
     """
-    if _recorded(part, rules) or may_be_cut(part.runs).any():
+    if _recorded(part, rules) or part.may_be_cut:
         return True
     infers = rules.missing_basis == "infer" and rules.mode != "collaborative"
     return rules.uncited != "keep" or (infers and any(each.missing_bases for each in part.statistics))

@@ -99,10 +99,10 @@ def replay(
     effect of the rule; the effect of the prompt needs two real runs (`compare`, paired). A challenge on which a panel
     voted in several iterations is judged, and has a row, in each.
 
-    Votes that the rules would ask for and that were never cast (later rounds, other workers, those after a stop) count
-    on neither side, and nothing of earlier rounds takes their place; `low` and `high` are the worst and the best class
-    that they could have given. A round that a limit cut off, which its run did not judge, is judged by the votes that
-    were cast; `compare` and `explain` say so.
+    Votes that the rules would ask for and that were never cast (later rounds, other workers, those after a stop, those
+    that a limit of the run held back) count on neither side, and nothing of earlier rounds takes their place; `low` and
+    `high` are the worst and the best class that they could have given. A round that a limit cut off, which its run did
+    not judge, is judged by the votes that were cast; `compare` and `explain` say so.
 
     Args:
         runs: a RunSet, a run, or a path.

@@ -18,7 +18,8 @@ _LIMIT = r"^error: (max_cost|max_tokens)\b"
 _WHOLE = ["converged", "max-rounds-reached"]
 """How the loop of a cross run ends that no limit cut off."""
 
-_DECLARED = ["run_id", "kind", "task_key", "final_state", "ended_by", "added_votes"]
+TELLING = ["kind", "task_key", "final_state", "ended_by", "added_votes"]
+"""The columns of `runs` that tell whether a limit may have held back votes."""
 
 
 def may_be_cut(runs: pd.DataFrame) -> npt.NDArray[np.bool_]:
@@ -31,7 +32,7 @@ def may_be_cut(runs: pd.DataFrame) -> npt.NDArray[np.bool_]:
     >>> may_be_cut(runs).tolist()
     [True, False]
     """
-    known = runs.reindex(columns=_DECLARED)
+    known = runs.reindex(columns=TELLING)
     is_open = known["kind"].eq("cross") & (
         ~known["final_state"].isin(_WHOLE) | known["task_key"].eq("implementation-planning")
     )
@@ -81,7 +82,7 @@ def cut_findings(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame
     >>> cut_findings(runs, findings, votes).tolist()
     ['max_cost', 'max_cost']
     """
-    known = runs.reindex(columns=_DECLARED)
+    known = runs.reindex(columns=["run_id", *TELLING])
     cross, plan = (known["kind"].eq(kind).to_numpy(dtype=bool) for kind in ("cross", "plan"))
     aborted, over = known["final_state"].eq("aborted-non-result"), known["ended_by"].eq("budget")
     stopped = (cross & aborted.to_numpy(dtype=bool)) | (plan & over.to_numpy(dtype=bool))

@@ -18,10 +18,11 @@ from verifyplan.analysis.chosen_rules import chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, DEFAULT_ROUNDS, RULE_TYPE, classify_each
 from verifyplan.analysis.named_rules import rules_by_name
 from verifyplan.analysis.out_of_core.map_parts import map_parts
-from verifyplan.analysis.parts_to_judge import needs_texts, parts_to_judge
+from verifyplan.analysis.parts_to_judge import cut_rows, needs_texts, parts_to_judge
 from verifyplan.analysis.replay import ReplayMode, replay_under
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.cut_notes import note_replayed_cut_rounds
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.load import Runs, as_runs
@@ -54,7 +55,7 @@ class ClassCounts:
     paths: tuple[str, ...] = ()
     """The Parquet files of the findings, one a part, in order; none where no `folder` was named."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: censored findings, generated data."""
+    """What a reader must know: rounds that a limit cut off, censored findings, generated data."""
 
     @property
     def classes(self) -> pd.Series[Any]:
@@ -80,6 +81,8 @@ class _PartCounts(NamedTuple):
     n_open: int
     digest: bytes
     path: str
+    cut: pd.DataFrame
+    """The findings whose last round a limit cut off, as `cut_rows` returns them."""
 
 
 @overload
@@ -297,7 +300,9 @@ def _added(parts: list[_PartCounts], dataset: Dataset, allowed: str) -> ClassCou
     counts = together.groupby(_COUNTED_BY, observed=True, sort=True)[["n"]].sum().reset_index()
     n_findings, n_censored = int(counts["n"].sum()), int(counts.loc[counts["censored"], "n"].sum())
     censored = f"{n_censored:,} of {counted(n_findings, 'finding')} {is_or_are(n_censored)} censored"
-    notes = [f"{censored}: each is judged with {allowed}."] if n_censored else []
+    cut = pd.concat([part.cut for part in parts], ignore_index=True)
+    notes = [note] if (note := note_replayed_cut_rounds(cut, cut["limit"])) else []
+    notes += [f"{censored}: each is judged with {allowed}."] if n_censored else []
     if any(part.synthetic for part in dataset.statistics):
         notes.append("Findings or votes were generated, not observed.")
     return ClassCounts(
@@ -311,10 +316,11 @@ def _added(parts: list[_PartCounts], dataset: Dataset, allowed: str) -> ClassCou
 
 
 def _count_part(part: Dataset, tables_of: Tables, storage: Storage | None) -> list[_PartCounts]:
-    return [_count_table(table, part, storage) for table in tables_of(part)]
+    cut = cut_rows(part)
+    return [_count_table(table, part, storage, cut) for table in tables_of(part)]
 
 
-def _count_table(table: pd.DataFrame, part: Dataset, storage: Storage | None) -> _PartCounts:
+def _count_table(table: pd.DataFrame, part: Dataset, storage: Storage | None, cut: pd.DataFrame) -> _PartCounts:
     path = "" if storage is None else f"{part.statistics[0].name}.parquet"
     if storage is not None:
         data = BytesIO()
@@ -338,4 +344,4 @@ def _count_table(table: pd.DataFrame, part: Dataset, storage: Storage | None) ->
     )
     n_open = int((table["low"].cat.codes.to_numpy() != table["high"].cat.codes.to_numpy()).sum())
     digest = sha256(key.astype("<i4", copy=False).tobytes()).digest()
-    return _PartCounts(counts, n_open, digest, "" if storage is None else storage.path(path))
+    return _PartCounts(counts, n_open, digest, "" if storage is None else storage.path(path), cut)

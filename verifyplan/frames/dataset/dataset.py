@@ -6,6 +6,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.columns import TABLES, empty
+from verifyplan.frames.cut_rounds import TELLING, may_be_cut
 from verifyplan.frames.dataset.manifest import MANIFEST, Part, read_manifest
 from verifyplan.frames.dataset.part_files import part_path, read_table
 from verifyplan.frames.dataset.storage import Storage
@@ -122,6 +124,15 @@ class Dataset(RunSet):
             kept = [*columns, *(["explanation"] if texts else [])]
             frames = [frame.loc[rows, kept].reset_index(drop=True) for frame, rows in zip(frames, chosen, strict=True)]
         return joined_codes(frames) if frames else empty("votes")[columns]
+
+    @cached_property
+    def may_be_cut(self) -> bool:
+        """Whether a limit may have held back votes of a run of its parts; few columns are read."""
+        source: _Source | None = self.__dict__.get("_source")
+        if source is None:
+            return bool(may_be_cut(self.runs).any())
+        parts = (part for part in source.parts if part.count("runs"))
+        return any(may_be_cut(read_codes(source.storage, part, "runs", TELLING)).any() for part in parts)
 
     def votes_by_part(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Yield columns of the votes part by part, with names as categoricals; they are not kept."""

@@ -26,12 +26,14 @@ Array = npt.NDArray[Any]
 def read_codes(storage: Storage, part: Part, table: str, columns: list[str], *, texts: bool = False) -> pd.DataFrame:
     """Return columns of a part: names as categoricals, whose codes are those of the file, rounds as small integers.
 
-    A column that holds one number throughout, as its statistics say, is not read. With `texts`, long texts are, too.
+    A column that holds one number throughout, as its statistics say, is not read; one that the file lacks is left out.
+    With `texts`, long texts are read, too.
     Raises InputError where a file is gone or damaged.
     """
     with reading(storage, part_file(part.name, table)) as stream:
         file = pq.ParquetFile(stream)
         refuse_large(file.metadata, part_path(storage, part, table))
+        columns = [name for name in columns if name in file.schema_arrow.names]
         same = {name: value for name in columns if (value := _only_value(file, name)) is not None}
         read = [name for name in columns if name not in same]
         names = [name for name in read if pa.types.is_dictionary(file.schema_arrow.field(name).type)]
