@@ -280,10 +280,11 @@ def _notes_on_rules(conditions: Sequence[Condition]) -> Iterator[str]:
 def _notes_on_set(replayed: ReplayedSet, where: str) -> Iterator[str]:
     """Yield notes on one set of runs: votes without evidence, absent votes, mixed modes, repeated findings."""
     runs = replayed.frames
-    explanations = runs.votes.loc[runs.votes["verdict"].ne("verification-error"), "explanation"]
-    blind = int(explanations.str.startswith(NO_LOOK_BEGINNINGS).fillna(False).sum())
-    if 2 * blind > len(explanations):
-        votes_say = f"{blind:,} of {counted(len(explanations), 'vote')} say {NOTHING_LOOKED_AT!r}"
+    is_cast = runs.votes["verdict"].ne("verification-error").to_numpy()
+    begins_so = runs.votes["explanation"].str.startswith(NO_LOOK_BEGINNINGS).fillna(False).to_numpy(dtype=bool)
+    n_cast, blind = int(is_cast.sum()), int((begins_so & is_cast).sum())
+    if 2 * blind > n_cast:
+        votes_say = f"{blind:,} of {counted(n_cast, 'vote')} say {NOTHING_LOOKED_AT!r}"
         yield f"Most votes{where} were cast without looking at any evidence: {votes_say}."
     thin = (
         note_blind_classes(runs.votes, where),

@@ -82,6 +82,8 @@ def numbered(values: Any) -> Ints:
         codes = values.cat.codes.to_numpy()
         values = codes if codes.min(initial=0) >= 0 else values
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
+        if len(values) and values[0] == values[-1]:
+            return np.zeros(len(values), dtype=np.int64)
         return np.cumsum(np.append(0, values[1:] != values[:-1]))[: len(values)].astype(np.int64)
     return np.asarray(pd.factorize(values)[0], dtype=np.int64)
 
@@ -108,7 +110,8 @@ def numbered_rows(columns: Sequence[Any]) -> Ints:
     combined = numbered(columns[0])
     for column in columns[1:]:
         numbers = numbered(column)
-        combined = numbered(combined * (int(numbers.max(initial=0)) + 1) + numbers)
+        if numbers.any():
+            combined = numbered(combined * (int(numbers.max(initial=0)) + 1) + numbers)
     return combined
 
 
@@ -160,5 +163,5 @@ def first_rows(numbers: Ints) -> Ints:
     >>> first_rows(np.array([0, 0, 1, 0, 2])).tolist()
     [0, 2, 4]
     """
-    highest = np.maximum.accumulate(numbers) if len(numbers) else numbers
+    highest = numbers if (numbers[1:] >= numbers[:-1]).all() else np.maximum.accumulate(numbers)
     return np.flatnonzero(np.append(highest[:1] >= 0, highest[1:] != highest[:-1]))
