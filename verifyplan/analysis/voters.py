@@ -14,6 +14,7 @@ import pandas as pd
 
 from verifyplan.analysis.tally import Bools, CodedVotes, Ints
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.text_codes import numbered
 from verifyplan.protocol.voting_rules import VotingRules
 
 
@@ -100,7 +101,7 @@ def roster_order(runs: RunSet) -> list[str]:
     ['a', 'b', 'c']
     """
     rosters = [json.loads(text) for text in _rosters(runs)["roster"].unique()]
-    known = dict.fromkeys([*chain.from_iterable(rosters), *runs.dispatches["worker"]])
+    known = dict.fromkeys([*chain.from_iterable(rosters), *runs.dispatches["worker"].unique()])
     return _agreed(runs, rosters) or list(known)
 
 
@@ -110,15 +111,16 @@ def _agreed(runs: RunSet, rosters: list[list[str]]) -> list[str] | None:
     None where these disagree. Rules of a run may call its workers in another order than its roster.
     """
     is_told = runs.dispatches["run_id"].isin(_rosters(runs)["run_id"]).to_numpy(dtype=bool)
-    called = runs.dispatches[runs.dispatches["status"].notna().to_numpy(dtype=bool) & ~is_told]
-    keys = called[["run_id", "iteration", "round"]]
-    follows = keys.eq(keys.shift()).all(axis=1).to_numpy(dtype=bool)
-    workers = called["worker"].astype("object")
-    pairs = pd.DataFrame({"before": workers.shift()[follows], "after": workers[follows]}).drop_duplicates()
-    known = dict.fromkeys([*chain.from_iterable(rosters), *runs.dispatches["worker"]], ())
+    called = np.flatnonzero(runs.dispatches["status"].notna().to_numpy(dtype=bool) & ~is_told)
+    worker, names = pd.factorize(runs.dispatches["worker"], use_na_sentinel=False)
+    keys = [numbered(runs.dispatches[name])[called] for name in ("run_id", "iteration", "round")]
+    follows = np.logical_and.reduce([key[1:] == key[:-1] for key in keys])
+    before, after = worker[called[:-1]][follows], worker[called[1:]][follows]
+    pairs = (divmod(pair, len(names)) for pair in pd.unique(before * len(names) + after).tolist())
+    known = dict.fromkeys([*chain.from_iterable(rosters), *names], ())
     order: TopologicalSorter[str] = TopologicalSorter(known)
-    for before, after in chain(pairs.itertuples(index=False), *map(pairwise, rosters)):
-        order.add(after, before)
+    for first, then in chain(((names[one], names[other]) for one, other in pairs), *map(pairwise, rosters)):
+        order.add(then, first)
     try:
         return list(order.static_order())
     except CycleError:
