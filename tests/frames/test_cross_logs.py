@@ -13,7 +13,7 @@ from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.columns import FIRST_TABLES
 from verifyplan.frames.load import load
-from verifyplan.frames.run_tables import log_rows, tables_of
+from verifyplan.frames.run_tables import log_columns, tables_of
 from verifyplan.frames.runset import TABLE_NAMES, assemble
 
 LOG_ALONE = [
@@ -103,7 +103,7 @@ def test_calls_are_told_with_what_they_were_asked():
 def test_a_run_that_was_cut_off_gives_the_rows_there_are():
     run = run_of({1: {"bob": {"F-1": VOTES[0]}, "cy": {"F-1": VOTES[3], "F-2": VOTES[2]}}})
     lengths = range(1, len(run.records))
-    cut = assemble(log_rows(run.records[:length], f"cut at {length}") for length in lengths)
+    cut = assemble(log_columns(run.records[:length], f"cut at {length}") for length in lengths)
     assert not cut.runs["finished"].any()
     assert cut.runs["final_state"].isna().all()
     last = cut.select([f"cut at {lengths[-1]}"])

@@ -11,7 +11,7 @@ import verifyplan as vp
 from tests.frames.plan_events import PANEL, assessed, ended, first, log_bytes, raised, records, second, started, whole
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load
-from verifyplan.frames.run_tables import log_rows, tables_of
+from verifyplan.frames.run_tables import log_columns, tables_of
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, assemble
 from verifyplan.protocol import event_plan, event_run
 from verifyplan.protocol.plan_rules import PlanRules
@@ -181,7 +181,7 @@ def test_sections_are_numbered_as_they_stand_in_the_plan(tables):
 
 def test_every_part_of_a_run_has_tables_and_is_not_finished():
     events = whole()
-    cut = assemble(log_rows(records(events[:length]), f"cut at {length}") for length in range(1, len(events)))
+    cut = assemble(log_columns(records(events[:length]), f"cut at {length}") for length in range(1, len(events)))
     assert len(cut) == len(events) - 1
     assert not cut.runs["finished"].any()
     assert cut.runs["plan_verdict"].isna().all()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.longer import examples
 from verifyplan.errors import LogError
-from verifyplan.frames.run_tables import log_rows
+from verifyplan.frames.run_tables import log_columns
 from verifyplan.protocol.structs import struct_of
 from verifyplan.runlog.chain import START, _digest, whole_lines
 from verifyplan.runlog.reader import parse_log
@@ -39,7 +39,7 @@ def by_models(data: bytes) -> object:
 def read(records: Any) -> object:
     """The rows of a log, or the words of its error."""
     try:
-        return log_rows(records(), "run")
+        return log_columns(records(), "run")
     except LogError as error:
         return str(error)
 

@@ -21,7 +21,7 @@ from tests.runs.debate_scripts import CONVERGES
 from tests.runs.plan.breaking import StopError, stopping
 from tests.runs.plan.planning import PLAN, REPO, challenge, scores, script
 from verifyplan.errors import InputError, LogError, SettingsError
-from verifyplan.frames.run_tables import log_rows
+from verifyplan.frames.run_tables import log_columns
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event import EXTERNAL_EVENTS
 from verifyplan.protocol.event_run import RunReopened, RunResumed
@@ -91,9 +91,9 @@ def holds(run: Any) -> None:
     again = vp.replay_run(run.log_path)
     assert (again.differences, again.censored) == ((), None)
     data = run.log_path.read_bytes()
-    rows = log_rows(table_records(data, "run"), "run")
-    assert rows == log_rows(parse_log(data, "run").records, "run")
-    assert [row["superseded"] for row in rows["calls"]].count(False) == len(ids(run))
+    columns = log_columns(table_records(data, "run"), "run")
+    assert columns == log_columns(parse_log(data, "run").records, "run")
+    assert columns["calls"]["superseded"].count(False) == len(ids(run))
     assert [event for _, _, event in current(list(current(run.records)))] == list(run.events)
     loaded = vp.load(run.log_path)
     for name in ("calls", "votes", "findings", "challenges"):

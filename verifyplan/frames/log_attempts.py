@@ -3,67 +3,66 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from math import fsum
-from typing import Any
 
-from verifyplan.frames.log_events import LogEvents, Row, instant
+from verifyplan.frames.log_events import LogEvents, attributes, instant
+from verifyplan.frames.runset import ColumnLists, TableLists
 from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event_run import Attempt, TurnSent, call_of
 
-Rows = Iterable[Mapping[str, Any]]
 _COPIED = (
     *("duration_ms", "waited_s", "asked_wait_s", "retry_in_s", "sent_bytes", "received_bytes", "request_id"),
     "perhaps_billed",
 )
 
 
-def attempt_rows(log: LogEvents) -> list[Row]:
-    """Return one row for each HTTP request of the log's turns, in the order in which they ended.
+def attempt_columns(log: LogEvents) -> ColumnLists:
+    """Return the columns of attempts, a row for each HTTP request of the log's turns, in the order in which they ended.
 
     Those of calls that were asked again after a reopening are there, too, and are numbered on.
     """
     if not log.of(Attempt) and log.all_records is log.records:
-        return []
+        return {}
     estimates: dict[str, Usage | None] = {}
-    numbers: Counter[str] = Counter()
-    rows = []
+    counts: Counter[str] = Counter()
+    attempts, numbers, costs = [], [], []
     for record in log.all_records:
         event = record.event
         if event.type == "turn-sent":
             estimates[event.call_id] = event.estimate
         elif event.type == "attempt":
-            numbers[event.call_id] += 1
-            rows.append(
-                {
-                    "run_id": log.run_id,
-                    "turn_id": event.call_id,
-                    "attempt": numbers[event.call_id],
-                    "call_id": call_of(event.call_id),
-                    "http_status": event.status,
-                    "error": event.error,
-                    "started_at": instant(event.started),
-                    **{name: getattr(event, name) for name in _COPIED},
-                    "cost_perhaps": _dollars(estimates.get(event.call_id)) if event.perhaps_billed else 0.0,
-                }
-            )
-    return rows
+            counts[event.call_id] += 1
+            attempts.append(event)
+            numbers.append(counts[event.call_id])
+            costs.append(_dollars(estimates.get(event.call_id)) if event.perhaps_billed else 0.0)
+    turns = [event.call_id for event in attempts]
+    return {
+        "run_id": [log.run_id] * len(attempts),
+        "turn_id": turns,
+        "attempt": numbers,
+        "call_id": list(map(call_of, turns)),
+        "http_status": [event.status for event in attempts],
+        "error": [event.error for event in attempts],
+        "started_at": [instant(event.started) for event in attempts],
+        **attributes(attempts, *_COPIED),
+        "cost_perhaps": costs,
+    }
 
 
-def cost_columns(log: LogEvents, calls: Rows, turns: Rows, attempts: Rows) -> Row:
-    """Return the columns of `runs` that say what a run cost, from its rows; missing where no price is known.
+def cost_columns(log: LogEvents, tables: TableLists) -> ColumnLists:
+    """Return the columns of `runs` that say what a run cost, from its tables; missing where no price is known.
 
     Turns that are in flight are perhaps billed, too.
     """
+    turns, attempts, calls = tables["turns"], tables["attempts"], tables["calls"]
     estimates = {event.call_id: event.estimate for event in log.of(TurnSent) if event.estimate is not None}
-    under_way = [turn["turn_id"] for turn in turns if turn["status"] == "in-flight"]
-    lost = [attempt["cost_perhaps"] for attempt in attempts]
-    lost += [_dollars(estimates[turn]) for turn in under_way if turn in estimates]
-    booked = [call["cost"] for call in calls if call["cost"] is not None]
+    under_way = [turn for turn, status in zip(turns["turn_id"], turns["status"], strict=True) if status == "in-flight"]
+    lost = [*attempts.get("cost_perhaps", ()), *(_dollars(estimates[turn]) for turn in under_way if turn in estimates)]
+    booked = [cost for cost in calls["cost"] if cost is not None]
     priced = bool(estimates) and all(estimate.cost is not None for estimate in estimates.values())
     return {
-        "cost": fsum(booked) if booked or priced else None,
-        "cost_perhaps": fsum(lost) if estimates and None not in lost else None,
+        "cost": [fsum(booked) if booked or priced else None],
+        "cost_perhaps": [fsum(lost) if estimates and None not in lost else None],
     }
 
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from operator import attrgetter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple, get_args
 
 from pydantic_core import to_json
 
-from verifyplan.frames.log_events import LogEvents, Row, instant
-from verifyplan.frames.runset import Rows
+from verifyplan.frames.log_events import LogEvents, attributes, instant
+from verifyplan.frames.runset import ColumnLists, TableLists
 from verifyplan.protocol.call import ToolUse, Usage
 from verifyplan.protocol.event_cross import PLAN_BODY, DispatchClosed
 from verifyplan.protocol.event_plan import AgentFailed, EntryRefused
@@ -36,7 +35,9 @@ _ROLE_OF_MESSAGE: dict[str, str] = {str(kind): role for kind, role in ROLE_OF_TY
 _MESSAGE = re.compile(rf"t\d{{1,9}}/({'|'.join(ROLE_OF_TYPE)})")
 _ITERATION = re.compile(r"i(\d{1,9})/")
 _USAGE, _TOOL_USE = tuple(Usage.model_fields), tuple(ToolUse.model_fields)
-_of_usage, _of_tool_use = attrgetter(*_USAGE), attrgetter(*_TOOL_USE)
+_OF_SENT = ("model", "answer_form", "request_sha256")
+_OF_REPLY = ("duration_ms", "source", "batch")
+_IGNORED = ("schema_ignored", "json_fenced", "tools_unused")
 _OF_CALLS = frozenset(("call-requested", "call-replied", "call-failed", "turn-sent", "turn-replied"))
 _FIRST_TURN = "/t1"
 _FENCED_JSON = re.compile(r"```\w*\s*\{")
@@ -81,7 +82,8 @@ def parts_of(log: LogEvents) -> list[ReopeningRecords]:
         if record.event.type in _OF_CALLS and position not in counted.repeated_requests:
             parts[counted.reopenings.get(position, 0)].append(record)
     return [
-        ReopeningRecords(number, parts[number], partial(counted.counts, reopening=number)) for number in sorted(parts)
+        ReopeningRecords(number, parts[number], partial(counted.counts, reopening=number))
+        for number in sorted(parts) or [0]
     ]
 
 
@@ -132,33 +134,35 @@ def n_opened(turns: Sequence[Turn]) -> int:
     return sum(len(opened_for(turn.sent)) for turn in turns)
 
 
-def _turn_row(run_id: str, turn: Turn, *, over: bool) -> Row:
-    """Return the row of one exchange; `over` is true if its call went on, or ended, after it."""
-    number = _TURN_NUMBER.search(turn.call_id)
-    sent, reply = turn.request, turn.replied
-    opened = len(opened_for(turn.sent))
+def _turn_columns(
+    run_id: str, reopening: int, turns: Mapping[str, Sequence[Turn]], ended: Container[str]
+) -> ColumnLists:
+    """Return the columns of all exchanges of some calls; `ended` has the calls that ended."""
+    every = [turn for of_call in turns.values() for turn in of_call]
+    last = {of_call[-1].call_id for call, of_call in turns.items() if call not in ended}  # in flight without a reply
+    sent, replies, ids = [turn.request for turn in every], [turn.replied for turn in every], [t.call_id for t in every]
+    opened = [len(opened_for(turn.sent)) for turn in every]
     return {
-        "run_id": run_id,
-        "turn_id": turn.call_id,
-        "call_id": call_of(turn.call_id),
-        "turn": int(number[1]) if number else None,
-        "model": sent.model if sent else None,
-        "model_replied": _message_text(reply, "model"),
-        "status": "completed" if reply else "failed" if over else "in-flight",
-        "answer_form": sent.answer_form if sent else None,
-        "stop_reason": _message_text(reply, "stop_reason"),
-        **_usage_row(reply.usage if reply else None),
-        "duration_ms": reply.duration_ms if reply else None,
-        "source": reply.source if reply else None,
-        "batch": reply.batch if reply else None,
-        "message_id": _message_text(reply, "id"),
-        "reply_sha256": _reply_digest(reply),
-        "request_sha256": sent.request_sha256 if sent else None,
-        "requested_at": turn.sent_at,
-        "replied_at": turn.replied_at,
-        "n_added": len(sent.added) if sent else None,
-        "n_tools": len(sent.tools) - opened if sent else None,
-        "n_opened": opened if sent else None,
+        "run_id": [run_id] * len(every),
+        "turn_id": ids,
+        "call_id": [call for call, of_call in turns.items() for _ in of_call],
+        "reopening": [reopening] * len(every),
+        "turn": [int(number[1]) if (number := _TURN_NUMBER.search(turn)) else None for turn in ids],
+        **{name: [getattr(each, name) if each else None for each in sent] for name in _OF_SENT},
+        **{name: [getattr(each, name) if each else None for each in replies] for name in _OF_REPLY},
+        "model_replied": [_message_text(reply, "model") for reply in replies],
+        "status": [
+            "completed" if turn.replied else "in-flight" if turn.call_id in last else "failed" for turn in every
+        ],
+        "stop_reason": [_message_text(reply, "stop_reason") for reply in replies],
+        **_usage_columns([reply.usage if reply else None for reply in replies]),
+        "message_id": [_message_text(reply, "id") for reply in replies],
+        "reply_sha256": list(map(_reply_digest, replies)),
+        "requested_at": [turn.sent_at for turn in every],
+        "replied_at": [turn.replied_at for turn in every],
+        "n_added": [len(each.added) if each else None for each in sent],
+        "n_tools": [len(each.tools) - n if each else None for each, n in zip(sent, opened, strict=True)],
+        "n_opened": [n if each else None for each, n in zip(sent, opened, strict=True)],
     }
 
 
@@ -180,133 +184,134 @@ def _reply_digest(reply: TurnReplied | None) -> str | None:
     return hashlib.sha256(to_json(said)).hexdigest() if said else None
 
 
-def _usage_row(usage: Usage | None) -> Row:
+def _usage_columns(usages: Sequence[Usage | None]) -> ColumnLists:
     """Return the columns of what was used; all missing for None."""
-    if usage is None:
-        return dict.fromkeys(_USAGE)
-    values = dict(zip(_USAGE, _of_usage(usage), strict=True))
-    return values | {"cost": None if usage.cost is None else float(usage.cost)}
+    columns = {name: [getattr(usage, name) if usage else None for usage in usages] for name in _USAGE}
+    return columns | {"cost": [None if cost is None else float(cost) for cost in columns["cost"]]}
 
 
-def call_rows(log: LogEvents) -> Rows:
-    """Return one row a call, in the order of requests, one a turn, and one a tool use, as the calls ended.
+def call_columns(log: LogEvents) -> TableLists:
+    """Return the columns of calls, in the order of requests, of their turns, and of tool uses, as the calls ended.
 
     Turns come call by call, in the order of the log; agents that speak in no turns have none. A call that was asked
     again after a reopening has a row for each time.
     """
-    rows: dict[str, list[Row]] = {"calls": [], "turns": [], "tools": []}
-    faults, before = _faults(log, call_ends(log.records)), dict[str, TurnSent]()
-    for part in parts_of(log):
-        for name, more in _rows_of(part, log, faults, before).items():
-            rows[name] += more
-    return rows
+    faults, before = _faults(log), dict[str, TurnSent]()
+    parts = [_columns_of(part, log, faults, before) for part in parts_of(log)]
+    if len(parts) == 1:
+        return parts[0]
+    names = {table: list(columns) for table, columns in parts[0].items()}
+    return {
+        table: {name: [value for part in parts for value in part[table][name]] for name in columns}
+        for table, columns in names.items()
+    }
 
 
-def _rows_of(
+def _columns_of(
     part: ReopeningRecords, log: LogEvents, faults: Mapping[str, str], before: dict[str, TurnSent]
-) -> dict[str, list[Row]]:
-    """Return the rows of one part of a log; `faults` are those of calls that count, `before` is of earlier parts."""
+) -> TableLists:
+    """Return the columns of one part of a log; `faults` are those of calls that count, `before` is of earlier parts."""
     requests: dict[str, CallRequested] = {}
-    times: dict[tuple[str, bool], str | None] = {}
+    ended: dict[str, CallEnd] = {}
+    requested_at: dict[str, str | None] = {}
+    replied_at: dict[str, str | None] = {}
     for _, at, event in part.records:
         match event.type:
             case "call-requested":
-                requests[event.call_id] = event
-                times[event.call_id, True] = instant(at)
+                requests[event.call_id], requested_at[event.call_id] = event, instant(at)
             case "call-replied" | "call-failed":
-                times[event.call_id, False] = instant(at)
-    ended = call_ends(part.records)
-    turns = turns_by_call(part.records, before)
-    is_later = part.reopening > 0
+                ended[event.call_id], replied_at[event.call_id] = event, instant(at)
+    turns, is_later = turns_by_call(part.records, before), part.reopening > 0
+    opened = {call_id: n_opened(of_call) for call_id, of_call in turns.items()}
     used = {
         call_id: tools_used(ended.get(call_id), turns.get(call_id, ()), of_turns=is_later)
         for call_id in dict.fromkeys([*ended, *requests])
     }
-    opened = {call_id: n_opened(of_call) for call_id, of_call in turns.items()}
-    calls = []
-    for call_id in dict.fromkeys([*requests, *ended]):
-        request, end, of_call = requests.get(call_id), ended.get(call_id), turns.get(call_id, ())
-        counts = part.counts(call_id)
-        usage = _usage(end, of_call, is_later)
-        calls.append(
-            {
-                "run_id": log.run_id,
-                "call_id": call_id,
-                "reopening": part.reopening,
-                "superseded": not counts,
-                **_place_of(call_id),
-                "worker": request.worker if request else None,
-                "items": list(request.items) if request else [],
-                "request_sha256": request.request_sha256 if request else None,
-                **_end_row(end, faults.get(call_id) if counts else None),
-                **_usage_row(usage),
-                "model": ", ".join(dict.fromkeys(turn.request.model for turn in of_call if turn.request)) or None,
-                "n_turns": len(of_call),
-                "n_tools": len(used[call_id]) - opened.get(call_id, 0) if used[call_id] or usage else None,
-                "n_opened": opened.get(call_id),
-                **_ignored_row(of_call),
-                "requested_at": times.get((call_id, True)),
-                "replied_at": times.get((call_id, False)),
-            }
-        )
-    exchanges = [
-        _turn_row(log.run_id, turn, over=call in ended or turn is not of_call[-1]) | {"reopening": part.reopening}
-        for call, of_call in turns.items()
-        for turn in of_call
-    ]
-    return {"calls": calls, "turns": exchanges, "tools": list(_tool_rows(log.run_id, part.reopening, used, opened))}
+    ids = list(dict.fromkeys([*requests, *ended]))
+    asked, ends, of_calls = list(map(requests.get, ids)), list(map(ended.get, ids)), [turns.get(i, ()) for i in ids]
+    counts, places = list(map(part.counts, ids)), list(map(_place_of, ids))
+    usages = [_usage(end, of_call, is_later) for end, of_call in zip(ends, of_calls, strict=True)]
+    ignored = list(map(_ignored, of_calls))
+    calls: ColumnLists = {
+        "run_id": [log.run_id] * len(ids),
+        "call_id": ids,
+        "reopening": [part.reopening] * len(ids),
+        "superseded": [not each for each in counts],
+        "iteration": [iteration for iteration, _ in places],
+        "role": [role for _, role in places],
+        "worker": [request.worker if request else None for request in asked],
+        "items": [list(request.items) if request else [] for request in asked],
+        "request_sha256": [request.request_sha256 if request else None for request in asked],
+        **_end_columns(ends, [faults.get(each) if count else None for each, count in zip(ids, counts, strict=True)]),
+        **_usage_columns(usages),
+        "model": [", ".join(dict.fromkeys(t.request.model for t in each if t.request)) or None for each in of_calls],
+        "n_turns": list(map(len, of_calls)),
+        "n_tools": [
+            len(used[each]) - opened.get(each, 0) if used[each] or usage else None
+            for each, usage in zip(ids, usages, strict=True)
+        ],
+        "n_opened": list(map(opened.get, ids)),
+        **{name: [each[place] for each in ignored] for place, name in enumerate(_IGNORED)},
+        "requested_at": list(map(requested_at.get, ids)),
+        "replied_at": list(map(replied_at.get, ids)),
+    }
+    turn_columns = _turn_columns(log.run_id, part.reopening, turns, ended)
+    return {"calls": calls, "turns": turn_columns, "tools": _tool_columns(log.run_id, part.reopening, used, opened)}
 
 
-def _tool_rows(
+def _tool_columns(
     run_id: str, reopening: int, used: Mapping[str, Sequence[ToolUse]], opened: Mapping[str, int]
-) -> Iterator[Row]:
-    """Yield a row for each tool use of each call, in their order."""
-    for call_id, uses in used.items():
-        for step, use in enumerate(uses, start=1):
-            yield {
-                "run_id": run_id,
-                "call_id": call_id,
-                "reopening": reopening,
-                "step": step,
-                **dict(zip(_TOOL_USE, _of_tool_use(use), strict=True)),
-                "opened": step <= opened.get(call_id, 0),
-            }
-
-
-def _place_of(call_id: str) -> Row:
-    """Return the iteration and role that a call's id names: `i2/challenger`, `i2/panel/r1/ann`, `t2/verify`."""
-    if message := _MESSAGE.fullmatch(call_id):
-        return {"iteration": 0, "role": _ROLE_OF_MESSAGE[message[1]]}
-    iteration = _ITERATION.match(call_id)
-    role = call_id[iteration.end() :].split("/")[0] if iteration else "worker"
-    return {"iteration": int(iteration[1]) if iteration else 0, "role": role if role in _PLAN_ROLES else "worker"}
-
-
-def _end_row(end: CallEnd | None, fault: str | None) -> Row:
-    failed = end if end and end.type == "call-failed" else None
+) -> ColumnLists:
+    """Return the columns of the tool uses of each call, in their order."""
+    uses = [use for of_call in used.values() for use in of_call]
+    steps = [(call_id, step) for call_id, of_call in used.items() for step in range(1, len(of_call) + 1)]
     return {
-        "status": "in-flight" if end is None else failed.status if failed else "completed",
-        "duration_ms": end.duration_ms if end else None,
-        "source": end.source if end and end.type == "call-replied" else None,
-        "reason": failed.reason if failed else fault,
-        "failure": failure_kind(failed.status, failed.reason) if failed else None,
+        "run_id": [run_id] * len(uses),
+        "call_id": [call_id for call_id, _ in steps],
+        "reopening": [reopening] * len(uses),
+        "step": [step for _, step in steps],
+        **attributes(uses, *_TOOL_USE),
+        "opened": [step <= opened.get(call_id, 0) for call_id, step in steps],
     }
 
 
-def _ignored_row(turns: Sequence[Turn]) -> Row:
-    """Return the columns of what an endpoint may have ignored: a schema, where a text is no bare object; tools."""
+@lru_cache(maxsize=10_000)  # runs of the same kind have the same ids
+def _place_of(call_id: str) -> tuple[int, str]:
+    """Return the iteration and role that a call's id names: `i2/challenger`, `i2/panel/r1/ann`, `t2/verify`."""
+    if message := _MESSAGE.fullmatch(call_id):
+        return 0, _ROLE_OF_MESSAGE[message[1]]
+    iteration = _ITERATION.match(call_id)
+    role = call_id[iteration.end() :].split("/")[0] if iteration else "worker"
+    return int(iteration[1]) if iteration else 0, role if role in _PLAN_ROLES else "worker"
+
+
+def _end_columns(ends: Sequence[CallEnd | None], faults: Sequence[str | None]) -> ColumnLists:
+    failed = [end if end and end.type == "call-failed" else None for end in ends]
+    return {
+        "status": [
+            "in-flight" if end is None else end.status if end.type == "call-failed" else "completed" for end in ends
+        ],
+        "duration_ms": [end.duration_ms if end else None for end in ends],
+        "source": [end.source if end and end.type == "call-replied" else None for end in ends],
+        "reason": [end.reason if end else fault for end, fault in zip(failed, faults, strict=True)],
+        "failure": [failure_kind(end.status, end.reason) if end else None for end in failed],
+    }
+
+
+def _ignored(turns: Sequence[Turn]) -> tuple[bool | None, bool | None, bool | None]:
+    """Return what an endpoint may have ignored: a schema, where a text is no bare object, perhaps fenced; tools."""
     own = [turn for turn in turns if turn.call_id.rpartition("/")[2].startswith("t")]  # a look at the web has no schema
     ended = [turn for turn in own if _message_text(turn.replied, "stop_reason") == "end_turn"]
     by_schema = [turn.replied for turn in ended if turn.request and turn.request.answer_form in ("schema", "both")]
     texts = [text for reply in by_schema if reply and (text := "".join(_texts(reply)).strip())]
-    offered = [turn.request.offered for turn in own if turn.request and turn.request.offered is not None]
+    offered = any(turn.request.offered for turn in own if turn.request and turn.request.offered is not None)
     used = any(turn.request and turn.request.tools for turn in turns if turn is not turns[0])
     free = [text for text in texts if text[0] != "{"]
-    return {
-        "schema_ignored": bool(free) if texts else None,
-        "json_fenced": all(_FENCED_JSON.search(text) for text in free) if free else None,
-        "tools_unused": not used if any(offered) and ended else None,
-    }
+    return (
+        bool(free) if texts else None,
+        all(_FENCED_JSON.search(text) for text in free) if free else None,
+        not used if offered and ended else None,
+    )
 
 
 def _texts(reply: TurnReplied) -> Iterator[str]:
@@ -326,7 +331,7 @@ def _usage(end: CallEnd | None, turns: Sequence[Turn], of_turns: bool) -> Usage 
     return end.usage if turns or end.usage.total or end.status == "budget" else None
 
 
-def _faults(log: LogEvents, ended: Mapping[str, CallEnd]) -> dict[str, str]:
+def _faults(log: LogEvents) -> dict[str, str]:
     """Return what was wrong with the answer of each call that has a fault."""
     faults = {event.call_id: "; ".join(parts) for event in log.of(CallReplied) if (parts := event.partial_failures)}
     refused: dict[str, list[str]] = defaultdict(list)
@@ -339,16 +344,15 @@ def _faults(log: LogEvents, ended: Mapping[str, CallEnd]) -> dict[str, str]:
     if requests and outcome is not None and outcome.reason == "AGENT_FAILED":  # the last call is the one that failed
         last = requests[-1].call_id
         faults[last] = outcome.exit_reason.removeprefix(f"{last}: ")
-    return faults | _worker_faults(requests, ended, log.of(DispatchClosed))
+    return faults | _worker_faults(log)
 
 
-def _worker_faults(
-    requests: Iterable[CallRequested], ended: Mapping[str, CallEnd], dispatches: Iterable[DispatchClosed]
-) -> dict[str, str]:
+def _worker_faults(log: LogEvents) -> dict[str, str]:
     """Return what was wrong with workers' answers, by call; a dispatch of several calls has one reason for them all."""
-    wrong = [(closed, closed.reason) for closed in dispatches if closed.reason is not None]
+    wrong = [(closed, closed.reason) for closed in log.of(DispatchClosed) if closed.reason is not None]
+    ended = call_ends(log.records) if wrong else {}
     calls: dict[str, list[CallReplied]] = defaultdict(list)
-    for request in requests if wrong else ():
+    for request in log.of(CallRequested) if wrong else ():
         if (end := ended.get(request.call_id)) and end.type == "call-replied":
             calls[request.worker].append(end)
     return {

@@ -7,18 +7,19 @@ import json
 from verifyplan.frames.log_events import (
     LogEvents,
     Row,
-    dispatch_rows,
+    columns_of,
+    dispatch_columns,
     finding_row,
-    round_rows,
+    round_columns,
     rules_columns,
-    vote_rows,
+    vote_columns,
 )
-from verifyplan.frames.runset import Rows
-from verifyplan.protocol.event_cross import PLAN_BODY
+from verifyplan.frames.runset import TableLists
+from verifyplan.protocol.event_cross import PLAN_BODY, VoteCast
 from verifyplan.runlog.cross_state import CrossState, fold_cross
 
 
-def cross_rows(log: LogEvents) -> Rows:
+def cross_columns(log: LogEvents) -> TableLists:
     """Return runs, findings, votes, rounds and dispatches; plan-body items are findings of their own category.
 
     Rounds and dispatches are those of the findings, as in an artifact; those of a plan body are among the calls.
@@ -26,7 +27,8 @@ def cross_rows(log: LogEvents) -> Rows:
     state, run_id = fold_cross(log.events), log.run_id
     dispatches = [d for (part, _), closed in state.dispatches.items() if part == "findings" for d in closed]
     findings: list[Row] = []
-    votes: list[Row] = []
+    votes: list[VoteCast] = []
+    is_origin: list[bool] = []
     for group in (group for part in state.groups.values() for group in part.values()):
         key, name, discoverers = (group.part, group.finding_id), group.finding_id, group.discoverers
         cast = [vote for by_worker in state.votes.get(key, {}).values() for vote in by_worker.values()]
@@ -35,13 +37,14 @@ def cross_rows(log: LogEvents) -> Rows:
         facts["ticket_ids"] = list(group.ticket_ids)
         roster = log.started.cross.analysers
         findings.append(finding_row(run_id, name, cast, roster, state.classes.get(key), discoverers, **facts))
-        votes += vote_rows(run_id, cast, discoverers)
+        votes += cast
+        is_origin += [vote.worker in discoverers for vote in cast]
     return {
-        "runs": [_run(log, state)],
-        "findings": findings,
-        "votes": votes,
-        "rounds": round_rows(run_id, state.rounds["findings"]),
-        "dispatches": dispatch_rows(run_id, dispatches),
+        "runs": columns_of([_run(log, state)]),
+        "findings": columns_of(findings),
+        "votes": vote_columns(run_id, votes, is_origin),
+        "rounds": round_columns(run_id, state.rounds["findings"]),
+        "dispatches": dispatch_columns(run_id, dispatches),
     }
 
 

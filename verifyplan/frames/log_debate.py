@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 
-from verifyplan.frames.log_events import LogEvents, Row, instant
-from verifyplan.frames.runset import Rows
+from verifyplan.frames.log_events import LogEvents, Row, columns_of, instant
+from verifyplan.frames.runset import TableLists
 from verifyplan.protocol.event_cross import MessagePublished
 from verifyplan.runlog.debate_state import fold_debate
 
 
-def debate_rows(log: LogEvents) -> Rows:
-    """Return the run and its messages, each with the diff as it is after the message."""
+def debate_columns(log: LogEvents) -> TableLists:
+    """Return the columns of the run and its messages, each with the diff as it is after the message."""
     state = fold_debate(log.events)
     outcome = state.outcome
     run = {
@@ -28,7 +28,7 @@ def debate_rows(log: LogEvents) -> Rows:
         if isinstance(record.event, MessagePublished):
             diff = diff if record.event.diff is None else record.event.diff
             rows.append(_message(log.run_id, len(rows) + 1, record.event, diff, instant(record.at)))
-    return {"runs": [run], "messages": rows}
+    return {"runs": columns_of([run]), "messages": columns_of(rows)}
 
 
 def _message(run_id: str, position: int, event: MessagePublished, diff: str | None, at: str | None) -> Row:

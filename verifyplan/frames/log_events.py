@@ -7,8 +7,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, TypeVar
 
+from verifyplan.frames.runset import ColumnLists
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_cross import DispatchClosed, FindingClassified, RoundClosed, VoteCast
 from verifyplan.protocol.event_run import AnswerGiven, Checkpoint, RunEnded, RunReopened, RunStarted
@@ -138,39 +140,45 @@ def finding_row(
     }
 
 
-def vote_rows(run_id: str, votes: Iterable[VoteCast], origins: Iterable[str] = ()) -> Iterator[Row]:
-    """Yield a row for each vote that was cast; `origins` are the discoverers, whose own votes are not tallied."""
-    discoverers = frozenset(origins)
-    for vote in votes:
-        yield {
-            "run_id": run_id,
-            "iteration": vote.iteration,
-            "finding_id": vote.finding_id,
-            "round": vote.round,
-            "worker": vote.worker,
-            "verdict": vote.verdict,
-            "disagree_basis": vote.disagree_basis,
-            "explanation": vote.explanation,
-            "is_origin": vote.worker in discoverers,
-            "basis_filled": vote.basis_filled,
-            "uncited": vote.disagree_basis == "counter-evidence" and not cites_location(vote.explanation),
-        }
+def columns_of(rows: Sequence[Row]) -> ColumnLists:
+    """Return the columns of rows that all have the same keys; none if there are no rows.
+
+    >>> columns_of([{"run_id": "r", "round": 1}, {"run_id": "r", "round": 2}])
+    {'run_id': ['r', 'r'], 'round': [1, 2]}
+    """
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
-def round_rows(run_id: str, rounds: Iterable[RoundClosed]) -> list[Row]:
-    """Return a row for each round that was closed."""
+def attributes(events: Sequence[object], *names: str) -> dict[str, list[Any]]:
+    """Return some attributes of events as columns."""
+    return {name: list(map(attrgetter(name), events)) for name in names}
+
+
+def vote_columns(run_id: str, votes: Sequence[VoteCast], is_origin: Sequence[bool]) -> ColumnLists:
+    """Return the columns of the votes that were cast; those of the finding's discoverers are not tallied."""
+    names = ("iteration", "finding_id", "round", "worker", "verdict", "disagree_basis", "explanation", "basis_filled")
+    return {
+        "run_id": [run_id] * len(votes),
+        **attributes(votes, *names),
+        "is_origin": is_origin,
+        "uncited": [v.disagree_basis == "counter-evidence" and not cites_location(v.explanation) for v in votes],
+    }
+
+
+def round_columns(run_id: str, rounds: Sequence[RoundClosed]) -> ColumnLists:
+    """Return the columns of the rounds that were closed."""
     names = ("iteration", "round", "input_queue_size", "resolved_count", "carried_forward_count")
-    return [{"run_id": run_id, **{name: getattr(closed, name) for name in names}} for closed in rounds]
+    return {"run_id": [run_id] * len(rounds), **attributes(rounds, *names)}
 
 
-def dispatch_rows(run_id: str, dispatches: Iterable[DispatchClosed]) -> list[Row]:
-    """Return a row for each worker and round: called first, in the order of the roster, then who was not called."""
+def dispatch_columns(run_id: str, dispatches: Iterable[DispatchClosed]) -> ColumnLists:
+    """Return the columns of dispatches: in a round, called workers first, in roster order, then who was not called."""
     by_round: dict[tuple[int, int], list[DispatchClosed]] = defaultdict(list)
     for dispatch in dispatches:
         by_round[dispatch.iteration, dispatch.round].append(dispatch)
-    names = ("iteration", "round", "worker", "status", "duration_ms")
-    return [
-        {"run_id": run_id, **{name: getattr(dispatch, name) for name in names}, "skipped_reason": dispatch.skipped}
-        for closed in by_round.values()
-        for dispatch in sorted(closed, key=lambda dispatch: dispatch.status is None)
-    ]
+    each = [d for closed in by_round.values() for d in sorted(closed, key=lambda dispatch: dispatch.status is None)]
+    return {
+        "run_id": [run_id] * len(each),
+        **attributes(each, "iteration", "round", "worker", "status", "duration_ms"),
+        "skipped_reason": [dispatch.skipped for dispatch in each],
+    }

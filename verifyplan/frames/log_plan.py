@@ -13,13 +13,14 @@ from verifyplan.frames.log_challenges import challenge_rows, history_rows
 from verifyplan.frames.log_events import (
     LogEvents,
     Row,
-    dispatch_rows,
+    columns_of,
+    dispatch_columns,
     finding_row,
-    round_rows,
+    round_columns,
     rules_columns,
-    vote_rows,
+    vote_columns,
 )
-from verifyplan.frames.runset import Rows
+from verifyplan.frames.runset import TableLists
 from verifyplan.protocol.call import TOOLS
 from verifyplan.protocol.event_cross import DispatchClosed, FindingQueued, RoundClosed
 from verifyplan.protocol.event_plan import (
@@ -53,17 +54,14 @@ _ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 _CALL = re.compile(r"i(\d{1,9})/([a-z-]+)")
 
 
-def plan_rows(log: LogEvents) -> Rows:
-    """Return every table of a plan run but its calls, turns and tools."""
+def plan_columns(log: LogEvents) -> TableLists:
+    """Return the columns of every table of a plan run but its calls, turns and tools."""
     state, run_id = fold_plan(log.events), log.run_id
     findings = _panel_findings(log, state)
-    rounds = log.of(RoundClosed)
-    return {
+    rounds, votes = log.of(RoundClosed), [vote for cast in state.votes.values() for vote in cast]
+    rows: dict[str, list[Row]] = {
         "runs": [{**_run(log, state), "total_rounds": len(rounds), "n_findings": len(findings)}],
         "findings": findings,
-        "votes": list(vote_rows(run_id, [vote for cast in state.votes.values() for vote in cast])),
-        "rounds": round_rows(run_id, rounds),
-        "dispatches": dispatch_rows(run_id, log.of(DispatchClosed)),
         "iterations": _iterations(log, state),
         "challenges": challenge_rows(run_id, state, {event.id: event.tag for event in log.of(ChallengeOverflowed)}),
         "challenge_history": history_rows(log),
@@ -74,6 +72,12 @@ def plan_rows(log: LogEvents) -> Rows:
             for number, section in enumerate(state.assessed.sections if state.assessed else (), 1)
         ],
         "budgets": _budgets(log, state),
+    }
+    return {
+        **{name: columns_of(of_table) for name, of_table in rows.items()},
+        "votes": vote_columns(run_id, votes, [False] * len(votes)),
+        "rounds": round_columns(run_id, rounds),
+        "dispatches": dispatch_columns(run_id, log.of(DispatchClosed)),
     }
 
 
@@ -154,7 +158,7 @@ def _outcome_row(outcome: PlanOutcome) -> Row:
     }
 
 
-def _research(log: LogEvents, state: PlanState) -> Rows:
+def _research(log: LogEvents, state: PlanState) -> dict[str, list[Row]]:
     """Return the rows of unknowns, of surfaced contexts and of probed risks."""
     run_id, changed_in = log.run_id, state.last_changed_in
     listed = {event.unknown.id: event.iteration for event in log.of(UnknownListed)}

@@ -16,8 +16,8 @@ from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, bytes_of, size_o
 from verifyplan.frames.artifact_files import ArtifactFile, Failure, read_artifacts
 from verifyplan.frames.artifact_tables import Tables
 from verifyplan.frames.columns import FIRST_TABLES, typed
-from verifyplan.frames.run_tables import log_rows
-from verifyplan.frames.runset import Rows, RunSet, assemble, replaced
+from verifyplan.frames.run_tables import log_columns
+from verifyplan.frames.runset import RunSet, TableLists, assemble, replaced
 from verifyplan.frames.table_files import WORKBOOKS
 from verifyplan.frames.vote_files import SIDECAR_SUFFIX, is_vote_file, sidecar_of
 from verifyplan.garbage import no_garbage_collection
@@ -89,7 +89,7 @@ class _Reading:
     def __init__(self, failures: list[Failure]) -> None:
         self._failures = failures
         self._order: dict[str, int] = {}
-        self._logs: list[tuple[str, Rows]] = []
+        self._logs: list[tuple[str, TableLists]] = []
         self._artifacts: list[ArtifactFile] = []
         self._waiting_bytes = 0
         self._tables: list[Tables] = []
@@ -99,8 +99,8 @@ class _Reading:
         run_id = file.run_id
         self._order[run_id] = len(self._order)
         if file.path.endswith(LOG):
-            rows = attempt(partial(_log_rows, data, run_id, file.path), file.path, self._failures)
-            self._logs += [(file.path, rows)] if rows is not None else []
+            columns = attempt(partial(_log_columns, data, run_id, file.path), file.path, self._failures)
+            self._logs += [(file.path, columns)] if columns is not None else []
             return
         self._artifacts.append(ArtifactFile(data, run_id, file.path))
         self._waiting_bytes += len(data)
@@ -132,22 +132,22 @@ class _Reading:
         return table.take(np.argsort(positions, kind="stable")).reset_index(drop=True)
 
 
-def _log_rows(data: bytes, run_id: str, path: str) -> Rows:
-    return log_rows(table_records(data, path), run_id, path)
+def _log_columns(data: bytes, run_id: str, path: str) -> TableLists:
+    return log_columns(table_records(data, path), run_id, path)
 
 
-def _assembled(parts: Sequence[tuple[str, Rows]], failures: list[Failure]) -> RunSet:
-    """Return the rows of logs as tables; files whose rows do not fit by themselves are failures, and left out."""
+def _assembled(parts: Sequence[tuple[str, TableLists]], failures: list[Failure]) -> RunSet:
+    """Return the columns of logs as tables; files whose columns do not fit by themselves are failures, and left out."""
     try:
-        return assemble(rows for _, rows in parts)
+        return assemble(columns for _, columns in parts)
     except TableError:
-        whole = [(path, rows) for path, rows in parts if attempt(partial(_fits, rows, path), path, failures)]
-    return assemble(rows for _, rows in whole)  # raises where two files are one run: no file is wrong by itself
+        whole = [(path, columns) for path, columns in parts if attempt(partial(_fits, columns, path), path, failures)]
+    return assemble(columns for _, columns in whole)  # raises if two files are one run: no file is wrong by itself
 
 
-def _fits(rows: Rows, path: str) -> bool:
+def _fits(columns: TableLists, path: str) -> bool:
     try:
-        assemble([rows])
+        assemble([columns])
     except TableError as error:
         raise TableError(Problem(f"{path}: {p.place}", p.message, p.fix) for p in error.problems) from None
     return True

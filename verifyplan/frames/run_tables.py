@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from verifyplan.frames.log_attempts import attempt_rows, cost_columns
-from verifyplan.frames.log_calls import call_rows
-from verifyplan.frames.log_cross import cross_rows
-from verifyplan.frames.log_debate import debate_rows
+from verifyplan.frames.log_attempts import attempt_columns, cost_columns
+from verifyplan.frames.log_calls import call_columns
+from verifyplan.frames.log_cross import cross_columns
+from verifyplan.frames.log_debate import debate_columns
 from verifyplan.frames.log_events import LogEvents
-from verifyplan.frames.log_plan import plan_rows
-from verifyplan.frames.runset import Rows, RunSet, assemble
+from verifyplan.frames.log_plan import plan_columns
+from verifyplan.frames.runset import RunSet, TableLists, assemble
 from verifyplan.runlog.chain import Record
 
 
@@ -21,13 +21,12 @@ def tables_of(records: Sequence[Record], run_id: str, source: str = "") -> RunSe
     without its other half, gives one row, or missing values. Raises ValueError for records that do not begin with a
     `run-started`. Source: rule E4.
     """
-    return assemble([log_rows(records, run_id, source)])
+    return assemble([log_columns(records, run_id, source)])
 
 
-def log_rows(records: Sequence[Record], run_id: str, source: str = "") -> Rows:
-    """Return the rows that one log gives, by table."""
+def log_columns(records: Sequence[Record], run_id: str, source: str = "") -> TableLists:
+    """Return the columns that one log gives, by table."""
     log = LogEvents(records, run_id, source)
-    kind_rows = {"cross": cross_rows, "plan": plan_rows, "debate": debate_rows}[log.started.inputs.kind]
-    rows = {**kind_rows(log), **call_rows(log), "attempts": attempt_rows(log)}
-    costs = cost_columns(log, rows["calls"], rows["turns"], rows["attempts"])
-    return {**rows, "runs": [{**row, **costs} for row in rows["runs"]]}
+    by_kind = {"cross": cross_columns, "plan": plan_columns, "debate": debate_columns}[log.started.inputs.kind]
+    tables = {**by_kind(log), **call_columns(log), "attempts": attempt_columns(log)}
+    return {**tables, "runs": {**tables["runs"], **cost_columns(log, tables)}}

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from html import escape
 from itertools import chain
-from operator import itemgetter, methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -355,17 +354,18 @@ def concat(sets: Iterable[RunSet]) -> RunSet:
     return RunSet(**tables, errors=joined["errors"])
 
 
-Row = Mapping[str, Any]
-Rows = Mapping[str, Sequence[Row]]
-"""The rows of one run, by table; a table that is not named has none. Rows of a table have the same keys."""
+ColumnLists = Mapping[str, Sequence[Any]]
+"""Columns of a table, all of the same length; none if it has no rows."""
+TableLists = Mapping[str, ColumnLists]
+"""The columns of one run, by table; a table that is not named has no rows."""
 
 
-def assemble(parts: Iterable[Rows]) -> RunSet:
-    """Return the rows of several runs as one RunSet, in the order given; raises TableError if two share a run id."""
-    gathered: dict[str, list[Sequence[Row]]] = defaultdict(list)
+def assemble(parts: Iterable[TableLists]) -> RunSet:
+    """Return the tables of several runs as one RunSet, in the order given; raises TableError if two share a run id."""
+    gathered: dict[str, list[ColumnLists]] = defaultdict(list)
     for part in parts:
-        for name, rows in part.items():
-            gathered[name].append(rows)
+        for name, lists in part.items():
+            gathered[name] += [lists] if any(lists.values()) else []
     if not gathered:
         return RunSet.of_late({name: LateTable(partial(empty, name), 0) for name in TABLE_NAMES})
     runs = RunSet(**{name: typed(name, _columns(name, parts)) for name, parts in gathered.items()})
@@ -373,18 +373,14 @@ def assemble(parts: Iterable[Rows]) -> RunSet:
     return replace(runs, calls=calls, findings=with_losses(runs.runs, runs.findings, runs.votes))
 
 
-def _columns(table: str, parts: Sequence[Sequence[Row]]) -> dict[str, list[Any]]:
-    """Return the columns of the rows of several runs; each row is looked at once, which is kind to the caches."""
-    if table == "runs":  # those of each kind have keys of their own
-        every = list(chain.from_iterable(parts))
-        named = set[str]().union(*every)
-        return {c.name: list(map(methodcaller("get", c.name), every)) for c in TABLES[table] if c.name in named}
-    first = next(chain.from_iterable(parts), {})
-    columns: dict[str, list[Any]] = {column.name: [] for column in TABLES[table] if column.name in first}
-    for rows in parts if columns else ():
-        for values, more in zip(columns.values(), zip(*map(itemgetter(*columns), rows), strict=True), strict=False):
-            values.extend(more)
-    return columns
+def _columns(table: str, parts: Sequence[ColumnLists]) -> dict[str, list[Any]]:
+    """Return the declared columns of several runs; only `runs`, one row each, may have other columns in each run."""
+    named = set[str]().union(*parts)
+    names = [column.name for column in TABLES[table] if column.name in named]
+    return {name: list(chain.from_iterable(lists.get(name, _MISSING) for lists in parts)) for name in names}
+
+
+_MISSING = (None,)
 
 
 def mark_synthetic(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:

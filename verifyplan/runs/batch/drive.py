@@ -18,7 +18,7 @@ from verifyplan.agents.base import ModelBackend
 from verifyplan.engine.drive import run_async
 from verifyplan.errors import InputError, Problem, SettingsError, VerifyplanError
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.run_tables import log_rows
+from verifyplan.frames.run_tables import log_columns
 from verifyplan.frames.runset import RunSet, assemble
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runlog.current import CountedRecords
@@ -221,7 +221,7 @@ class BatchRuns(Sequence[Run]):
     @cached_property
     def frames(self) -> RunSet:
         """All runs as tables (rule E4)."""
-        return assemble(log_rows(run.records, run.run_id, str(run.log_path or "")) for run in self.all)
+        return assemble(log_columns(run.records, run.run_id, str(run.log_path or "")) for run in self.all)
 
     @property
     def failures(self) -> dict[str, str]:

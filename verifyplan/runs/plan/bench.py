@@ -19,7 +19,7 @@ from verifyplan.datasets.plans import labelled_plans, plan_path
 from verifyplan.datasets.sample import sample_repository
 from verifyplan.errors import InputError, Problem, Problems
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.run_tables import log_rows
+from verifyplan.frames.run_tables import log_columns
 from verifyplan.frames.runset import RunSet, assemble
 from verifyplan.progress import progress as progress_bar
 from verifyplan.runs.arguments import check_counts, read_folder
@@ -101,7 +101,7 @@ def bench_plans(
             name = plan_name(path) if repetitions == 1 else f"{plan_name(path)} ({number})"
             runs.append(replace(run, run_id=name) if log_dir is None else run)
             step()
-    together = assemble(log_rows(run.records, run.run_id, str(run.log_path or "")) for run in runs)
+    together = assemble(log_columns(run.records, run.run_id, str(run.log_path or "")) for run in runs)
     return PlanBench(together, detection(together, inputs.labels), inputs.unlabelled)
 
 
