@@ -93,8 +93,9 @@ def _whole(expression: str) -> str:
 def placed_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
     """Yield where secrets are by their place, line by line; `lower` is the text in small letters, as long."""
     tried: set[tuple[int, int]] = set()  # patterns and lines, of which several literals may be on one
-    for hint, held in _places_by_hint().items():
-        at = lower.find(hint)
+    by_hint = _places_by_hint()
+    for hint in [hint for hint in by_hint if hint in lower]:  # most are not, and `in` takes a sixth of `find`
+        held, at = by_hint[hint], lower.find(hint)
         while at >= 0:
             end = lower.find("\n", at)
             start, end = lower.rfind("\n", 0, at) + 1, len(text) if end < 0 else end
