@@ -12,7 +12,8 @@ import pandas as pd
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.event_cross import PLAN_BODY
 
-_LIMIT = r"^error: (max_cost|max_tokens)\b"
+_LIMITS = ("max_cost", "max_tokens")
+_BEGINNINGS = tuple(f"error: {limit}" for limit in _LIMITS)
 """How the explanation of a vote begins whose call a limit held back (`engine/usage_limit.py`)."""
 
 _WHOLE = ["converged", "max-rounds-reached"]
@@ -64,7 +65,7 @@ def held_back(votes: pd.DataFrame, runs: pd.DataFrame | None = None) -> npt.NDAr
     rows = np.flatnonzero(lost & may_be_held)
     if not len(rows):
         return none
-    begins = votes["explanation"].iloc[rows].astype("str").str.match(_LIMIT)
+    begins = votes["explanation"].iloc[rows].astype("str").str.startswith(_BEGINNINGS)
     return rows[begins.fillna(value=False).to_numpy(dtype=bool)]
 
 
@@ -93,7 +94,11 @@ def cut_findings(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame
     held = votes.iloc[held_back(votes, runs)] if may_be_left.any() else votes.iloc[:0]
     if held.empty:
         return cut
-    placed = held[[*FINDING, *_ROUND]].astype("object").assign(limit=held["explanation"].str.extract(_LIMIT)[0])
+    placed = (
+        held[[*FINDING, *_ROUND]]
+        .astype("object")
+        .assign(limit=held["explanation"].str.extract(f"({'|'.join(_LIMITS)})")[0])
+    )
     placed = placed.merge(findings[FINDING].astype("object").assign(body=body), on=FINDING)
     limits = dict(zip(_places(placed, placed["iteration"], placed["round"]), placed["limit"], strict=True))
     left = findings.loc[may_be_left, [*FINDING, "n_rounds"]].astype("object").assign(body=body[may_be_left])
