@@ -22,7 +22,7 @@ from verifyplan.charts import (
     sensitivity,
     timeline,
 )
-from verifyplan.charts.encodings import Rows, with_hover
+from verifyplan.charts.encodings import with_hover
 from verifyplan.charts.figure import Figure, schema_checks_off, spec, svg_text
 from verifyplan.frames.run_tables import tables_of
 
@@ -196,19 +196,3 @@ def _units(part):
     return own + [
         unit for key in ("layer", "hconcat", "vconcat") for child in part.get(key, []) for unit in _units(child)
     ]
-
-
-def _parts(part: object) -> list[object]:
-    """Return all objects of Altair's that a chart consists of, but for its rows, which copies share."""
-    if isinstance(part, list | tuple):
-        return [each for item in part for each in _parts(item)]
-    if not isinstance(part, alt.SchemaBase) or isinstance(part, Rows):
-        return []
-    return [part, *(each for item in part._kwds.values() for each in _parts(item))]
-
-
-def test_no_part_of_a_chart_is_shared_by_its_layers_or_by_its_copy(every):
-    for name, figure in every.items():
-        spec(figure.chart)
-        whole = [figure.chart, figure.chart.copy()]
-        assert len({id(part) for part in _parts(whole)}) == len(_parts(whole)) > 20, name

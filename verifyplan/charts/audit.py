@@ -8,7 +8,7 @@ from typing import Unpack
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import Layer, hover, text_of, unscaled, with_hover, x_at, x_of
+from verifyplan.charts.encodings import hover, text_of, unscaled, with_hover, x_at, x_of
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -122,13 +122,13 @@ def _rows(cells: pd.DataFrame, totals: pd.Series[float], panels: Panels) -> pd.D
 
 def _marks(panels: Panels) -> list[alt.Chart]:
     """Draw lines between the scores, the challenger's open dot, the synthesizer's filled one, sums at the right."""
-    base = Layer().encode(x=x_of("own_x"))
+    base = alt.Chart().encode(x=x_of("own_x"))
     both, absent = base.transform_filter("datum.paired"), base.transform_filter("!datum.paired")
     line = both.mark_rule(strokeWidth=3, aria=False)
     other = both.mark_point(size=110, fill=PAPER, stroke=INK, strokeWidth=1.5, opacity=1)
     own = both.mark_circle(size=46, color=BLUE, opacity=1)
     missing = absent.mark_text(fontSize=SIZE - 1, color=FAINT)
-    sums = Layer().transform_filter("datum.first").mark_text(align="right", fontWeight="bold", aria=False)
+    sums = alt.Chart().transform_filter("datum.first").mark_text(align="right", fontWeight="bold", aria=False)
     return [
         line.encode(x2=alt.X2(field="audit_x"), color=unscaled(alt.Color, "color")),
         other.encode(x=x_of("audit_x"), **hover(FIELDS)),

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import challenges
-from verifyplan.charts.encodings import Layer, color_key, hover, inline, text_of, tooltip, unscaled, with_hover
+from verifyplan.charts.encodings import color_key, hover, inline, text_of, tooltip, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
@@ -168,7 +168,7 @@ class _Bars(NamedTuple):
         few: dict[str, Any] = {"values": list(range(top + 1))} if top < 5 else {"tickMinStep": 1, "tickCount": 4}
         ticks = {"values": [top]} if top * self.unit < 3 * TEXT_HEIGHT_PX else few
         up = alt.Axis(**ticks, format=",d", domain=False, ticks=False)
-        base = Layer(inline(with_hover(rows, FIELDS))).encode(
+        base = alt.Chart(inline(with_hover(rows, FIELDS))).encode(
             x=alt.X("tick:N", scale=scale, axis=below, title=None if named else "Iteration")
         )
         y = alt.Y("low:Q", scale=alt.Scale(domain=[0, top]), axis=up, title=None)

@@ -15,7 +15,7 @@ from verifyplan.charts.comparisons import (
     no_votes_sentence,
     read_comparison,
 )
-from verifyplan.charts.encodings import Layer, hover, require_columns, with_hover
+from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
 from verifyplan.charts.labels import count, plain, sentences
@@ -64,7 +64,7 @@ def class_mix(data: Comparison | Runs, **options: Unpack[Options]) -> Figure:
     table = IntervalRows.of(rows, "classification", list(CLASSIFICATIONS), "Share of findings", chosen)
     return figure(
         lambda: table.draw(
-            [Layer().mark_bar(height=table.bar).encode(x=alt.X("share:Q"), color=color, **hover(FIELDS)), whisker()]
+            [alt.Chart().mark_bar(height=table.bar).encode(x=alt.X("share:Q"), color=color, **hover(FIELDS)), whisker()]
         ),
         chosen,
         title=TITLE,

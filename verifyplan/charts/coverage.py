@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import challenges
-from verifyplan.charts.encodings import Layer, apart, color_of, hover, inline, text_of, with_hover, x2_at, x_at
+from verifyplan.charts.encodings import apart, color_of, hover, inline, text_of, with_hover, x2_at, x_at
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
 from verifyplan.charts.options import MIN_ROW_PX, ChartOptions, Options, chart
@@ -159,7 +159,7 @@ class _Strip(NamedTuple):
         placed = rows.assign(top=rows["first"] - 1, middle=(rows["first"] - 1 + rows["last"]) / 2)
         placed = placed.assign(place=spread(list(placed["middle"]), row * (high - low) / self.height, low, high))
         placed = with_hover(placed.assign(worst_text=placed["worst"].replace("none", "")), FIELDS)
-        base = Layer(inline(placed))
+        base = alt.Chart(inline(placed))
         scale = alt.Scale(domain=[low, high], reverse=True, nice=False)
         label = "datum.value > 0 ? datum.label : ''"  # lines are counted from 1
         axis = alt.Axis(grid=False, ticks=False, domain=False, tickCount=6, tickMinStep=1, format=",d", labelExpr=label)

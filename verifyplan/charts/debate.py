@@ -9,7 +9,6 @@ import pandas as pd
 
 from verifyplan.analysis.debates import COLUMNS, debates
 from verifyplan.charts.encodings import (
-    Layer,
     hover,
     inline,
     text_of,
@@ -199,7 +198,7 @@ def _drawing(rows: pd.DataFrame, places: _DebatePlaces) -> alt.LayerChart:
     placed, width = _placed(rows, places), step * turns
     feet = [ABOVE_PX + bar + places.pitch * number for number in range(n)]
     # the whole place of a turn is pointed at, since the bar of a blank diff has no height
-    cell = Layer().mark_rect(fill=PAPER, fillOpacity=0)
+    cell = alt.Chart().mark_rect(fill=PAPER, fillOpacity=0)
     layers = [
         *_heads(turns, step),
         *_scale(feet, bar, int(rows["diff_lines"].fillna(0).max()), width),
@@ -245,10 +244,10 @@ def _heads(turns: int, step: float) -> list[alt.Chart]:
     name = "turn {:,}" if step >= WIDE_PX else "{:,}"
     heads = pd.DataFrame({"at": [(number + 0.5) * step for number in range(turns)]})
     heads["text"] = [name.format(number + 1) for number in range(turns)]
-    text = Layer(inline(heads)).mark_text(color=FAINT, fontWeight="bold", aria=False)
+    text = alt.Chart(inline(heads)).mark_text(color=FAINT, fontWeight="bold", aria=False)
     layers = [text.encode(x=x_of("at"), y=y_at(-10), text=text_of("text"))]
     if step < WIDE_PX:
-        left = Layer(inline(pd.DataFrame({"text": ["turn"]})))
+        left = alt.Chart(inline(pd.DataFrame({"text": ["turn"]})))
         side = left.mark_text(align="right", color=FAINT, fontWeight="bold", aria=False)
         layers.append(side.encode(x=x_at(-12), y=y_at(-10), text=text_of("text")))
     return layers
@@ -263,7 +262,7 @@ def _scale(feet: list[float], bar: float, most: int, width: float) -> list[alt.C
     if most:
         tops = pd.DataFrame({"y": [foot - bar for foot in feet], "text": f"{most:,}", "to": TICK_PX})
         lines = pd.concat([lines, tops], ignore_index=True)
-    base = Layer(inline(lines.assign(**{"from": 0}))).encode(y=y_of("y"))
+    base = alt.Chart(inline(lines.assign(**{"from": 0}))).encode(y=y_of("y"))
     rule = base.mark_rule(color=LINE, aria=False).encode(x=x_of("from"), x2="to")
     small = base.mark_text(align="right", fontSize=SIZE - 3, color=FAINT, aria=False)
     return [rule, small.encode(x=x_at(-5), text=text_of("text"))]
@@ -271,7 +270,7 @@ def _scale(feet: list[float], bar: float, most: int, width: float) -> list[alt.C
 
 def _bars() -> list[alt.Chart]:
     """Draw the bars: filled, or hollow and dashed for the diff of the turn before; one of 0 is a line."""
-    base = Layer().encode(x=x_of("bar"), x2="bar2", **tooltip(FIELDS))
+    base = alt.Chart().encode(x=x_of("bar"), x2="bar2", **tooltip(FIELDS))
     looks: dict[str, dict[str, Any]] = {
         "draft": {"fill": DARK_GREY, "stroke": DARK_GREY},
         "verified": {"fill": BLUE, "stroke": BLUE},
@@ -290,13 +289,13 @@ def _numbers(step: float) -> alt.Chart:
     look: dict[str, Any] = {"align": "right" if narrow else "center", "fontSize": SIZE - 1, "aria": False, "dy": -9}
     place = {"x": x_of("bar2" if narrow else "middle"), "y": y_of("y"), "text": text_of("text")}
     color = alt.when("datum.look === 'none'").then(alt.value(FAINT)).otherwise(alt.value(INK))
-    numbers: alt.Chart = Layer().mark_text(**look).encode(**place, color=color, **tooltip(FIELDS))
+    numbers: alt.Chart = alt.Chart().mark_text(**look).encode(**place, color=color, **tooltip(FIELDS))
     return numbers
 
 
 def _names() -> list[alt.Chart]:
     """Write the task and, smaller, the debate's id, left of the bars."""
-    base = Layer().transform_filter("datum.first").encode(x=x_at(-40), y=y_of("line"))
+    base = alt.Chart().transform_filter("datum.first").encode(x=x_at(-40), y=y_of("line"))
     task = base.mark_text(align="right", aria=False, dy=-8).encode(text=text_of("named"))
     run = base.mark_text(align="right", aria=False, dy=8, color=FAINT, fontSize=SIZE - 1).encode(text=text_of("run"))
     return [task, run]
@@ -307,7 +306,7 @@ def _ends(placed: pd.DataFrame, width: float) -> list[alt.Chart]:
     ends = placed.loc[placed["ends"], ["line", "ended", "where"]]
     kinds = [ENDS.get(end.split(" ")[0], OTHER_END) for end in ends["ended"]]
     drawn = ends.assign(shape=[shape for shape, _ in kinds], color=[color for _, color in kinds])
-    base = Layer(inline(drawn)).encode(y=y_of("line"))
+    base = alt.Chart(inline(drawn)).encode(y=y_of("line"))
     shape = base.mark_point(filled=True, size=90, opacity=1, aria=False, yOffset=-8).encode(
         x=x_at(width + 18), shape=unscaled(alt.Shape, "shape"), color=unscaled(alt.Color, "color")
     )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import altair as alt
@@ -51,55 +49,6 @@ class Rows(alt.InlineData):
 
     def __deepcopy__(self, _: dict[int, Any]) -> Rows:
         return self
-
-
-_drawing = threading.local()
-"""Whether this thread draws a figure: `_drawing.depth` counts the blocks of `copies_shared` that it is in."""
-
-
-@contextmanager
-def copies_shared() -> Iterator[None]:
-    """Within the block, let copies of a `Layer` share what it consists of; only this thread does so."""
-    _drawing.depth = getattr(_drawing, "depth", 0) + 1
-    try:
-        yield
-    finally:
-        _drawing.depth -= 1
-
-
-class Layer(alt.Chart):
-    """An ordinary chart, of which layers and panels are made without copying its marks and encodings.
-
-    Altair copies all parts at every level of a chart, and once more for its specification; it changes none of them.
-    Outside of `copies_shared`, as when a user copies a figure's chart, copies are whole.
-    """
-
-    @property
-    def __deepcopy__(self) -> Callable[[object], Layer] | None:
-        """What Altair copies the chart by; None for its own way."""
-        return self._shared if getattr(_drawing, "depth", 0) else None
-
-    def _shared(self, _: object) -> Layer:
-        return self.copy(deep=False)
-
-
-def separate(chart: Any) -> None:
-    """Give each layer of a chart that was drawn within `copies_shared` parts that no other layer has, but for rows."""
-    if isinstance(chart, Layer):
-        for name in ("mark", "encoding", "transform"):
-            chart[name] = _whole(chart[name])
-        return
-    for name in ("layer", "hconcat", "vconcat", "concat"):
-        for part in chart._get(name, ()):
-            separate(part)
-    if hasattr(chart, "spec"):
-        separate(chart.spec)
-
-
-def _whole(part: Any) -> Any:
-    if isinstance(part, list):
-        return [_whole(each) for each in part]
-    return part.copy() if isinstance(part, alt.SchemaBase) else part
 
 
 def inline(table: pd.DataFrame) -> alt.InlineData:
@@ -149,7 +98,7 @@ def apart(places: Iterable[float], gap: float, low: float = float("-inf")) -> li
 def color_key(colors: Mapping[str, str], places: Iterable[float], column: str) -> alt.LayerChart:
     """Draw a square and a name for each colour, at these places; white ones have an outline."""
     key = pd.DataFrame({column: list(colors), "place": list(places), "line": [_outline(c) for c in colors.values()]})
-    base = Layer(inline(key)).encode(x=x_of("place"))
+    base = alt.Chart(inline(key)).encode(x=x_of("place"))
     swatch = base.mark_square(size=150, opacity=1, strokeWidth=1, xOffset=8, aria=False).encode(
         fill=alt.Fill(f"{column}:N", scale=color_scale(colors), legend=None), stroke=unscaled(alt.Stroke, "line")
     )
@@ -210,9 +159,9 @@ def number_columns(rows: pd.DataFrame, columns: Mapping[str, str], left: float, 
     edge = left
     for number, (column, heading) in enumerate(columns.items()):
         edge += COLUMN_GAP_PX + CHARACTER_PX * max(len(heading), int(rows[column].str.len().max()))
-        texts = Layer().mark_text(align="right", aria=False, fontWeight="normal" if number else "bold")
+        texts = alt.Chart().mark_text(align="right", aria=False, fontWeight="normal" if number else "bold")
         layers.append(texts.encode(x=x_at(edge), y=y, text=text_of(column)))
-        head = Layer(inline(pd.DataFrame({"text": [heading]})))
+        head = alt.Chart(inline(pd.DataFrame({"text": [heading]})))
         above = head.mark_text(align="right", color=FAINT, fontSize=SIZE - 1, aria=False)
         layers.append(above.encode(x=x_at(edge), y=y_at(-10), text=text_of("text")))
     return layers

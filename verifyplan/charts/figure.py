@@ -19,7 +19,7 @@ import vl_convert
 from altair.utils.schemapi import debug_mode
 
 from verifyplan.charts.adaptive import CLASS, DARK, STYLE, on_dark
-from verifyplan.charts.encodings import Layer, copies_shared, inline, separate, text_of
+from verifyplan.charts.encodings import inline, text_of
 from verifyplan.charts.labels import sentences
 from verifyplan.charts.options import FAILED_CALLS, SCALE, ChartOptions
 from verifyplan.charts.theme import FAINT, PAPER, WIDTH, config, theme
@@ -89,7 +89,6 @@ def figure(
     heading = alt.Title(text=title if options.title is None else options.title, subtitle=lines)
     with schema_checks_off():
         dressed = draw()
-        separate(dressed)
         dressed.title, dressed.description, dressed.config = heading, description, config(options.font)
     failed = data.attrs.get(FAILED_CALLS)
     words = sentences(f"{failed}." if failed else "", caption, warning)
@@ -98,7 +97,7 @@ def figure(
 
 def empty(options: ChartOptions, title: str, message: str, data: pd.DataFrame) -> Figure:
     """Return a figure that says in words why there is nothing to draw."""
-    chart = Layer(inline(pd.DataFrame({"message": [message]})), width=WIDTH, height=24)
+    chart = alt.Chart(inline(pd.DataFrame({"message": [message]})), width=WIDTH, height=24)
     text = chart.mark_text(align="left", fontSize=13, color=FAINT, x=0).encode(text=text_of("message"))
     words = f"{title}. {message}"
     return figure(lambda: text, options, title=title, caption=message, data=data, description=words, synthetic=False)
@@ -115,7 +114,7 @@ def schema_checks_off() -> Iterator[None]:
     For charts of this package alone, which redraw at every step of a slider and whose specifications tests check as
     a whole. Later changes by a user are checked as ever.
     """
-    with _SWITCH, debug_mode(False), copies_shared():
+    with _SWITCH, debug_mode(False):
         yield
 
 
@@ -126,8 +125,7 @@ def spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
     specification is not checked against the schema, which would cost as much again as drawing: the renderer refuses
     what it cannot read.
     """
-    with copies_shared():
-        made = dict(chart.to_dict(validate=False))
+    made = dict(chart.to_dict(validate=False))
     return made | {"config": _completed(made.get("config", {}), _common_look())}
 
 

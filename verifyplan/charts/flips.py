@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.panels import flips as panel_flips
 from verifyplan.analysis.panels.flips import Flips
-from verifyplan.charts.encodings import Layer, apart, hover, inline, text_of, unscaled, with_hover, x_at
+from verifyplan.charts.encodings import apart, hover, inline, text_of, unscaled, with_hover, x_at
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import PLOT_PX, STEP_PX, IntervalRows, whisker, with_texts
 from verifyplan.charts.labels import count, first_drawn, sentences
@@ -99,7 +99,7 @@ def _steps(found: Flips) -> pd.DataFrame:
 
 def _dots() -> alt.Chart:
     color = alt.Color("change:N", scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values())), legend=None)
-    dots: alt.Chart = Layer().mark_point(filled=True, size=110, opacity=1)
+    dots: alt.Chart = alt.Chart().mark_point(filled=True, size=110, opacity=1)
     return dots.encode(x=alt.X("share:Q"), color=color, **hover(FIELDS))
 
 
@@ -119,7 +119,7 @@ def _lines(rows: pd.DataFrame, width: float) -> alt.LayerChart:
     y = alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=axis, title=None)
     rounds = alt.Axis(labelAngle=0, grid=False, ticks=False, labelPadding=8)
     x = alt.X("round:O", scale=alt.Scale(type="point", padding=0.5), axis=rounds, title="Round")
-    base = Layer(inline(rows)).encode(x=x, y=y, color=unscaled(alt.Color, "color"))
+    base = alt.Chart(inline(rows)).encode(x=x, y=y, color=unscaled(alt.Color, "color"))
     line = base.mark_line(strokeWidth=2.5, aria=False).encode(
         detail=alt.Detail("measure:N"), strokeDash=alt.StrokeDash("dash:N", scale=None)
     )
@@ -131,7 +131,7 @@ def _lines(rows: pd.DataFrame, width: float) -> alt.LayerChart:
     ends = last.assign(
         place=apart(last["share"], NAME_GAP_PX / LINES_PX), text=texts, color=last["color"].map(TEXT_COLORS)
     )
-    names = Layer(inline(ends)).mark_text(align="left", aria=False, limit=260)
+    names = alt.Chart(inline(ends)).mark_text(align="left", aria=False, limit=260)
     names = names.encode(
         x=x_at(width + 8), y=alt.Y("place:Q"), text=text_of("text"), color=unscaled(alt.Color, "color")
     )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import Layer, inline, text_of, x_at
+from verifyplan.charts.encodings import inline, text_of, x_at
 from verifyplan.charts.labels import distinct_labels, first_drawn, interval_text, percent, plain
 from verifyplan.charts.options import ChartOptions, Size
 from verifyplan.charts.theme import FAINT, INK, WIDTH
@@ -76,9 +76,9 @@ class IntervalRows(NamedTuple):
         per_cent = "format(datum.value * 100, '.0f') + ' %'"
         ticks = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], labelExpr=per_cent, domain=False, ticks=False)
         x = alt.X("share:Q", scale=alt.Scale(domain=[0, 1]), axis=ticks, title=self.title)
-        frame = Layer().mark_point(opacity=0, aria=False).encode(x=x)
-        faint = Layer().mark_text(align="right", color=FAINT, aria=False)
-        bold = Layer().mark_text(align="right", fontWeight="bold", aria=False)
+        frame = alt.Chart().mark_point(opacity=0, aria=False).encode(x=x)
+        faint = alt.Chart().mark_text(align="right", color=FAINT, aria=False)
+        bold = alt.Chart().mark_text(align="right", fontWeight="bold", aria=False)
         counts_px = max(70, 12 + 6 * int(self.rows["n_text"].str.len().max()))  # a character is about 6 pixels wide
         columns = [
             bold.encode(x=x_at(self.size.width + 56), text=text_of("share_text")),
@@ -95,6 +95,6 @@ class IntervalRows(NamedTuple):
 def whisker() -> alt.Chart:
     """Draw the line from the interval's low to its high end."""
     line: alt.Chart = (
-        Layer().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
+        alt.Chart().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
     )
     return line

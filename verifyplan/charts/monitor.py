@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.study_design import monitor as monitoring
 from verifyplan.analysis.study_design.monitor import Monitor
-from verifyplan.charts.encodings import Layer, apart, hover, inline, text_of, with_hover, x_at
+from verifyplan.charts.encodings import apart, hover, inline, text_of, with_hover, x_at
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
@@ -111,9 +111,9 @@ def _draw(rows: pd.DataFrame, data: Monitor, width: float, height: float) -> alt
     axis = alt.Axis(labelExpr=signed, tickCount=5, domain=False, ticks=False)
     scale = alt.Scale(domain=[-top, top], nice=False)
     y = alt.Y("mean:Q", scale=scale, axis=axis, title="Difference in points")
-    base = Layer(inline(rows)).encode(x=x, y=y)
+    base = alt.Chart(inline(rows)).encode(x=x, y=y)
     band = base.mark_area(color=SKY, opacity=0.35, interpolate="step-before", clip=True, aria=False)
-    zero = Layer(inline(pd.DataFrame({"mean": [0]}))).mark_rule(color=INK, aria=False).encode(y=y)
+    zero = alt.Chart(inline(pd.DataFrame({"mean": [0]}))).mark_rule(color=INK, aria=False).encode(y=y)
     dots = base.mark_point(filled=True, color=GREY, size=22, opacity=0.7, clip=True).encode(
         y=alt.Y("difference:Q", scale=scale), **hover(FIELDS)
     )
@@ -125,11 +125,11 @@ def _draw(rows: pd.DataFrame, data: Monitor, width: float, height: float) -> alt
         }
     )
     ends["place"] = apart(ends["value"], NAME_GAP_PX * 2 * top / height)
-    names = Layer(inline(ends)).mark_text(align="left", color=BLUE_TEXT, aria=False)
+    names = alt.Chart(inline(ends)).mark_text(align="left", color=BLUE_TEXT, aria=False)
     names = names.encode(x=x_at(width + 18), y=alt.Y("place:Q", scale=scale), text=text_of("text"))
     layers = [band.encode(y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q")), zero, dots, line, names]
     if not np.isnan(fixed).any():
-        whisker = Layer(inline(pd.DataFrame({"low": fixed[:1], "high": fixed[1:]})))
+        whisker = alt.Chart(inline(pd.DataFrame({"low": fixed[:1], "high": fixed[1:]})))
         layers.append(
             whisker.mark_rule(color=FAINT, strokeWidth=1.5, aria=False).encode(
                 x=x_at(width + 8), y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from verifyplan.analysis.panels import panel as panels
 from verifyplan.analysis.panels.panel_result import PanelWorth
-from verifyplan.charts.encodings import Layer, hover, inline, text_of, unscaled, with_hover, x_at, x_of, y_at
+from verifyplan.charts.encodings import hover, inline, text_of, unscaled, with_hover, x_at, x_of, y_at
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.interval_rows import PLOT_PX, STEP_PX, IntervalRows, whisker, with_texts
 from verifyplan.charts.labels import count, first_drawn, percent, sentences
@@ -109,8 +109,8 @@ def _guessing(group: pd.DataFrame, worth: PanelWorth, size: Size) -> list[alt.Ch
     """Draw how often a guess is right as a line through all rows of a group, with its name above the first."""
     if worth.chance is None:
         return []
-    line = Layer().mark_tick(orient="vertical", size=size.row, thickness=1, color=GREY, opacity=1, aria=False)
-    name = Layer(inline(group.head(1).assign(text=f"guessing {percent(worth.chance)}")))
+    line = alt.Chart().mark_tick(orient="vertical", size=size.row, thickness=1, color=GREY, opacity=1, aria=False)
+    name = alt.Chart(inline(group.head(1).assign(text=f"guessing {percent(worth.chance)}")))
     words = name.mark_text(dy=-size.row / 2 - 5, baseline="bottom", color=FAINT, aria=False).encode(
         text=text_of("text")
     )
@@ -119,7 +119,7 @@ def _guessing(group: pd.DataFrame, worth: PanelWorth, size: Size) -> list[alt.Ch
 
 def _dots() -> alt.Chart:
     scale = alt.Scale(domain=[*COLORS, "any-judge"], range=[*COLORS.values(), PAPER])
-    dots: alt.Chart = Layer().mark_point(filled=True, size=110, opacity=1, stroke=INK, strokeWidth=1)
+    dots: alt.Chart = alt.Chart().mark_point(filled=True, size=110, opacity=1, stroke=INK, strokeWidth=1)
     return dots.encode(x=alt.X("share:Q"), fill=alt.Fill("kind:N", scale=scale, legend=None), **hover(FIELDS))
 
 
@@ -137,11 +137,11 @@ def _discs(worth: PanelWorth, width: float) -> alt.LayerChart:
     votes = pd.DataFrame({"place": (number + 0.5) * step, "filled": np.clip(value - number, 0, 1)})
     votes["opacity"] = votes["filled"]
     votes["line"] = np.where(number < n_cast, FAINT, LINE)
-    base = Layer(inline(votes)).encode(x=x_of("place"), y=y_at(NOTE_PX + MAX_VOTE_PX / 2))
+    base = alt.Chart(inline(votes)).encode(x=x_of("place"), y=y_at(NOTE_PX + MAX_VOTE_PX / 2))
     area = float((step * 0.8) ** 2)
     outline = base.mark_circle(size=area, fill=PAPER, strokeWidth=1.2, opacity=1, aria=False)
     inside = base.mark_circle(size=area, fill=INK, aria=False)
-    words = Layer(inline(pd.DataFrame({"text": _worth_words(worth)})))
+    words = alt.Chart(inline(pd.DataFrame({"text": _worth_words(worth)})))
     note = words.mark_text(align="left", baseline="top", fontSize=14, fontWeight="bold", aria=False)
     layers = [
         outline.encode(stroke=unscaled(alt.Stroke, "line")),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import Layer, hover, inline, text_of, with_hover, x2_at, x_at, x_of, y_at, y_of
+from verifyplan.charts.encodings import hover, inline, text_of, with_hover, x2_at, x_at, x_of, y_at, y_of
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -270,8 +270,8 @@ def _route(edge: Edge, boxes: dict[str, list[float]]) -> list[tuple[float, float
 
 def _bands(layout: Layout) -> alt.LayerChart:
     """Draw the names of waves above, of phases at the left, and lines between phases."""
-    waves = Layer(inline(layout.waves)).mark_text(color=FAINT, fontWeight="bold", aria=False)
-    phases = Layer(inline(layout.phases)).encode(y=y_of("y"))
+    waves = alt.Chart(inline(layout.waves)).mark_text(color=FAINT, fontWeight="bold", aria=False)
+    phases = alt.Chart(inline(layout.phases)).encode(y=y_of("y"))
     lines = phases.mark_rule(stroke=LINE, aria=False).encode(x=x_at(0), x2=x2_at(layout.width))
     names = phases.mark_text(
         align="left", baseline="top", fontSize=SIZE - 1, color=FAINT, aria=False, dy=8, x=0, limit=GUTTER_PX - GAP_PX
@@ -284,7 +284,7 @@ def _arrows(layout: Layout) -> list[alt.LayerChart]:
     """Draw the arrows, dashed and red where a wave does not allow them; no layer without any."""
     if layout.arrows.empty:
         return []
-    base = Layer(inline(layout.arrows)).encode(x=x_of("x"), y=y_of("y"))
+    base = alt.Chart(inline(layout.arrows)).encode(x=x_of("x"), y=y_of("y"))
     color = alt.when("datum.wrong").then(alt.value(VERMILLION)).otherwise(alt.value(DARK_GREY))
     dash = alt.when("datum.wrong").then(alt.value([4, 3])).otherwise(alt.value([1, 0]))
     lines = base.mark_line(strokeWidth=1.3, aria=False).encode(
@@ -307,7 +307,7 @@ def _boxes(rows: pd.DataFrame) -> list[alt.Chart]:
     encoded: dict[str, Any] = {"x": x_of("x"), "x2": "x2", "y": y_of("y"), "y2": "y2", **hover(FIELDS)}
     parts = {wrong: rows[(rows["wrong"] != "") == wrong] for wrong in looks}
     return [
-        Layer(inline(part)).encode(**encoded).mark_rect(**look, **looks[wrong])
+        alt.Chart(inline(part)).encode(**encoded).mark_rect(**look, **looks[wrong])
         for wrong, part in parts.items()
         if len(part)
     ]
@@ -324,7 +324,7 @@ def _texts(rows: pd.DataFrame, layout: Layout) -> list[alt.Chart]:
             "line3": [short(wrong, MAX_CHARACTERS, keep_end=False) if wrong else "" for wrong in rows["wrong"]],
         }
     )
-    base = Layer(inline(texts)).encode(x=x_of("left"), y=y_of("y"))
+    base = alt.Chart(inline(texts)).encode(x=x_of("left"), y=y_of("y"))
     look: dict[str, Any] = {"align": "left", "baseline": "top", "aria": False, "limit": layout.box - 2 * GAP_PX}
     lines: list[dict[str, Any]] = [
         {"dy": 5, "fontWeight": "bold", "fontSize": SIZE},

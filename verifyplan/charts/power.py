@@ -12,7 +12,7 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.study_design import power as planning
 from verifyplan.analysis.study_design.power import Power, needed_by_delta
 from verifyplan.analysis.study_design.sample_size import SampleSize
-from verifyplan.charts.encodings import Layer, apart, hover, inline, text_of, unscaled, with_hover, x_at
+from verifyplan.charts.encodings import apart, hover, inline, text_of, unscaled, with_hover, x_at
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
@@ -129,14 +129,14 @@ def _draw(rows: pd.DataFrame, data: Power | SampleSize, width: float, height: fl
     )
     y = alt.Y("runs:Q", scale=scale, axis=up, title="Runs")
     color = unscaled(alt.Color, "color")
-    base = Layer(inline(rows)).encode(x=x, y=y, color=color, detail=alt.Detail("delta:N"))
+    base = alt.Chart(inline(rows)).encode(x=x, y=y, color=color, detail=alt.Detail("delta:N"))
     first = rows[rows["delta"].eq(data.delta)]
     layers = []
     if first["low"].notna().all():
-        band = Layer(inline(first)).mark_area(opacity=0.18, color=COLORS[0], aria=False)
+        band = alt.Chart(inline(first)).mark_area(opacity=0.18, color=COLORS[0], aria=False)
         layers.append(band.encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q")))
     names = (
-        Layer(inline(_ends(rows, domain, height)))
+        alt.Chart(inline(_ends(rows, domain, height)))
         .mark_text(align="left", aria=False)
         .encode(
             x=x_at(width + 10),
@@ -167,7 +167,9 @@ def _pilot(data: Power, x: alt.X, y: alt.Y, top: int) -> list[alt.Chart]:
     size = data.discordance.n / data.icc.n
     if not (2 <= data.icc.n <= top and 1 <= size <= 200):
         return []
-    base = Layer(inline(pd.DataFrame({"findings": [size], "runs": [data.icc.n], "text": ["pilot"]}))).encode(x=x, y=y)
+    base = alt.Chart(inline(pd.DataFrame({"findings": [size], "runs": [data.icc.n], "text": ["pilot"]}))).encode(
+        x=x, y=y
+    )
     side: dict[str, Any] = (
         {"align": "left", "dx": 9, "dy": 8} if size <= 100 else {"align": "right", "dx": -9, "dy": -8}
     )

@@ -7,7 +7,7 @@ from typing import Unpack
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import Layer, hover, text_of, tooltip, unscaled, with_hover, x_at, x_of
+from verifyplan.charts.encodings import hover, text_of, tooltip, unscaled, with_hover, x_at, x_of
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -94,7 +94,7 @@ def _rows(rows: pd.DataFrame, means: pd.Series[float], panels: Panels) -> pd.Dat
 
 def _marks(rows: pd.DataFrame, panels: Panels) -> list[alt.Chart]:
     """Draw dots, with the score in them where there is room, missing scores in words, and the means at the right."""
-    base = Layer().encode(x=x_of("x"))
+    base = alt.Chart().encode(x=x_of("x"))
     scored, absent = base.transform_filter("datum.scored"), base.transform_filter("!datum.scored")
     lettered = rows["plan"].nunique() <= MAX_LETTERED_PLANS
     dot = scored.mark_circle(
@@ -102,7 +102,7 @@ def _marks(rows: pd.DataFrame, panels: Panels) -> list[alt.Chart]:
     )
     digits = scored.mark_text(fontSize=SIZE - 2, fontWeight="bold", color=WHITE, aria=False)
     missing = absent.mark_text(fontSize=SIZE - 1, color=FAINT)
-    means = Layer().transform_filter("datum.first").mark_text(align="right", fontWeight="bold", aria=False)
+    means = alt.Chart().transform_filter("datum.first").mark_text(align="right", fontWeight="bold", aria=False)
     return [
         dot.encode(stroke=unscaled(alt.Stroke, "ring"), **hover(FIELDS)),
         *([digits.encode(text=text_of("text"), **tooltip(FIELDS))] if lettered else []),

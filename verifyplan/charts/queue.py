@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import vote_tables
-from verifyplan.charts.encodings import Layer, apart, color_of, hover, inline, text_of, with_hover, x_at
+from verifyplan.charts.encodings import apart, color_of, hover, inline, text_of, with_hover, x_at
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, chart
@@ -128,7 +128,7 @@ def _lines(rows: pd.DataFrame, places: _QueuePlaces) -> alt.LayerChart:
     """Draw a line for each mode over the rounds, with its symbol and name right of the plot."""
     labels, top = places.labels, max(int(rows["waiting"].max()), 1)
     up = alt.Axis(tickMinStep=1, tickCount=5, format=",d", domain=False, ticks=False)
-    base = Layer(inline(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=_stage(rows, alt.Axis(labelAngle=0, grid=False, ticks=False, labelPadding=8)),
         y=alt.Y("waiting:Q", scale=alt.Scale(domain=[0, top]), axis=up, title="Findings waiting"),
         color=alt.Color("label:N", scale=condition_scale(labels, CONDITION_COLORS), legend=None),
@@ -158,7 +158,7 @@ def _ends(rows: pd.DataFrame, pixel: float) -> pd.DataFrame:
 def _numbers(rows: pd.DataFrame, places: _QueuePlaces) -> alt.LayerChart:
     """Write the numbers under the rounds: how many wait, and how many the round took off the queue."""
     axis = alt.Axis(domain=False, ticks=False, grid=False, labelColor=FAINT)
-    base = Layer(inline(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=_stage(rows, None), y=alt.Y("label:N", sort=places.labels, axis=axis, title=None)
     )
     waiting = base.mark_text(align="right", xOffset=2, aria=False).encode(text=text_of("text"))

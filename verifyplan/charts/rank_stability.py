@@ -9,7 +9,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import weights
-from verifyplan.charts.encodings import Layer, hover, inline, names_of, number_columns, with_hover
+from verifyplan.charts.encodings import hover, inline, names_of, number_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, percent, sentences
 from verifyplan.charts.options import ChartOptions, Options, Size, chart
@@ -104,7 +104,7 @@ def _drawing(rows: pd.DataFrame, size: Size) -> alt.LayerChart:
     y = names_of(rows, "name")
     rank = alt.X(field="rank", type="quantitative", scale=scale, axis=ticks, title="Rank (1: the best)")
     spread = alt.X(field="left", type="quantitative", scale=scale, axis=ticks, title="Rank (1: the best)")
-    base = Layer().encode(y=y)
+    base = alt.Chart().encode(y=y)
     columns = {"kept_text": "keeps rank"}
     columns |= {"ever_first": "first"} if rows["ever_first"].any() else {}
     columns |= {"above_text": "at threshold"} if rows["above_text"].any() else {}

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.weights import scored
-from verifyplan.charts.encodings import Layer, hover, inline, number_columns, text_of, with_hover, x_at, y_of
+from verifyplan.charts.encodings import hover, inline, number_columns, text_of, with_hover, x_at, y_of
 from verifyplan.charts.figure import SYNTHETIC, Figure, empty, figure, schema_checks_off, spec
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, sentences
 from verifyplan.charts.options import ChartOptions, Options, Size, chart
@@ -198,7 +198,7 @@ def _drawing(ranked: _Ranked) -> alt.LayerChart:
         name: alt.X(field=name, type="quantitative", scale=scale, axis=ticks, title="Weighted sum of the scores")
         for name in ("score", "start")
     }
-    base = Layer().encode(y=y)
+    base = alt.Chart().encode(y=y)
     path = base.mark_bar(height=3, color=SKY).encode(x=at["score"], x2=alt.X2(field="start"), **hover(FIELDS))
     ring = base.mark_circle(size=50, color=PAPER, stroke=FAINT, strokeWidth=1.5, opacity=1)
     before = [path, ring.encode(x=at["start"], **hover(FIELDS))] if ranked.moved else []

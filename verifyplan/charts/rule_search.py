@@ -12,7 +12,7 @@ from verifyplan.analysis.treatments.recommendation import Recommendation
 from verifyplan.analysis.treatments.rule_search import RuleSearch
 from verifyplan.analysis.treatments.rule_space import order_words
 from verifyplan.analysis.treatments.search_rules import search_rules
-from verifyplan.charts.encodings import Layer, hover, inline, text_of, unscaled, with_hover
+from verifyplan.charts.encodings import hover, inline, text_of, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, interval_text, percent, plain, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -201,18 +201,18 @@ def _plane(rows: pd.DataFrame, options: ChartOptions) -> Plane:
 def _draw(rows: pd.DataFrame, plane: Plane, search: RuleSearch) -> alt.LayerChart:
     named, others = rows[rows["kind"].ne("")].reset_index(drop=True), rows[rows["kind"].eq("")]
     frontier = rows[rows["on_frontier"]].sort_values("x")
-    base = Layer(inline(named))
+    base = alt.Chart(inline(named))
     color = unscaled(alt.Color, "color")
     x, at = _x("x", plane, search), {"x": _x("x", plane, search), "y": _y("y", plane, search)}
     bars = base.mark_rule(strokeWidth=9, opacity=0.28, aria=False)
     whiskers = base.mark_rule(strokeWidth=1.2, opacity=0.45, aria=False)
     dots = base.mark_point(filled=True, opacity=1, size=80, stroke=PAPER, strokeWidth=1)
-    small = Layer(inline(others)).mark_point(filled=True, size=22, opacity=0.45, color=GREY)
+    small = alt.Chart(inline(others)).mark_point(filled=True, size=22, opacity=0.45, color=GREY)
     layers = [
         *([small.encode(**at, **hover(FIELDS))] if len(others) else []),  # an empty layer is a picture without a name
         bars.encode(x=x, y=_y("low_bound", plane, search), y2=alt.Y2(field="high_bound"), color=color),
         whiskers.encode(x=x, y=_y("low", plane, search), y2=alt.Y2(field="high"), color=color),
-        Layer(inline(frontier))
+        alt.Chart(inline(frontier))
         .mark_line(interpolate="step-after", color=INK, strokeWidth=1.6, aria=False)
         .encode(**at, order=alt.Order("x:Q")),
         dots.encode(**at, color=color, **hover(FIELDS)),
@@ -228,12 +228,12 @@ def _names(named: pd.DataFrame, plane: Plane, search: RuleSearch) -> list[alt.Ch
     labels = labels.assign(color=named["color"].map(TEXT_COLORS).to_numpy()[labels["row"]])
     ends: dict[str, Any] = {"x": _x("from_x", plane, search), "y": _y("from_y", plane, search)}
     ends |= {"x2": alt.X2(field="to_x"), "y2": alt.Y2(field="to_y")}
-    lines = Layer(inline(labels[labels["far"]])).mark_rule(color=FAINT, strokeWidth=0.7, aria=False)
+    lines = alt.Chart(inline(labels[labels["far"]])).mark_rule(color=FAINT, strokeWidth=0.7, aria=False)
     at = {"x": _x("x", plane, search), "y": _y("y", plane, search)}
     layers = [lines.encode(**ends)]
     by_align: Any = _beside(labels, plane).groupby("align", sort=True)
     for align, side in by_align:
-        texts = Layer(inline(side)).encode(**at, text=text_of("text"))
+        texts = alt.Chart(inline(side)).encode(**at, text=text_of("text"))
         layers += [
             texts.mark_text(align=align, stroke=PAPER, strokeWidth=3, strokeOpacity=0.9, aria=False),
             texts.mark_text(align=align, aria=False).encode(color=unscaled(alt.Color, "color")),

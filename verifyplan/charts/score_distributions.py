@@ -7,7 +7,7 @@ from typing import NamedTuple, Unpack
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import Layer, hover, inline, text_of, with_hover, x2_at, x_at, y_of
+from verifyplan.charts.encodings import hover, inline, text_of, with_hover, x2_at, x_at, y_of
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -136,8 +136,8 @@ def _sums(scored: pd.DataFrame, places: _DistributionPlaces) -> pd.DataFrame:
 
 def _drawing(rows: pd.DataFrame, sums: pd.DataFrame, places: _DistributionPlaces) -> alt.LayerChart:
     """Draw bars on their baselines, the numbers above them, the names at the left and the medians at the right."""
-    bars = Layer(inline(rows)).encode(x=_score("score"))
-    own = Layer(inline(sums)).encode(y=y_of("base"))
+    bars = alt.Chart(inline(rows)).encode(x=_score("score"))
+    own = alt.Chart(inline(sums)).encode(y=y_of("base"))
     median = own.mark_point(shape="diamond", filled=True, size=70, color=INK, opacity=1)
     width, height = places.width, places.row * len(sums)
     bar = 0.78 * width / MAX_SCORE

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import altair as alt
 import pandas as pd
 
-from verifyplan.charts.encodings import Layer, inline, names_of, text_of, x_of, y2_at, y_at
+from verifyplan.charts.encodings import inline, names_of, text_of, x_of, y2_at, y_at
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, short
 from verifyplan.charts.options import ChartOptions
 from verifyplan.charts.theme import FAINT, LINE, SIZE
@@ -179,7 +179,7 @@ class Panels:
 
     def _frame(self, notes: Mapping[str, str], height: float) -> list[alt.Chart]:
         corners = pd.DataFrame([(name, score) for name in self.names for score in TICKS], columns=["name", "score"])
-        ticks = Layer(inline(corners.assign(x=self.place(corners)))).encode(x=x_of("x"))
+        ticks = alt.Chart(inline(corners.assign(x=self.place(corners)))).encode(x=x_of("x"))
         texts = [_heading_lines(name, notes.get(name, "")) for name in self.names]
         deepest = max(map(len, texts))  # headings have as many lines each, so that they end at one height
         padded = ["\n".join([""] * (deepest - len(lines)) + lines) for lines in texts]
@@ -187,7 +187,7 @@ class Panels:
         return [
             ticks.mark_rule(color=LINE, aria=False).encode(y=y_at(0), y2=y2_at(height)),
             ticks.mark_text(fontSize=SIZE - 1, color=FAINT, aria=False).encode(y=y_at(-10), text=text_of("score")),
-            Layer(inline(heads.assign(x=self.place(heads))))
+            alt.Chart(inline(heads.assign(x=self.place(heads))))
             .mark_text(align="left", lineBreak="\n", lineHeight=LINE_HEIGHT_PX, fontWeight="bold", aria=False)
             .encode(x=x_of("x"), y=y_at(-28 - LINE_HEIGHT_PX * (deepest - 1)), text=text_of("text")),
         ]

@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.weights import scored
-from verifyplan.charts.encodings import Layer, hover, inline, text_of, unscaled, with_hover, x2_at, y_of
+from verifyplan.charts.encodings import hover, inline, text_of, unscaled, with_hover, x2_at, y_of
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, first_drawn, plain, sentences, short
 from verifyplan.charts.options import MIN_WIDTH_PX, ChartOptions, Options, Size, chart
@@ -185,12 +185,12 @@ def _bars_of_a_plan(rows: pd.DataFrame, size: Size) -> alt.LayerChart:
     )
     placed = with_hover(_placed(texts, texts["move"].abs(), size), ONE_PLAN_FIELDS)
     x = partial(_across, domain=[base - span, base + span], title="Score")
-    chart = Layer().encode(x=x("score"), y=y_of("middle"))
+    chart = alt.Chart().encode(x=x("score"), y=y_of("middle"))
     up, down = chart.transform_filter("datum.move >= 0"), chart.transform_filter("datum.move < 0")
     bars = chart.mark_bar(height=_bar_px(size))
     layers = [
         bars.encode(x2=alt.X2(field="base_score"), color=unscaled(alt.Color, "color"), **hover(ONE_PLAN_FIELDS)),
-        Layer().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=x("base_score")),
+        alt.Chart().mark_rule(color=INK, strokeWidth=1.5, aria=False).encode(x=x("base_score")),
         up.mark_text(align="left", dx=5, fontSize=SIZE - 1, aria=False).encode(text=text_of("text")),
         down.mark_text(align="right", dx=-5, fontSize=SIZE - 1, aria=False).encode(text=text_of("text")),
     ]
@@ -212,7 +212,7 @@ def _bars_of_plans(sums: pd.DataFrame, n: int, size: Size) -> alt.LayerChart:
     placed = with_hover(_placed(texts, texts["mean"], size), MANY_PLANS_FIELDS)
     top = max(float(sums["mean"].max()), 0.01) * 1.15
     x = _across("mean", [0, top], "Mean absolute change of score")
-    chart = Layer().encode(y=y_of("middle"))
+    chart = alt.Chart().encode(y=y_of("middle"))
     small: dict[str, Any] = {"fontSize": SIZE - 1, "aria": False}
     bars = chart.mark_bar(height=_bar_px(size))
     layers = [
@@ -251,6 +251,6 @@ def _placed(rows: pd.DataFrame, moves: pd.Series[float], size: Size) -> pd.DataF
 def _with_names(placed: pd.DataFrame, layers: list[alt.Chart], at: int, size: Size) -> alt.LayerChart:
     """Draw the layers over their rows, with the dimensions' names left of the plot."""
     first = placed[placed["first"]][["name", "center"]]
-    text = Layer(inline(first)).mark_text(align="right", x=at, aria=False)
+    text = alt.Chart(inline(first)).mark_text(align="right", x=at, aria=False)
     names = text.encode(y=y_of("center"), text=text_of("name"))
     return alt.LayerChart(data=inline(placed), layer=[*layers, names], width=size.width, height=size.height)

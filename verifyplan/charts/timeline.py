@@ -10,7 +10,6 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.charts.encodings import (
-    Layer,
     apart,
     hover,
     inline,
@@ -203,7 +202,7 @@ def _lines(rows: pd.DataFrame, width: float, height: float) -> alt.LayerChart:
     ticks = alt.Axis(**few, format=",d", domain=False, ticks=False)
     y = alt.Y(field="n", type="quantitative", scale=alt.Scale(domain=[0, most]), axis=ticks, title="Unsettled")
     color, shape = unscaled(alt.Color, "color"), unscaled(alt.Shape, "shape")
-    base = Layer().encode(x=x)
+    base = alt.Chart().encode(x=x)
     dash = unscaled(alt.StrokeDash, "dash")
     line = base.mark_line(strokeWidth=2.5, aria=False).encode(y=y, color=color, strokeDash=dash)
     dots = base.mark_point(filled=True, size=120, opacity=1).encode(y=y, color=color, shape=shape, **hover(FIELDS))
@@ -244,7 +243,7 @@ def _names(points: pd.DataFrame, pixel: float, width: float) -> alt.Chart:
     """Write the severities' names at the ends of their lines, apart where both end at one height."""
     last = points.drop_duplicates("severity", keep="last").sort_values("n", kind="stable")
     ends = last[["severity"]].assign(place=apart(last["n"].astype(float), 17 * pixel))
-    text = Layer(inline(ends)).mark_text(align="left", x=width + 2, aria=False)
+    text = alt.Chart(inline(ends)).mark_text(align="left", x=width + 2, aria=False)
     names: alt.Chart = text.encode(y=alt.Y(field="place", type="quantitative"), text=text_of("severity"))
     return names
 
@@ -254,7 +253,7 @@ def _below(rows: pd.DataFrame, x: alt.X, height: float) -> list[alt.Chart]:
     moved = rows["new"] + " raised, " + rows["settled"] + " settled"
     moved = moved.where((rows["new"] != "") & (rows["settled"] != ""), "")
     status = rows["word"].str.replace(": ", "\n", regex=False)
-    text = Layer(inline(pd.DataFrame({"stage": rows["stage"], "status": status, "moved": moved})))
+    text = alt.Chart(inline(pd.DataFrame({"stage": rows["stage"], "status": status, "moved": moved})))
     bold = text.mark_text(lineBreak="\n", fontWeight="bold", fontSize=SIZE - 1 if len(rows) > 3 else SIZE, aria=False)
     faint = text.mark_text(color=FAINT, fontSize=SIZE - 1, aria=False)
     return [
@@ -284,7 +283,7 @@ def _bars(rows: pd.DataFrame, unit: float, edges: list[int], row: float) -> alt.
 
     Reads the columns of `_lines_of_a_run`, and `run`.
     """
-    base = Layer().encode(y=names_of(rows, "run"))
+    base = alt.Chart().encode(y=names_of(rows, "run"))
     bars = [
         base.transform_filter(f"datum.{column} > 0")
         .mark_bar(height=row * 15 / ROW_PX, color=color, stroke=PAPER, strokeWidth=0.5)
@@ -336,7 +335,7 @@ def _stage_columns(edges: list[int], height: float) -> list[alt.Chart]:
     """Write the iterations' names above their columns, or their numbers above narrow ones, with a line at the left."""
     name = "{}" if min(end - start for start, end in pairwise(edges)) < MIN_COLUMN_PX else "iteration {}"
     heads = pd.DataFrame({"at": edges[:-1], "text": [name.format(i + 1) for i in range(len(edges) - 1)]})
-    base = Layer(inline(heads))
+    base = alt.Chart(inline(heads))
     return [
         base.mark_rule(color=LINE, aria=False).encode(x=x_of("at"), y=y_at(0), y2=y2_at(height)),
         base.mark_text(align="left", dx=8, fontWeight="bold", aria=False).encode(

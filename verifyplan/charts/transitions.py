@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts.comparisons import LabelledComparison, no_votes_sentence, read_comparison
-from verifyplan.charts.encodings import Layer, color_of, hover, inline, tooltip, with_hover
+from verifyplan.charts.encodings import color_of, hover, inline, tooltip, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, percent, sentences
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -97,7 +97,7 @@ def _map(labelled: LabelledComparison, cells: pd.DataFrame, width: float, height
     most = cells["n"].groupby(cells["move"].eq(SAME)).transform("max").clip(lower=1)  # few move of many that stay
     rows = with_hover(cells.assign(from_text=from_text, to_text=to_text, depth=cells["n"] / most), FIELDS)
     wide = width >= CELL_WIDTH_PX * (len(CLASSIFICATIONS) + 1)
-    base = Layer(inline(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X("after:N", **_class_axis(second, orient="top", labelAngle=0 if wide else -35)),
         y=alt.Y("before:N", **_class_axis(first)),
     )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.charts.comparisons import INTERVALS, interval_sentence, no_votes_sentence, read_comparison
-from verifyplan.charts.encodings import Layer, hover, require_columns, with_hover
+from verifyplan.charts.encodings import hover, require_columns, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.interval_rows import IntervalRows, first_conditions, whisker, with_texts
 from verifyplan.charts.labels import interval_text, plain, sentences, short
@@ -74,7 +74,7 @@ def truth_metrics(data: Comparison | Runs, **options: Unpack[Options]) -> Figure
     each = rows["label"] + ": " + rows["metric"] + " " + rows["share_text"] + ", " + rows["n_text"]
     each += rows["bounds_text"].radd(", by votes never cast ").where(rows["bounds_text"].ne(""), "") if is_open else ""
     labels = list(dict.fromkeys(rows["label"]))
-    dots = Layer().mark_point(filled=True, size=110, opacity=1)
+    dots = alt.Chart().mark_point(filled=True, size=110, opacity=1)
     dots = dots.encode(
         x=alt.X("share:Q"),
         color=alt.Color("label:N", scale=condition_scale(labels, CONDITION_COLORS), legend=None),
@@ -108,7 +108,7 @@ def _with_bounds(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _bounds() -> alt.Chart:
     """Draw the bar from the lowest to the highest value that votes never cast allow."""
-    bar: alt.Chart = Layer().mark_rule(color=INK, strokeWidth=9, opacity=0.28, aria=False)
+    bar: alt.Chart = alt.Chart().mark_rule(color=INK, strokeWidth=9, opacity=0.28, aria=False)
     return bar.encode(x=alt.X("low_bound:Q"), x2=alt.X2("high_bound:Q"))
 
 

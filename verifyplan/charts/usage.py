@@ -9,7 +9,6 @@ import pandas as pd
 
 from verifyplan.analysis.cost import usage as usage_of
 from verifyplan.charts.encodings import (
-    Layer,
     color_key,
     hover,
     inline,
@@ -140,7 +139,7 @@ def _bars(placed: pd.DataFrame, width: float, row: float) -> alt.LayerChart:
     axis = alt.Axis(format=",d", tickCount=5, tickMinStep=1, domain=False, ticks=False)
     scale = alt.Scale(domain=[0, int(placed["total"].max())], nice=False)
     bars = (
-        Layer(inline(_parts(placed)))
+        alt.Chart(inline(_parts(placed)))
         .mark_bar(height=row * BAR_PX / ROW_PX)
         .encode(
             x=alt.X(field="low", type="quantitative", scale=scale, axis=axis, title="Tokens"),
@@ -152,10 +151,10 @@ def _bars(placed: pd.DataFrame, width: float, row: float) -> alt.LayerChart:
     )
     columns = {"total_text": "tokens", "turns_text": "exchanges"}
     columns |= {"cost_text": "dollars"} if placed["cost_text"].any() else {}
-    role = Layer().mark_text(align="right", aria=False).encode(x=x_at(-44), y=y, text=text_of("named"))
+    role = alt.Chart().mark_text(align="right", aria=False).encode(x=x_at(-44), y=y, text=text_of("named"))
     small: dict[str, Any] = {"align": "right", "aria": False, "color": FAINT, "fontSize": SIZE - 1}
-    turn = Layer().mark_text(**small).encode(x=x_at(-12), y=y, text=text_of("stage"))
-    head = Layer(inline(pd.DataFrame({"text": ["turn"]}))).mark_text(**small)
+    turn = alt.Chart().mark_text(**small).encode(x=x_at(-12), y=y, text=text_of("stage"))
+    head = alt.Chart(inline(pd.DataFrame({"text": ["turn"]}))).mark_text(**small)
     head = head.encode(x=x_at(-12), y=y_at(-10), text=text_of("text"))
     layers = [bars, role, turn, head, *number_columns(placed, columns, width, y)]
     height = float(placed["y"].max()) + row / 2

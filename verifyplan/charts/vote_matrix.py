@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis import vote_tables
-from verifyplan.charts.encodings import Layer, hover, inline, text_of, tooltip, with_hover, x_at
+from verifyplan.charts.encodings import hover, inline, text_of, tooltip, with_hover, x_at
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import count, distinct_labels, first_drawn, plain, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -170,7 +170,7 @@ def _tile(rows: pd.DataFrame, options: ChartOptions) -> _Tile:
 def _drawing(lettered: pd.DataFrame, tile: _Tile) -> alt.VConcatChart:
     panels = [_panel(lettered, number, tile) for number in sorted(set(lettered["round"]))]
     findings = with_hover(lettered.drop_duplicates("finding")[["finding", *NAME_FIELDS]], NAME_FIELDS)
-    names = Layer(inline(findings), width=1, height=tile.height * len(findings)).mark_text(align="left", x=0)
+    names = alt.Chart(inline(findings), width=1, height=tile.height * len(findings)).mark_text(align="left", x=0)
     names = names.encode(y=_finding(lettered), text=text_of("finding"), **hover(NAME_FIELDS))
     row = alt.HConcatChart(hconcat=[names, *panels, _classes(lettered, tile)], spacing=18)
     own = alt.Resolve(scale={"color": "independent", "fill": "independent"})  # votes and classes differ in colours
@@ -229,7 +229,7 @@ def _panel(rows: pd.DataFrame, number: int, tile: _Tile) -> alt.LayerChart:
     workers = list(dict.fromkeys(rows.sort_index()["voter"]))
     axis = alt.Axis(orient="top", labelAngle=-45, domain=False, ticks=False, grid=False, labelLimit=160)
     scale = alt.Scale(domain=workers, type="band", paddingInner=0.1)
-    base = Layer(inline(rows[rows["round"] == number])).encode(
+    base = alt.Chart(inline(rows[rows["round"] == number])).encode(
         x=alt.X("voter:N", scale=scale, axis=axis, title=None), y=_finding(rows)
     )
     tiles = base.mark_rect(strokeWidth=1).encode(
@@ -256,7 +256,7 @@ def _letters(base: alt.Chart, right: int = 0) -> alt.Chart:
 def _classes(rows: pd.DataFrame, tile: _Tile) -> alt.LayerChart:
     """Draw the class of each finding, as a colour and in words."""
     findings = rows.drop_duplicates("finding")[["finding", "classification", "class_text"]]
-    base = Layer(inline(findings)).encode(y=_finding(rows))
+    base = alt.Chart(inline(findings)).encode(y=_finding(rows))
     swatch = base.mark_square(size=110, opacity=1, aria=False).encode(
         x=x_at(6), color=alt.Color("classification:N", scale=color_scale(CLASS_COLORS), legend=None)
     )
@@ -271,7 +271,7 @@ def _key(rows: pd.DataFrame) -> alt.LayerChart:
     kinds = [mark for mark in MARK_COLORS if mark in set(rows["mark"])]
     places = [sum(40 + _width(before) for before in kinds[:i]) for i in range(len(kinds))]
     key = pd.DataFrame({"mark": kinds, "letter": [MARK_LETTERS[kind] for kind in kinds], "place": places})
-    base = Layer(inline(key)).encode(x=alt.X("place:Q", scale=None, axis=None))
+    base = alt.Chart(inline(key)).encode(x=alt.X("place:Q", scale=None, axis=None))
     tile = base.mark_square(size=280, opacity=1, strokeWidth=1, xOffset=9, aria=False).encode(
         fill=alt.Fill("mark:N", scale=color_scale(MARK_COLORS), legend=None), stroke=OUTLINE
     )

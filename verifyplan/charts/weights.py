@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from verifyplan.analysis.weights.fitting import WeightFit
-from verifyplan.charts.encodings import Layer, hover, inline, names_of, number_columns, with_hover
+from verifyplan.charts.encodings import hover, inline, names_of, number_columns, with_hover
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.labels import count, first_drawn, sentences
 from verifyplan.charts.options import ChartOptions, Options, Size, chart
@@ -88,9 +88,9 @@ def _draw(rows: pd.DataFrame, equal: float, size: Size) -> alt.LayerChart:
         for field in ("weight", "low")
     }
     y = names_of(rows, "name")
-    dashed = Layer(inline(pd.DataFrame({"weight": [equal]}))).mark_rule(color=FAINT, strokeDash=[4, 3], aria=False)
-    line = Layer().mark_rule(color=BLUE, strokeWidth=1.5, aria=False)
-    dots = Layer().mark_point(filled=True, size=80, opacity=1, color=BLUE)
+    dashed = alt.Chart(inline(pd.DataFrame({"weight": [equal]}))).mark_rule(color=FAINT, strokeDash=[4, 3], aria=False)
+    line = alt.Chart().mark_rule(color=BLUE, strokeWidth=1.5, aria=False)
+    dots = alt.Chart().mark_point(filled=True, size=80, opacity=1, color=BLUE)
     layers = [
         dashed.encode(x=x["weight"]),
         line.encode(y=y, x=x["low"], x2=alt.X2(field="high")),

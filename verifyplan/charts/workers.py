@@ -11,7 +11,7 @@ import pandas as pd
 
 from verifyplan.analysis.panels.workers import Workers
 from verifyplan.analysis.panels.workers import workers as workers_of
-from verifyplan.charts.encodings import Layer, hover, inline, names_of, number_columns, text_of, unscaled, with_hover
+from verifyplan.charts.encodings import hover, inline, names_of, number_columns, text_of, unscaled, with_hover
 from verifyplan.charts.figure import Figure, empty, figure
 from verifyplan.charts.labels import distinct_labels, first_drawn, interval_text, percent, plain, sentences, short
 from verifyplan.charts.options import ChartOptions, Options, chart
@@ -152,7 +152,7 @@ def _draw_rows(rows: pd.DataFrame, result: Workers, options: ChartOptions) -> al
     size = options.size(len(rows), "worker", (PLOT_PX, ROW_PX))
     ends, y = _ends(rows), names_of(rows, "label")
     x = {name: _share(alt.X, name, ends, _measure_title(result)) for name in ("value", "low")}
-    line = Layer().mark_rule(strokeWidth=1.5, aria=False)
+    line = alt.Chart().mark_rule(strokeWidth=1.5, aria=False)
     color = unscaled(alt.Color, "color")
     columns = {"share_text": "share", "interval_text": "95 % interval", "n_text": "n"}
     columns |= {"standing": "is clearly"} if rows["standing"].ne("").any() else {}
@@ -169,7 +169,7 @@ def _draw_rows(rows: pd.DataFrame, result: Workers, options: ChartOptions) -> al
 def _majority_line(result: Workers, ends: Ends) -> list[alt.Chart]:
     if result.majority is None or not ends[0] <= result.majority.value <= ends[1]:
         return []
-    at = Layer(inline(pd.DataFrame({"value": [result.majority.value]})))
+    at = alt.Chart(inline(pd.DataFrame({"value": [result.majority.value]})))
     x = _share(alt.X, "value", ends, _measure_title(result))
     return [at.mark_rule(color=FAINT, strokeDash=[4, 3], aria=False).encode(x=x)]
 
@@ -209,8 +209,8 @@ def _draw_rates(rows: pd.DataFrame, result: Workers, options: ChartOptions) -> a
         y_low=rows["sensitivity_low"],
         y_high=rows["sensitivity_high"],
     )
-    corners = Layer(inline(pd.DataFrame({"x": [0, 1], "y": [0, 1]})))
-    word = Layer(inline(pd.DataFrame({"x": [0.99], "y": [0.03], "text": ["dashed: guessing"]})))
+    corners = alt.Chart(inline(pd.DataFrame({"x": [0, 1], "y": [0, 1]})))
+    word = alt.Chart(inline(pd.DataFrame({"x": [0.99], "y": [0.03], "text": ["dashed: guessing"]})))
     at = {"x": places["x"]("x"), "y": places["y"]("y")}
     layers = [
         corners.mark_line(color=FAINT, strokeDash=[4, 3], strokeWidth=1, aria=False).encode(**at),
@@ -230,7 +230,7 @@ def _whisker(side: str, places: Places) -> alt.Chart:
     other = "y" if side == "x" else "x"
     ends = {side: places[side](f"{side}_low"), other: places[other](other)}
     end = {"x2": alt.X2(field="x_high")} if side == "x" else {"y2": alt.Y2(field="y_high")}
-    line = Layer().mark_rule(strokeWidth=1.2, opacity=0.55, aria=False)
+    line = alt.Chart().mark_rule(strokeWidth=1.2, opacity=0.55, aria=False)
     drawn: alt.Chart = line.encode(**ends, **end, color=unscaled(alt.Color, "color"))
     return drawn
 
@@ -242,7 +242,7 @@ def _plane_chart(points: pd.DataFrame, plane: Plane, places: Places, layers: lis
     labels = label_points(plane, points, order, texts.iloc[order].tolist())
     labels = labels.assign(color=points["color"].map(TEXT_COLORS).to_numpy()[labels["row"]])
     color = unscaled(alt.Color, "color")
-    far = Layer(inline(labels[labels["far"]])).mark_rule(color=FAINT, strokeWidth=0.7, aria=False)
+    far = alt.Chart(inline(labels[labels["far"]])).mark_rule(color=FAINT, strokeWidth=0.7, aria=False)
     ends = {
         "x": places["x"]("from_x"),
         "y": places["y"]("from_y"),
@@ -250,7 +250,7 @@ def _plane_chart(points: pd.DataFrame, plane: Plane, places: Places, layers: lis
         "y2": alt.Y2(field="to_y"),
     }
     at = {"x": places["x"]("x"), "y": places["y"]("y")}
-    named = Layer(inline(labels)).encode(**at, text=text_of("text"))
+    named = alt.Chart(inline(labels)).encode(**at, text=text_of("text"))
     drawn = [
         *layers,
         far.encode(**ends),
@@ -263,7 +263,7 @@ def _plane_chart(points: pd.DataFrame, plane: Plane, places: Places, layers: lis
 
 
 def _dots() -> alt.Chart:
-    dots: alt.Chart = Layer().mark_point(filled=True, size=80, opacity=1)
+    dots: alt.Chart = alt.Chart().mark_point(filled=True, size=80, opacity=1)
     return dots
 
 
