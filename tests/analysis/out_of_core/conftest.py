@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import pytest
 from distributed import Client, LocalCluster
@@ -10,6 +11,14 @@ from distributed import Client, LocalCluster
 import verifyplan as vp
 from tests.analysis.out_of_core.datasets import dataset_of
 from verifyplan.frames.dataset.dataset import Dataset
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let Dask leave sockets to workers that died unclosed: when they are collected, and in which test, is chance."""
+    unclosed = pytest.mark.filterwarnings("ignore:unclosed .*socket:ResourceWarning")
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(unclosed)
 
 
 @pytest.fixture(scope="package")
