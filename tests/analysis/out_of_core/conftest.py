@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def client():
         Client(cluster) as client,
     ):
         yield client
+    gc.collect()  # what workers left open is collected here, and in no test of another folder
 
 
 @pytest.fixture(scope="package")
