@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from html import escape
 from itertools import product
-from math import ceil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, cast
@@ -28,6 +27,8 @@ WIDTHS_PX = (950, 1600)
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 MAX_HEIGHT_PX = 16_000
 """What is below is in a picture of its own: Chromium draws no larger ones."""
+HEADER_PX = 80
+"""What the header of the page covers of a picture: parts overlap by it."""
 FRAME_DRAWN_MS = 1_000
 SCROLLBARS_HIDDEN = ["--hide-scrollbars"]
 """Playwright passes this to Chromium unless told not to; readers see the bars by which they scroll."""
@@ -66,8 +67,7 @@ def picture(tab: Page, page: Path, name: str, width: int) -> list[str]:
     tab.goto(page.as_uri())
     tab.wait_for_load_state("load")
     height = tab.evaluate("document.documentElement.scrollHeight")
-    for part in range(ceil(height / MAX_HEIGHT_PX)):
-        top = part * MAX_HEIGHT_PX
+    for part, top in enumerate(range(0, max(1, height - HEADER_PX), MAX_HEIGHT_PX - HEADER_PX)):
         tab.set_viewport_size({"width": width, "height": min(height - top, MAX_HEIGHT_PX)})
         tab.evaluate("top => scrollTo(0, top)", top)
         if len(tab.frames) > 1:  # a frame is drawn by a process of its own, after the page

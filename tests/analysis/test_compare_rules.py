@@ -171,3 +171,19 @@ def test_rules_that_cannot_change_a_class_say_why():
     why = "no vote is a supplement, so caveats has no effect."
     assert f"caveats gives every finding the same class as run: {why}" in bare.notes
     assert not any(note.startswith("most gives every") and "no effect" in note for note in comparison.notes)
+
+
+def test_what_is_right_has_the_bounds_that_its_findings_allow_and_the_conclusion_says_them():
+    runs = vp.datasets.runs("stdlib-claims/adversarial")
+    compared = vp.compare(runs, rules={"own": "as-recorded", "unanimous": "unanimous"}, resamples=20)
+    found = compared.findings
+    held = {end: found[f"{end}_unanimous"].isin(HELD) for end in ("low", "high")}
+    truth = found["truth"].astype(bool)
+    worst, best = (held["low"] & truth) | ~(held["high"] | truth), (held["high"] & truth) | ~(held["low"] | truth)
+    row = compared.bounds.query("metric == 'right' and condition == 'unanimous'").squeeze()
+    assert (row["low_bound"], row["high_bound"]) == (pytest.approx(worst.mean()), pytest.approx(best.mean()))
+    assert row["n_censored"] == (held["low"] != held["high"]).sum() == 58
+    (line,) = [line for line in str(compared).splitlines() if line.startswith("right: ")]
+    assert line.endswith(
+        ": a difference is shown by the votes that were cast; votes never cast could make it -6.4 to +1.7 points"
+    )

@@ -278,7 +278,7 @@ def test_all_that_is_wrong_with_the_labels_is_told_at_once(damaged):
     with pytest.raises(InputError) as raised:
         labelled_plans()
     text = str(raised.value)
-    assert "labels.json: plans.0: Value error, the kind 'sound' is that of plans that deserve PROCEED" in text
+    assert "labels.json: plans.0: Value error, kind must be 'not sound' for a label without defects" in text
     assert "plans.9.defects.0.line" in text
     assert "plans.10.colour" in text
 

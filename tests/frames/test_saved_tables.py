@@ -154,9 +154,10 @@ def test_lists_of_names_are_read_as_they_were_however_their_file_was_written(sav
         assert [None if each is None else list(each) for each in lists] == names
 
 
-def test_texts_are_read_when_somebody_looks_at_them_and_not_to_classify(saved):
+def test_texts_are_read_when_somebody_looks_at_them_and_to_classify_only_where_votes_are_lost(saved):
     again = load(saved)
-    table = vp.classify(again.votes, mode="collaborative", max_rounds=2)
+    first_lost = int(again.votes["verdict"].eq("verification-error").argmax())
+    table = vp.classify(again.votes.iloc[:first_lost], mode="collaborative", max_rounds=1)
     assert len(table)
     assert not explanations(again).is_read
     assert again.votes["explanation"].iloc[0] == "Re-read it; could not break the claim."

@@ -184,7 +184,7 @@ class Comparison:
             *(f"{name}: {self._class_counts(name)}" for name in self.conditions),
             *(f"{metric}: {self.in_words(metric)}" for metric in truths),
             *bounds_lines(self.findings, self.bounds),
-            *conclusion_lines(self.findings, self.tests, self.summary, self.conditions),
+            *conclusion_lines(self.findings, self.tests, self.summary, self.bounds, self.conditions),
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)

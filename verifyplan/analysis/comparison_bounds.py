@@ -8,12 +8,22 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.metrics import class_codes, truth_codes
-from verifyplan.analysis.treatments.bounds import BOUNDS_COLUMNS, ClassBounds, metric_bounds
+from verifyplan.analysis.metrics import FALSE, IS_HELD, TRUE, UNKNOWN, Metric, class_codes, truth_codes
+from verifyplan.analysis.treatments.bounds import (
+    BOUNDS_COLUMNS,
+    EITHER,
+    HELD_SURELY,
+    NOT_HELD,
+    ClassBounds,
+    figures_of,
+    held_states,
+    metric_bounds,
+)
+from verifyplan.rules.vote_codes import Ints
 from verifyplan.text import counted
 
 _DIFFERENCES = ["difference_low_bound", "difference_high_bound"]
-_IN_WORDS = ("held", "precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
+_IN_WORDS = ("held", "right", "precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
 
 
 def bounds_table(findings: pd.DataFrame, clusters: Mapping[str, Clusters]) -> pd.DataFrame:
@@ -46,7 +56,25 @@ def no_bounds() -> pd.DataFrame:
 
 def _of_condition(findings: pd.DataFrame, name: str, clusters: Clusters) -> pd.DataFrame:
     low, high = (np.asarray(findings[f"{end}_{name}"].cat.codes, dtype=np.int64) for end in ("low", "high"))
-    return metric_bounds(class_codes(findings, name), ClassBounds(low, high), truth_codes(findings), clusters)
+    classes, truth = class_codes(findings, name), truth_codes(findings)
+    bounds = ClassBounds(np.maximum(low, classes), np.minimum(high, classes))
+    table = metric_bounds(classes, bounds, truth, clusters)
+    if (truth == UNKNOWN).all():
+        return table
+    return pd.concat([table, _of_right(classes, held_states(bounds), truth, clusters)], ignore_index=True)
+
+
+def _of_right(classes: Ints, states: Ints, truth: Ints, clusters: Clusters) -> pd.DataFrame:
+    """Return the bounds of what is right: least where of the findings that can be either each has the wrong class."""
+    known, is_true = truth != UNKNOWN, truth == TRUE
+    worst = np.where(truth == FALSE, states != NOT_HELD, states == HELD_SURELY)
+    best = np.where(truth == FALSE, states == HELD_SURELY, states != NOT_HELD)
+    n = int(known.sum())
+    lowest, right, highest = (
+        Metric(known & (held == is_true), known, n) for held in (worst, np.asarray(IS_HELD[classes]), best)
+    )
+    row = ("right", *figures_of(lowest, right, highest, clusters), n, int((known & (states == EITHER)).sum()))
+    return pd.DataFrame([row], columns=BOUNDS_COLUMNS)
 
 
 def notes_on_bounds(bounds: pd.DataFrame) -> Iterator[str]:

@@ -266,9 +266,9 @@ def _notes_on_idle_fields(conditions: Sequence[Condition]) -> Iterator[str]:
 
 
 def _notes_on_rules(conditions: Sequence[Condition]) -> Iterator[str]:
-    """Yield a note where sets are judged by the rules of different modes, and their names do not say so."""
+    """Yield a note where sets are judged by the rules of different modes."""
     modes = {condition.name: condition.judged_mode for condition in conditions}
-    if len(set(modes.values())) > 1 and any(mode and mode not in name for name, mode in modes.items()):
+    if len(set(modes.values())) > 1:
         rules = {name: f"the {mode} rules" if mode else "those of each run" for name, mode in modes.items()}
         judged = "; ".join(f"{name} by {by}" for name, by in rules.items())
         yield (

@@ -20,12 +20,13 @@ NOT_SHOWN = "no difference is shown"
 
 
 def conclusion_lines(
-    findings: pd.DataFrame, tests: pd.DataFrame, summary: pd.DataFrame, names: Sequence[str]
+    findings: pd.DataFrame, tests: pd.DataFrame, summary: pd.DataFrame, bounds: pd.DataFrame, names: Sequence[str]
 ) -> Iterator[str]:
     """Yield whether each condition is shown to differ from the first: in what is right, or else in what is held.
 
     A finding is right where it is held and true, or not held and false; where no truth is known, the line is of what
-    is held. A test that cannot be made, as there are too few clusters, concludes nothing. No line without findings.
+    is held. A test that cannot be made, as there are too few clusters, concludes nothing. Tests take the votes that
+    were cast, so a line also says what votes never cast could make of the difference. No line without findings.
     """
     clustered = tests[tests["test"].eq("clustered-mcnemar") & tests["n"].gt(0)]
     of = "right" if clustered["of"].eq("right").any() else "held"
@@ -40,7 +41,20 @@ def conclusion_lines(
         column = difference_column(names, row["condition"])
         difference = difference_words(*found[[column, f"{column}_low", f"{column}_high"]])
         means = _MEANS[of] if number == 0 else ""
-        yield f"{of}: {both} (n = {len(known):,}{means}){difference}, {_verdict(row, one_run, only)}"
+        yield (
+            f"{of}: {both} (n = {len(known):,}{means}){difference}, {_verdict(row, one_run, only)}"
+            f"{_unseen(bounds, of, row['condition'])}"
+        )
+
+
+def _unseen(bounds: pd.DataFrame, of: str, condition: str) -> str:
+    """Return what votes never cast could make of a difference from the first; blank where they cannot change it."""
+    for row in bounds[bounds["metric"].eq(of) & bounds["condition"].eq(condition)].to_dict("records"):
+        low, high = row["difference_low_bound"], row["difference_high_bound"]
+        if high > low:
+            points = f"{100 * low:+.1f} to {100 * high:+.1f} points"
+            return f" by the votes that were cast; votes never cast could make it {points}"
+    return ""
 
 
 def only_the_interval(

@@ -51,7 +51,7 @@ COMPARISON_TABLES: dict[str, Columns] = {
     ),
     "bounds": (
         Column("condition", "text", "the name of the condition", key=True),
-        Column("metric", "text", f"each class (its share), held, {_METRICS}", key=True),
+        Column("metric", "text", f"each class (its share), held, {_METRICS}; {_RIGHT}", key=True),
         Column("value", "number", "the metric by the votes that were cast"),
         *interval_ends("", "from the low end at `low_bound` to the high end at `high_bound`, each as in `summary`"),
         Column("low_bound", "number", "the lowest value that the votes never cast allow (Manski 1990; rule R4)"),

@@ -123,7 +123,7 @@ class Run:
     def few_votes(self) -> tuple[str, ...]:
         """How many classes rest on too few votes, and which: fewer than the quorum, without one on half or fewer.
 
-        A round that a limit cut off was not judged: the classes of its findings rest on no votes (`_cut_round`).
+        A round that a limit cut off was not judged: the classes of its findings rest on no votes.
         """
         return tuple(notes_on_few_votes(self.frames.runs, self.frames.findings[self._cut_findings.isna()]))
 
