@@ -148,10 +148,10 @@ def test_guessers_are_named_with_what_the_others_are_worth(n, who):
     assert worth.notes[0] == "effective votes measure how independent the judges are, not how good"
     whom, low_high = "it" if n == 1 else "them", r"\[[+-]\d+\.\d, [+-]\d+\.\d\]"
     whole, rest = (100 * vp.panel(table(part)).figure("majority").value for part in (errors, errors[:, :4]))
-    [line] = [line for line in str(worth).splitlines() if line.startswith("whom to drop first: ")]
+    [line] = [line for line in str(worth).splitlines() if line.startswith("who may guess: ")]
     gap = re.search(rf"{rest - whole:+.1f} points {low_high}".replace("+", r"\+", 1), line)[0]
     assert line == (
-        f"whom to drop first: {who} not shown to be right more often than by guessing among "
+        f"who may guess: {who} not shown to be right more often than by guessing among "
         f"2 labels; without {whom} the majority is right on {rest:.1f} % of 300 items, with {whom} {whole:.1f} % "
         f"({gap}); the other 4 judges are worth {without:.1f} independent votes"
     )

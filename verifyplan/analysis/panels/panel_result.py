@@ -107,7 +107,7 @@ class PanelWorth:
 
     def _lines(self) -> list[str]:
         if self.has_truth:
-            guessing = [f"whom to drop first: {self.may_guess}"] if self.may_guess else []
+            guessing = [f"who may guess: {self.may_guess}"] if self.may_guess else []
             lines = [*self._answer(), *guessing, *self._fewer(), *self._accuracies()]
         else:
             lines = [f"{self._agreement()}{self._made}"]
