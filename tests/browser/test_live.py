@@ -228,10 +228,15 @@ def test_an_interrupt_leaves_runs_going_and_a_restart_of_the_kernel_leaves_a_log
         one.click(one.button("Start"))
         until(one, "waits for ann")
     kernel = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
-    for code in ("1", "import time; lives[0].wait()"):
-        page.tab.evaluate(f"() => {{ {kernel}.requestExecute({{ code: '{code}', store_history: false }}); }}")
-        if "wait" in code:
-            page.tab.wait_for_function(f"() => {kernel}.status === 'busy'")
+    waiting = tmp_path / "waiting"
+    for code in ("1", f"Path({str(waiting)!r}).touch(); lives[0].wait()"):
+        execute = f"code => {{ {kernel}.requestExecute({{ code: code, store_history: false }}); }}"
+        page.tab.evaluate(execute, code)
+        while "wait" in code and not waiting.exists():
+            page.tab.wait_for_timeout(50)
+        page.tab.wait_for_timeout(
+            300
+        )  # a signal that comes before the code runs, or just before it waits, is not seen by it
         page.tab.evaluate(f"() => {kernel}.interrupt()")
         page.settle()
     assert set(page.errors()) == {"cell: KeyboardInterrupt: "}  # a slow kernel may be in two cells, one after the other
