@@ -134,7 +134,7 @@ def cost(usage: Usage, price: Price, *, batch: bool = False) -> Decimal:
         return total.quantize(Decimal(1)) if total == total.to_integral_value() else total.normalize()
 
 
-def unpriced_searches(prices: Mapping[str, Price | None]) -> Iterator[Problem]:
+def unpriced(prices: Mapping[str, Price | None]) -> Iterator[Problem]:
     """Yield a problem for each model that has a price without `web_search`, for agents that may search the web."""
     for model, price in prices.items():
         if price is not None and price.web_search is None:

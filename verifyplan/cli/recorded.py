@@ -90,11 +90,10 @@ def compare(
     is_chart = is_chart_file(out, "the report")
     named = _named_paths(runs)
     _refuse_unnamed_tables(runs, other)
-    alone = other is None or not is_vote_table([other])
     comparison = vp.compare(
         {name: _read([path], truth, table, mode) for name, path in named.items()}
         if named
-        else _read(runs, truth, table, mode, alone=alone),
+        else _read(runs, truth, table, mode, alone=other is None or not is_vote_table([other])),
         None if other is None else _read([other], truth, table, other_mode),
         modes=None if modes is None else cast("list[ReplayMode]", [name.strip() for name in modes.split(",")]),
         rules=_compared_rules(rules or [], several=bool(named) or other is not None),

@@ -34,15 +34,7 @@ from verifyplan.agents.base import (
 )
 from verifyplan.agents.conformance import ConformanceReport, ReportSource, read_conformance
 from verifyplan.agents.evidence import open_evidence
-from verifyplan.agents.prices import (
-    Price,
-    PriceSource,
-    logged_price,
-    price_of,
-    turn_estimate,
-    unpriced_searches,
-    usage_of,
-)
+from verifyplan.agents.prices import Price, PriceSource, logged_price, price_of, turn_estimate, unpriced, usage_of
 from verifyplan.agents.tools import tool_definitions
 from verifyplan.errors import Problem, SettingsError, expect_mappings, without_keys_in_tracebacks
 from verifyplan.protocol.call import Reply, ToolUse, Usage, WorkerRequest
@@ -151,7 +143,7 @@ class Anthropic:
         _raise_problems(check_model(config.model) for config in self._configs.all)
         _raise_problems(self.endpoints.check(config.base_url) for config in self._configs.all)
         priced = {config.model: price_of(config.model, prices) for config in self._configs.all}
-        _raise_problems(unpriced_searches(priced) if web else ())
+        _raise_problems(unpriced(priced) if web else ())
         self.prices: Mapping[str, Price | None] = MappingProxyType(priced)
         self.memory: Path | None = Path(memory).absolute() if memory is not None else None
         self._toolkits = ToolkitFactory(Path(repo), self.memory, web=web, allow_files=tuple(allow_files))
