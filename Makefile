@@ -69,6 +69,8 @@ data: setup          ## record the bundled fixture sets again
 PEERS := $(VENV)/.peers
 $(PEERS): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	$(PYTHON) -m venv $(VENV)/inspect_ai  # it needs other versions of packages than this project
+	$(VENV)/inspect_ai/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai pandas pyarrow
 	@touch $@
 
 bench: $(PEERS)       ## the benchmarks beside named peers; fails where a ratio fell by a fifth (BENCH=classify: that alone)

@@ -192,9 +192,9 @@ def classifying(folder: Path, n_votes: int, n_parts: int) -> None:
     on_dask, counts = seen("cluster", folder)
     if counts != turns[0]["verifyplan"][1]:
         raise SystemExit(f"the cluster counts other classes: {counts}")
-    said = f"{on_dask.seconds:.1f} s, {on_dask.peak_mb:.0f} MB in all"
-    print(f"the same classes on a Dask cluster of two processes, one of them killed: {said}")
     report("datasets", "classify in both modes, from Parquet", n_votes, "votes", ours, named, AIMS)
+    on = "the same on a Dask cluster of two processes, one of them killed"
+    report("datasets", on, n_votes, "votes", on_dask, named)
 
 
 def compiling(folder: Path, n_runs: int) -> None:

@@ -29,6 +29,8 @@ USUAL: dict[str, tuple[str, ...]] = {
     "classify": (),
     "datasets": ("--votes", "20000000", "--parts", "8", "--runs", "1000"),
     "loading": (),
+    "inspect_logs": (),
+    "start": (),
     "search_rules": (),
     "aggregate": (),
     "sweeps": (),
@@ -44,7 +46,7 @@ LARGE: dict[str, tuple[str, ...]] = {
 }
 """Benchmarks and their arguments."""
 MAX_FALL = 0.2
-PACKAGES = ("numpy", "pandas", "pyarrow", "polars", "duckdb", "numba", "crowd-kit", "msgspec", "anthropic")
+PACKAGES = ("numpy", "pandas", "pyarrow", "polars", "duckdb", "numba", "crowd-kit", "msgspec", "dask", "anthropic")
 
 
 class Row(NamedTuple):
@@ -137,8 +139,8 @@ def markdown(rows: Sequence[Row]) -> str:
             f"| {figure.name} | {figure.n:,} {figure.unit} | {figure.seconds:.3g} s | {figure.peer} | "
             f"{figure.peer_seconds:.3g} s | {figure.ratio:.3g} | {aim} | {memory and memory + ' MB'} |"
         )
-    where = sorted({(row.date, row.machine, row.versions) for row in rows})
-    lines += ["", *(f"Measured on {date}: {machine}; {packages}." for date, machine, packages in where)]
+    where = sorted({(row.sizes, row.date, row.machine, row.versions) for row in rows}, reverse=True)
+    lines += ["", *(f"The {sizes} sizes on {date}: {machine}; {packages}." for sizes, date, machine, packages in where)]
     return "\n".join(lines)
 
 

@@ -1,8 +1,8 @@
 """How fast `from_inspect` reads the scores of 1,000 samples, beside Inspect AI's own dataframes, in one run.
 
-Inspect needs other versions of packages than this project, so it is installed elsewhere, and its interpreter is named:
-`python benchmarks/inspect_logs.py PYTHON`. That one writes the log (four scorers, messages of some length) and times
-`samples_df` on it, imports aside; both must find the same scores, or it stops. On a busy machine see the time of CPU.
+`python -m benchmarks.inspect_logs [PYTHON]`. Inspect needs other versions of packages than this project, so it has an
+interpreter of its own, which `make bench` installs; PYTHON names another. That one writes the log (four scorers,
+messages of some length) and times `samples_df` on it, imports aside; both must find the same scores, or it stops.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
-from pathlib import Path
 
 import verifyplan as vp
+from benchmarks.figures import ROOT, Measurement, report, timed
 
 SAMPLES, REPEATS = 1_000, 9
+PYTHON = ROOT / ".venv" / "inspect_ai" / "bin" / "python"
 
 WRITE_AND_TIME = """
 import json, sys, time
@@ -60,34 +60,27 @@ print(json.dumps({"path": path, "seconds": [min(column) for column in zip(*secon
 
 
 def main(python: str) -> None:
-    """Print the fastest of several times of both, and the ratio."""
+    """Time both on the same log, and report; stop where the scores differ."""
     with tempfile.TemporaryDirectory() as folder:
         command = [python, "-c", WRITE_AND_TIME, folder, str(SAMPLES), str(REPEATS)]
-        theirs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
-        seconds = []
-        for _ in range(REPEATS + 1):
-            start = time.perf_counter(), time.process_time()
-            votes = vp.from_inspect(theirs["path"])
-            seconds.append((time.perf_counter() - start[0], time.process_time() - start[1]))
-        size = Path(theirs["path"]).stat().st_size
+        written = subprocess.run(command, capture_output=True, text=True, check=True)
+        theirs = json.loads(written.stdout.splitlines()[-1])
+        ours = timed(lambda: vp.from_inspect(theirs["path"]), REPEATS)
+        votes = vp.from_inspect(theirs["path"])
     correct = votes.labels.index("C")
     right = {
         f"score_{name}": int((votes.label[votes.worker == n] == correct).sum()) for n, name in enumerate(votes.workers)
     }
-    if {name.replace("-", "_") for name in right} != {name.replace("-", "_") for name in theirs["right"]} or sorted(
-        right.values()
-    ) != sorted(theirs["right"].values()):
+    if _plain(right) != _plain(theirs["right"]):
         sys.exit(f"the scores differ: {right} against {theirs['right']}")
-    print(
-        f"{SAMPLES:,} samples x {len(votes.workers)} scorers, {size / 1e6:.1f} MB; milliseconds, the least of {REPEATS}"
-    )
-    print(f"{'':<10} from_inspect  samples_df  ratio")
-    ours = [min(column) for column in zip(*seconds[1:], strict=True)]
-    for name, mine, other in zip(("by clock", "of CPU"), ours, theirs["seconds"], strict=True):
-        print(f"{name:<10} {mine * 1e3:12.1f} {other * 1e3:11.1f} {other / mine:6.1f}")
+    peers = {"Inspect AI's samples_df": Measurement(*theirs["seconds"])}
+    report("inspect_logs", "from_inspect, four scorers", SAMPLES, "samples", ours, peers)
+
+
+def _plain(right: dict[str, int]) -> dict[str, int]:
+    """Return the counts under names as both write them."""
+    return {name.replace("-", "_"): count for name, count in right.items()}
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python benchmarks/inspect_logs.py PYTHON, an interpreter that has inspect_ai")
-    main(sys.argv[1])
+    main(sys.argv[1] if len(sys.argv) > 1 else str(PYTHON))

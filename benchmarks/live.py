@@ -10,12 +10,14 @@ cited places are made over a folder of 30,000 files, and over an empty one: the 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
 import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import anthropic
@@ -122,16 +124,28 @@ def over_many_files(backend: vp.agents.Anthropic, folder: Path) -> tuple[float, 
     return large, small
 
 
-def seconds_to_disk(folder: str) -> float:
-    """Seconds to write events, numbered and chained, which are forced to the disk together."""
+def events_to_disk(folder: str) -> None:
+    """Report what it takes to write events, numbered and chained; and a plain line of JSON for each.
+
+    Both are forced to the disk once, at the end.
+    """
     place = {"part": "findings", "finding_id": "F-1", "round": 1, "worker": "ann"}
     vote = VoteCast(**place, verdict="agree", disagree_basis=None, explanation="as m.py:3 says")
     with LogWriter.create(folder, "events") as writer:
-        began = time.perf_counter()
-        for _ in range(EVENTS):
-            writer.append(vote)
-        writer.sync()
-        return time.perf_counter() - began
+        ours = Measurement(seconds_to(lambda: writer.append(vote), writer.sync))
+    plain = vote.model_dump(mode="json")
+    with Path(folder, "plain.jsonl").open("w") as file:
+        theirs = seconds_to(lambda: file.write(json.dumps(plain) + "\n"), lambda: (file.flush(), os.fsync(file)))
+    report("live", "events to disk", EVENTS, "events", ours, {"json.dumps of each, no chain": Measurement(theirs)})
+
+
+def seconds_to(write: Callable[[], object], sync: Callable[[], object]) -> float:
+    """Return the seconds of EVENTS writes and one sync."""
+    began = time.perf_counter()
+    for _ in range(EVENTS):
+        write()
+    sync()
+    return time.perf_counter() - began
 
 
 def main(count: int) -> None:
@@ -149,7 +163,7 @@ def main(count: int) -> None:
             peer = asyncio.run(bare(server.url, SDK_CALLS)) * calls / SDK_CALLS
             ours, of_run = verified(backend, count, folder)
             large, small = over_many_files(backend, Path(folder))
-        to_disk = seconds_to_disk(folder)
+        events_to_disk(folder)
     grown = ours.peak_mb - few.peak_mb
     peers = {"the ideal schedule": Measurement(ideal), "the SDK alone": Measurement(peer)}
     name = f"live calls, {AT_ONCE} at once, {LATENCY * 1000:.0f} ms each"
@@ -164,7 +178,6 @@ def main(count: int) -> None:
     print(f"50,000 findings would take {both[0]:.1f} GB, and {both[1]:.1f} GB while tables are made")
     opening = OPENING_FINDINGS * len(WORKERS)
     print(f"{opening} calls over {FOLDERS * FILES_IN_FOLDER:,} files take {large:.2f} s of CPU, {small:.2f} over none")
-    print(f"{EVENTS / to_disk:,.0f} events a second to disk")
     if call_bytes > MAX_CALL_BYTES:
         raise SystemExit(f"missed: a call takes more than {MAX_CALL_BYTES / 1000:.0f} kB of memory")
 

@@ -1,14 +1,12 @@
 """How fast run files become tables, and saved tables are loaded again, beside other readers of the same bytes.
 
-`python -m benchmarks.loading [FILES] [PYTHON]`: FILES artifacts (10,000 unless named) of the real shape, 52 votes each.
-With PYTHON, an interpreter that has inspect_ai, its own dataframes are timed by benchmarks/inspect_logs.py, too.
+`python -m benchmarks.loading [FILES]`: FILES artifacts (10,000 unless named) of the real shape, 52 votes each.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -170,8 +168,6 @@ def main() -> None:
             theirs |= within(seconds if files == FILES else None)
             n, unit = (max(1, files // 100), "logs") if name.startswith("run logs") else (files, "files")
             report("loading", name, n, unit, found[ours.__name__], theirs, AIMS)
-    if len(sys.argv) > 2:
-        subprocess.run([sys.executable, str(Path(__file__).with_name("inspect_logs.py")), sys.argv[2]], check=True)
 
 
 if __name__ == "__main__":

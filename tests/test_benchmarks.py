@@ -111,4 +111,4 @@ def test_a_table_says_whether_an_aim_is_reached():
     lines = guard.markdown([ROW, ROW._replace(figure=replace(FIGURE, aim=12.0, peak_mb=float("nan")))]).splitlines()
     assert lines[2] == "| classify, sorted | 1,000 votes | 0.1 s | pandas | 1 s | 10 | 8, reached | 5 and 7 MB |"
     assert lines[3] == "| classify, sorted | 1,000 votes | 0.1 s | pandas | 1 s | 10 | 12, not reached | 7 MB |"
-    assert lines[-1] == "Measured on 2026-01-02: 2 cores; numpy 2."
+    assert lines[-1] == "The usual sizes on 2026-01-02: 2 cores; numpy 2."
