@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.exact_arrays import exact_array
@@ -180,6 +181,8 @@ def _absent(column: Column, index: pd.Index[Any], where: str, problems: list[Pro
     """Return the array of a column that has its default in every row."""
     if column.kind == "names" or column.key:
         return _cast(pd.Series(column.default, index, dtype="object"), column, where, problems).array
+    if column.kind == "text" and column.default is pd.NA:
+        return column.dtype.construct_array_type()(pa.nulls(len(index), pa.large_string()), dtype=column.dtype)
     return _one_default(column).take(np.zeros(len(index), dtype=np.intp))
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.frames import text_codes
-from verifyplan.frames.text_codes import first_rows, numbered, numbered_rows
+from verifyplan.frames.late_texts import CodedTexts, LateTexts
+from verifyplan.frames.text_codes import are_equal, by_appearance, first_rows, numbered, numbered_rows
 
 repeated = st.lists(st.tuples(st.sampled_from(["a", "b", "bb", "", "é", None]), st.integers(1, 4)), max_size=8).map(
     lambda runs: [text for text, times in runs for _ in range(times)]
@@ -44,3 +45,27 @@ def test_rows_are_numbered_in_order_of_appearance(rows, in_order):
     found = numbered_rows([table["run"], table["round"]])
     assert found.tolist() == expected.tolist()
     assert first_rows(found).tolist() == np.flatnonzero(~table.duplicated()).tolist()
+
+
+@given(st.lists(st.integers(-1, 4), max_size=9), st.booleans())
+def test_codes_are_numbered_by_appearance(codes, in_order):
+    codes = np.array(sorted(codes) if in_order else codes, dtype=np.int64)
+    found, order = by_appearance(codes, 5)
+    expected, different = pd.factorize(np.where(codes < 0, np.nan, codes))
+    assert found.tolist() == expected.tolist()
+    assert order.tolist() == different.tolist()
+
+
+@given(repeated, repeated)
+def test_columns_are_equal_whether_names_are_codes_or_not(one, other):
+    def of(texts, coded):
+        if not coded:
+            return pd.Series(texts, dtype="str")
+        names = pa.array(["z", "b", "a", "bb", "", "é"], pa.large_string())  # not all occur
+        place = {name: n for n, name in enumerate(names.to_pylist())}
+        codes = pa.array([place.get(text) for text in texts], pa.int32())
+        return pd.Series(LateTexts.of(CodedTexts(pa.DictionaryArray.from_arrays(codes, names))))
+
+    for first, second in ((one, other), (one, list(one))):
+        for coded in ((False, True), (True, True), (True, False)):
+            assert are_equal(of(first, coded[0]), of(second, coded[1])) == (first == second)

@@ -54,8 +54,9 @@ class Clusters:
     @cached_property
     def repeated(self) -> bool:
         """Whether a claim stands in more than one run."""
-        pairs = pd.DataFrame({"run": self.run, "claim": self.claim}).drop_duplicates()
-        return len(pairs) > self.n_claims
+        run_of = np.zeros(self.n_claims, dtype=np.int64)
+        run_of[self.claim] = self.run
+        return bool((run_of[self.claim] != self.run).any())
 
     @property
     def unit(self) -> str:

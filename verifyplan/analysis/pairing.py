@@ -46,13 +46,14 @@ def pair(tables: Mapping[str, pd.DataFrame], *, several_sets: bool) -> tuple[pd.
     joined = tables[names[0]][[*SHARED, *OF_CONDITION]].rename(columns=_named(names[0]))
     for name in names[1:]:
         own_run = {} if key == KEY else {"run_id": f"run_id_{name}"}
-        columns = dict.fromkeys([*key, *own_run, "summary", "truth", *OF_CONDITION])
+        facts = ["summary", "truth"] if several_sets else []  # those of one set are the same
+        columns = dict.fromkeys([*key, *own_run, *facts, *OF_CONDITION])
         next_table = tables[name][list(columns)].rename(columns=_named(name) | own_run)
         joined = joined_rows(joined, next_table, key, suffixes=("", "_next"), how="inner")
         if several_sets:
             _refuse_other_claims(joined, name)
-        joined["truth"] = joined["truth"].fillna(joined.pop("truth_next"))
-        joined["summary"] = joined["summary"].fillna(joined.pop("summary_next"))
+            joined["truth"] = joined["truth"].fillna(joined.pop("truth_next"))
+            joined["summary"] = joined["summary"].fillna(joined.pop("summary_next"))
     if several_sets and joined.empty:
         ids = "; ".join(f"{one_of(table['finding_id'].head(3)) or 'none'} in {name}" for name, table in tables.items())
         message = f"no finding is in all sets: {ids}"
@@ -70,7 +71,8 @@ def pair(tables: Mapping[str, pd.DataFrame], *, several_sets: bool) -> tuple[pd.
         notes.append(
             f"{n_unknown} {is_or_are(unknown.sum())} left out, as they have neither votes nor a recorded class."
         )
-    return with_changed(joined[~unknown].reset_index(drop=True), names), notes
+        joined = joined[~unknown].reset_index(drop=True)
+    return with_changed(joined, names), notes
 
 
 def _named(name: str) -> dict[str, str]:

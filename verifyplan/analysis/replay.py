@@ -151,7 +151,8 @@ def replay_under(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVote
 
 def _replay_part(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVotes]) -> pd.DataFrame:
     judged = [part.judged(losses=True) for part in replay_parts(runs, rules, code, by_name=False)]
-    table = pd.concat(judged) if judged else pd.DataFrame(columns=[*_KEY, *_JUDGED])
+    judged = judged or [pd.DataFrame(columns=[*_KEY, *_JUDGED])]
+    table = judged[0] if len(judged) == 1 else pd.concat(judged)
     own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
     out = joined_rows(own.rename(columns={"classification": "recorded"}), table[[*_KEY, *_JUDGED]], FINDING)
     out.insert(1, "iteration", out.pop("iteration").fillna(0).astype("int64"))
@@ -259,7 +260,8 @@ def _with_rounds(recorded: str, rules: VotingRules) -> VotingRules:
 
 def _replayed(runs: RunSet) -> pd.DataFrame:
     """Return the findings that a replay judges: all but the items of a plan body."""
-    return runs.findings[runs.findings["category"].ne(PLAN_BODY).fillna(True).astype(bool)]
+    judged = runs.findings["category"].ne(PLAN_BODY).fillna(True).to_numpy(dtype=bool)
+    return runs.findings if judged.all() else runs.findings[judged]
 
 
 def _recorded_classes(table: pd.DataFrame, runs: RunSet) -> pd.Series:
@@ -288,7 +290,7 @@ def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules, 
     own, max_rounds = rows["effective_max_rounds"], rules.max_rounds
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)
-    own_rules = rows["own_rules"].unique()
+    own_rules = rows["own_rules"].unique() if recorded_rules(runs).any() else np.array([])
     all_asked = not any(asks_some(text) for text in own_rules[pd.notna(own_rules)])
     voters = partial(voters_of_runs, runs, votes, cast, rows)
     return ReplayPart(mode, votes, cast, allowed, rules, voters, all_asked)

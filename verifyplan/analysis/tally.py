@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError
-from verifyplan.frames.text_codes import first_rows, numbered_rows, positions
+from verifyplan.frames.text_codes import first_rows, numbered_names, numbered_rows, positions
 from verifyplan.frames.vote_checks import VoteNumbers, check_votes, cite_places
 from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis, Verdict
 from verifyplan.rules.classification import Tally
@@ -113,7 +113,7 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
     rounds = pd.to_numeric(votes["round"]).to_numpy(dtype=np.int64)
     last_round = np.zeros(len(firsts), dtype=np.int64)
     np.maximum.at(last_round, finding, rounds)
-    worker, workers = pd.factorize(votes["worker"])
+    worker, workers = numbered_names(votes["worker"])
     _refuse_repeats(votes, finding, rounds, worker, len(workers))
     if not gaps_allowed:
         _refuse_gaps(votes, finding, rounds, last_round, firsts)
@@ -122,8 +122,8 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
     return CodedVotes(
         findings=votes[key].iloc[firsts].reset_index(drop=True),
         finding=finding,
-        worker=worker.astype(np.int64),
-        workers=tuple(map(str, np.asarray(workers, dtype="object"))),
+        worker=worker,
+        workers=tuple(workers),
         round=rounds,
         verdict=verdict,
         basis=_codes(votes["disagree_basis"], BASES),

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from verifyplan.frames.text_codes import by_appearance
+
 
 class TextFile:
     """The texts of a column that are read, or made, once."""
@@ -30,9 +32,10 @@ class TextFile:
 class CodedTexts(TextFile):
     """Names that are codes until somebody looks at them; analyses that count by codes never do."""
 
-    def __init__(self, stored: Any) -> None:
+    def __init__(self, stored: Any, *, in_order: bool = False) -> None:
+        """Take names as a dictionary array; with `in_order` it has those that occur, in order of appearance."""
         super().__init__(self._names, len(stored))
-        self._stored = stored
+        self._stored, self._in_order = stored, in_order
 
     def _names(self) -> pa.ChunkedArray:
         return pa.chunked_array([self._stored.dictionary.cast(pa.large_string()).take(self._stored.indices)])
@@ -42,14 +45,13 @@ class CodedTexts(TextFile):
         """The names as a dictionary array: those that occur, in order of appearance; None where a name is missing."""
         if self._stored.null_count or self._stored.dictionary.null_count:
             return None
-        codes, n = np.asarray(self._stored.indices), len(self._stored)
-        first = np.full(len(self._stored.dictionary), n, dtype=np.int64)
-        first[codes[::-1]] = np.arange(n)[::-1]
-        order = np.argsort(first, kind="stable")[: np.count_nonzero(first < n)]
-        place = np.zeros(len(first), dtype=np.int8 if len(order) < 2**7 else np.int32)
-        place[order] = np.arange(len(order))
-        names = self._stored.dictionary.take(pa.array(order)).cast(pa.large_string())
-        return pa.DictionaryArray.from_arrays(pa.array(place[codes]), names)
+        if self._in_order:
+            return self._stored
+        names = self._stored.dictionary
+        codes, order = by_appearance(np.asarray(self._stored.indices), len(names))
+        if len(order) < len(names) or (order[1:] < order[:-1]).any():
+            names = names.take(pa.array(order))
+        return pa.DictionaryArray.from_arrays(pa.array(codes), names.cast(pa.large_string()))
 
     def chosen(self, rows: pa.Array) -> TextFile:
         """Return the names of some rows, as codes."""

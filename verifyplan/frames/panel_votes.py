@@ -13,7 +13,7 @@ from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.text_codes import first_rows, numbered_rows, positions
+from verifyplan.frames.text_codes import first_rows, numbered_names, numbered_rows, positions
 from verifyplan.frames.vote_checks import VoteNumbers
 from verifyplan.text import counted
 
@@ -123,7 +123,7 @@ def votes_of_runs(runs: RunSet, numbers: VoteNumbers | None = None) -> PanelVote
     their words when somebody looks at them. `numbers` are those of the votes, where they have got some.
     """
     parts = [_part_of_runs(votes, numbers) for votes in runs.votes_by_part(_COLUMNS)]
-    keys = pd.concat([part.keys for part in parts], ignore_index=True)
+    keys = parts[0].keys if len(parts) == 1 else pd.concat([part.keys for part in parts], ignore_index=True)
     facts = joined_rows(keys, runs.findings[["run_id", "finding_id", "truth", "summary"]], _FINDING)
     units = pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": facts["truth"]})
     units["truth"] = units["truth"].map({False: "false", True: "true"}).astype("str")
@@ -166,9 +166,7 @@ def _part_of_runs(votes: pd.DataFrame, numbers: VoteNumbers | None) -> _PartOfRu
     own = votes["is_origin"].fillna(False).to_numpy(dtype=bool)
     votes = votes[~own] if own.any() else votes
     if numbers is None or len(numbers.finding) != len(votes):
-        worker, names = pd.factorize(votes["worker"])
-        finding = numbered_rows([votes[name] for name in _KEY])
-        numbers = VoteNumbers(finding, worker.astype(np.int64), list(map(str, names)))
+        numbers = VoteNumbers(numbered_rows([votes[name] for name in _KEY]), *numbered_names(votes["worker"]))
     finding = numbers.finding
     keys = votes[_KEY].iloc[first_rows(finding)].astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
     label = positions(votes["verdict"], _LABEL_OF_VERDICT)

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from verifyplan.frames.text_codes import are_equal
+
 
 def joined_rows(
     left: pd.DataFrame,
@@ -24,8 +26,7 @@ def joined_rows(
     >>> joined_rows(table, table, ["id"], suffixes=("", "_next")).columns.tolist()
     ['id', 'x', 'x_next']
     """
-    left_keys, right_keys = (table[list(key)].reset_index(drop=True) for table in (left, right))
-    if not left_keys.equals(right_keys):
+    if len(left) != len(right) or not all(are_equal(left[name], right[name]) for name in key):
         return left.merge(right, on=list(key), suffixes=suffixes, how=how)
     others = right.drop(columns=list(key)).reset_index(drop=True)
     shared = set(left.columns) & set(others.columns)

@@ -79,13 +79,68 @@ def numbered(values: Any) -> Ints:
     if isinstance(values, pd.Series) and pd.api.types.is_integer_dtype(values.dtype) and not values.hasnans:
         values = values.to_numpy(dtype=np.int64)
     if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
-        codes = values.cat.codes.to_numpy()
+        codes, names = values.cat.codes.to_numpy(), values.cat.categories
+        if len(names) <= len(codes):
+            return by_appearance(codes, len(names))[0].astype(np.int64)
         values = codes if codes.min(initial=0) >= 0 else values
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
         if len(values) and values[0] == values[-1]:
             return np.zeros(len(values), dtype=np.int64)
         return np.cumsum(np.append(0, values[1:] != values[:-1]))[: len(values)].astype(np.int64)
     return np.asarray(pd.factorize(values)[0], dtype=np.int64)
+
+
+def by_appearance(codes: Array, n: int) -> tuple[Array, Ints]:
+    """Return codes below n, -1 for a missing one, numbered anew by appearance, and the code that each number had.
+
+    >>> by_appearance(np.array([2, 2, -1, 0]), 3)
+    (array([ 0,  0, -1,  1], dtype=int8), array([2, 0]))
+    """
+    if len(codes) and codes[0] >= 0 and (codes[1:] >= codes[:-1]).all():
+        order = codes[np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))].astype(np.int64)
+    else:
+        first = np.full(n + 1, len(codes), dtype=np.int64)  # the last is that of missing ones
+        first[codes[::-1]] = np.arange(len(codes))[::-1]
+        order = np.argsort(first[:-1], kind="stable")[: np.count_nonzero(first[:-1] < len(codes))]
+    place = np.full(n + 1, -1, dtype=index_type(len(order)))
+    place[order] = np.arange(len(order))
+    return place[codes], order
+
+
+def index_type(n: int) -> type[np.signedinteger[Any]]:
+    """Return the type of the codes of n names: equal columns then have equal codes."""
+    return np.int8 if n < 2**7 else np.int32
+
+
+def any_missing(values: pd.Series[Any]) -> bool:
+    """Return whether any value of a column is missing; names that are codes are not looked at.
+
+    >>> any_missing(pd.Series(["a", None]))
+    True
+    """
+    return getattr(values.array, "coded", None) is None and bool(values.isna().any())
+
+
+def are_equal(first: pd.Series[Any], second: pd.Series[Any]) -> bool:
+    """Return whether two columns have the same values, row by row; names that are codes are compared by these.
+
+    >>> are_equal(pd.Series(["a", "b"]), pd.Series(["a", "c"]))
+    False
+    """
+    codes, others = (getattr(values.array, "coded", None) for values in (first, second))
+    if codes is None or others is None:
+        return bool(first.array.equals(second.array))
+    return codes is others or bool(codes.equals(others))
+
+
+def numbered_names(values: pd.Series[Any]) -> tuple[Ints, list[str]]:
+    """Return names as numbers from 0 in order of appearance, none of which is missing, and the different names.
+
+    >>> numbered_names(pd.Series(["b", "b", "a"]))
+    (array([0, 0, 1]), ['b', 'a'])
+    """
+    numbers = numbered(values)
+    return numbers, list(map(str, values.iloc[first_rows(numbers)].tolist()))
 
 
 def positions(values: pd.Series[Any], places: Mapping[Any, int]) -> Ints:

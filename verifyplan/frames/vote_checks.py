@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.table_files import IS_CSV
+from verifyplan.frames.text_codes import any_missing
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, VERDICTS, Mode
 from verifyplan.rules.answers import read_mode
@@ -96,7 +97,7 @@ def _empty(votes: pd.DataFrame, name_row: Callable[[int], str], names: list[str]
     return [
         Problem(f"votes: column {name}", f"is empty in {_rows(votes, name_row, votes[name].isna())}", fix)
         for name in names
-        if name in votes and votes[name].isna().any()
+        if name in votes and any_missing(votes[name])
     ]
 
 

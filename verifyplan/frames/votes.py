@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
+from verifyplan.frames.late_texts import CodedTexts, LateTexts
 from verifyplan.frames.own_words import own_truths, own_verdicts, plain_word
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
-from verifyplan.frames.text_codes import first_rows, numbered
+from verifyplan.frames.text_codes import by_appearance, first_rows, index_type, numbered
 from verifyplan.frames.vote_checks import (
     FINDING,
     NEEDED,
@@ -132,12 +134,15 @@ def from_votes(
         message = f"is {max_rounds}, but the table has votes of round {int(highest)}"
         fix = f"give at least {int(highest)}; compare and replay take fewer"
         problems.append(Problem("votes: max_rounds", message, fix))
-    problems = [_with_own_name(problem, named) for problem in problems] or [*_repeated_votes(votes)]
     if problems:
+        raise TableError(_with_own_name(problem, named) for problem in problems)
+    finding, first = _findings(votes)
+    if problems := [*_repeated_votes(votes, finding)]:
         raise TableError(problems)
     bases = votes["disagree_basis"].where(votes["verdict"].eq("disagree"), None)  # as in a live run: none elsewhere
     votes = votes.assign(round=pd.to_numeric(votes["round"]).astype("Int64"), disagree_basis=bases)
-    return _runset(votes, facts, modes, max_rounds, synthetic=bool(frame.attrs.get("synthetic", False)))
+    synthetic = bool(frame.attrs.get("synthetic", False))
+    return _runset(votes, finding, first, facts, modes, max_rounds, synthetic=synthetic)
 
 
 def _is_column(name: object, frame: pd.DataFrame) -> bool:
@@ -216,7 +221,7 @@ def _filled(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.DataFrame:
 
 def _repeated(text: str | None, n: int) -> pd.Categorical:
     """Return a column of one text, or of nothing, as categories."""
-    code, texts = (-1, []) if text is None else (0, [text])
+    code, texts = (-1, []) if text is None or not n else (0, [text])
     return pd.Categorical.from_codes(np.full(n, code, dtype=np.int8), categories=pd.Index(texts, dtype="str"))
 
 
@@ -228,22 +233,31 @@ def _coded(
     name: str, values: pd.Series[Any], read: Callable[[str], str | None] | None, if_missing: str | None
 ) -> pd.Categorical:
     """Return a column as categories in order of appearance: its texts, or what is read in them."""
+    codes, different = _different(values)
+    texts = _as_standard(name, different)
+    if read is None and texts.equals(different):  # they are names as they are, and differ
+        return pd.Categorical.from_codes(codes, categories=pd.Index(texts), validate=False)
+    texts = texts.astype("object")
+    if read is not None:
+        texts = texts.map(read, na_action="ignore")
+    own, categories = pd.factorize(np.array([*texts, if_missing], dtype="object"))  # code -1 is the last
+    return pd.Categorical.from_codes(own[codes], categories=pd.Index(categories, dtype="str"), validate=False)
+
+
+def _different(values: pd.Series[Any]) -> tuple[npt.NDArray[Any], pd.Series[Any]]:
+    """Return the number of each value, in order of appearance, -1 where it is missing, and the different values."""
+    if isinstance(values.dtype, pd.CategoricalDtype) and isinstance(values.cat.categories.dtype, pd.StringDtype):
+        values = values if len(values.cat.categories) <= len(values) else values.cat.remove_unused_categories()
+        names = values.cat.categories
+        codes, order = by_appearance(values.cat.codes.to_numpy(), len(names))
+        in_order = len(order) == len(names) and (order[1:] > order[:-1]).all()
+        return codes, pd.Series(names if in_order else names.take(order))
     try:
         codes = numbered(values)
     except TypeError:  # lists, which are no names, but have a text
         values = as_text(values)
         codes = numbered(values)
-    different = values.iloc[first_rows(codes)].reset_index(drop=True)
-    if isinstance(different.dtype, pd.CategoricalDtype) and isinstance(different.cat.categories.dtype, pd.StringDtype):
-        different = different.astype(different.cat.categories.dtype)
-    texts = _as_standard(name, different)
-    if read is None and texts.equals(different):  # they are names as they are, and differ
-        return pd.Categorical.from_codes(codes, categories=pd.Index(texts))
-    texts = texts.astype("object")
-    if read is not None:
-        texts = texts.map(read, na_action="ignore")
-    own, categories = pd.factorize(np.array([*texts, if_missing], dtype="object"))  # code -1 is the last
-    return pd.Categorical.from_codes(own[codes], categories=pd.Index(categories, dtype="str"))
+    return codes, values.iloc[first_rows(codes)].reset_index(drop=True)
 
 
 def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
@@ -257,18 +271,19 @@ def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
         return as_text(values)
     if pd.api.types.is_float_dtype(values.dtype) and (values.dropna() % 1 == 0).all():
         return as_text(values.astype("Int64"))
-    distinct = as_text(values.drop_duplicates()).dropna()
-    if distinct.str.strip().eq(distinct).all() and distinct.ne("").all():
-        return as_text(values)
-    names = as_text(values).str.strip()
+    texts = as_text(values)
+    known = texts.dropna()
+    if known.str.strip().eq(known).all() and known.ne("").all():
+        return texts
+    names = texts.str.strip()
     return names.mask(names.eq("").fillna(False).astype(bool), None)
 
 
-def _repeated_votes(votes: pd.DataFrame) -> Iterator[Problem]:
+def _repeated_votes(votes: pd.DataFrame, finding: npt.NDArray[np.int64]) -> Iterator[Problem]:
     key = ["run_id", "finding_id", "round", "worker"]
     rounds, distinct = pd.factorize(pd.to_numeric(votes["round"]))
     worker = votes["worker"].cat
-    cell = (_findings(votes)[0] * len(distinct) + rounds) * len(worker.categories) + worker.codes.to_numpy()
+    cell = (finding * len(distinct) + rounds) * len(worker.categories) + worker.codes.to_numpy()
     if (cell[1:] > cell[:-1]).all():
         return
     again = pd.Series(cell).duplicated()
@@ -286,33 +301,31 @@ def _repeated_votes(votes: pd.DataFrame) -> Iterator[Problem]:
 
 
 def _runset(
-    votes: pd.DataFrame, facts: pd.DataFrame, modes: pd.Series[Any], max_rounds: int | None, *, synthetic: bool
+    votes: pd.DataFrame,
+    finding: npt.NDArray[np.int64],
+    first: npt.NDArray[np.int64],
+    facts: pd.DataFrame,
+    modes: pd.Series[Any],
+    max_rounds: int | None,
+    *,
+    synthetic: bool,
 ) -> RunSet:
-    finding, first = _findings(votes)
+    """Return the tables of checked votes, of which `finding` numbers the finding and `first` is its first row."""
     n_rounds = np.zeros(len(first), dtype=np.int64)
     np.maximum.at(n_rounds, finding, votes["round"].to_numpy(dtype=np.int64))
     findings = votes[FINDING].iloc[first].reset_index(drop=True).assign(n_rounds=n_rounds)
+    runs = _runs(findings, modes, max_rounds, synthetic=synthetic)
     if len(facts):
         findings = findings.merge(facts, on=FINDING, how="left")
     known = "discoverers" in findings and bool(findings["discoverers"].notna().any())
     if known:
         named = [names if isinstance(names, tuple) else () for names in findings["discoverers"]]
         findings["origin_worker"] = [names[0] if names else None for names in named]
-        findings["discoverers"] = [list(names) for names in named]
-    with no_garbage_collection():
-        for name in ("ticket_ids", "consensus_workers", "dissenting_workers", *(() if known else ("discoverers",))):
-            findings[name] = [[] for _ in range(len(findings))]
+        with no_garbage_collection():
+            findings["discoverers"] = [list(names) for names in named]
+    for name in ("ticket_ids", "consensus_workers", "dissenting_workers", *(() if known else ("discoverers",))):
+        findings[name] = _empty_lists(len(findings))
     votes, findings = (table.assign(**{name: _texts(table[name]) for name in FINDING}) for table in (votes, findings))
-    rounds = findings.groupby("run_id", sort=False)["n_rounds"].max()
-    runs = pd.DataFrame({"run_id": rounds.index, "kind": "votes", "total_rounds": rounds.to_numpy()})
-    runs = runs.assign(
-        mode=runs["run_id"].map(modes),
-        max_rounds=max_rounds,
-        effective_max_rounds=runs["total_rounds"] if max_rounds is None else max_rounds,
-        n_findings=findings.groupby("run_id", sort=False).size().to_numpy(),
-        log=False,
-        synthetic=synthetic or None,
-    )
     own: Any = False
     if known:
         pairs = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
@@ -328,9 +341,35 @@ def _runset(
     return RunSet(**tables | {"findings": with_losses_at(**tables, finding=finding)})
 
 
-def _texts(values: pd.Series[Any]) -> Any:
-    """Return categories without missing values as texts."""
-    return values.cat.categories.array.take(values.cat.codes.to_numpy())
+def _runs(findings: pd.DataFrame, modes: pd.Series[Any], max_rounds: int | None, *, synthetic: bool) -> pd.DataFrame:
+    """Return the runs of findings with `run_id`, as categories in order of appearance, and `n_rounds`."""
+    codes, names = findings["run_id"].cat.codes.to_numpy(), findings["run_id"].cat.categories
+    rounds = np.zeros(len(names), dtype=np.int64)
+    np.maximum.at(rounds, codes, findings["n_rounds"].to_numpy())
+    runs = pd.DataFrame({"run_id": names, "kind": "votes", "total_rounds": rounds})
+    return runs.assign(
+        mode=runs["run_id"].map(modes),
+        max_rounds=max_rounds,
+        effective_max_rounds=rounds if max_rounds is None else max_rounds,
+        n_findings=np.bincount(codes, minlength=len(names)),
+        log=False,
+        synthetic=synthetic or None,
+    )
+
+
+def _empty_lists(n: int) -> npt.NDArray[Any]:
+    """Return a column of empty lists, which are one list, as in tables that are loaded."""
+    lists = np.empty(1, dtype="object")
+    lists[0] = []
+    return lists.repeat(n)
+
+
+def _texts(values: pd.Series[Any]) -> LateTexts:
+    """Return categories without missing values, in order of appearance, as texts that are made when looked at."""
+    names = pa.array(values.cat.categories, pa.large_string())
+    names = names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names
+    codes = values.cat.codes.to_numpy(dtype=index_type(len(names)))
+    return LateTexts.of(CodedTexts(pa.DictionaryArray.from_arrays(pa.array(codes), names), in_order=True))
 
 
 def _findings(votes: pd.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
