@@ -194,7 +194,8 @@ class RoleContext:
     def other_plan_may_add(self, name: str) -> bool:
         """Whether a plan of the same phase, or a plan that this plan depends on, names it or cannot be read."""
         readable, text = self._other_plans
-        return not readable or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+        # most names are in no other plan, which `in` finds in a thirtieth of the time that the pattern takes
+        return not readable or (name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None)
 
     def isolated(self, name: str, part: Callable[[], Iterable[T]]) -> Iterator[T]:
         """Yield the results of a part of an agent; if it raises, the rest is lost, and `failures` names the part."""
