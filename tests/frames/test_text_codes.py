@@ -30,10 +30,12 @@ def test_texts_are_numbered_as_pandas_does(texts, in_order):
     assert [named[code] for code in codes] == texts
 
 
-@pytest.mark.parametrize("sample", [2, 10_000])
-def test_a_sample_that_repeats_changes_nothing(sample, monkeypatch):
-    monkeypatch.setattr(text_codes, "SAMPLE_ROWS", sample)
-    texts = pd.Series(["a", "a", *(f"{n % 200}" for n in range(500)), None, None, "a"], dtype="str")
+@pytest.mark.parametrize("n_texts", [5, 126, 127, 128, 200])
+@pytest.mark.parametrize("rows", [2, 10_000])
+def test_how_many_rows_are_looked_at_first_or_at_once_changes_nothing(rows, n_texts, monkeypatch):
+    monkeypatch.setattr(text_codes, "SAMPLE_ROWS", rows)
+    monkeypatch.setattr(text_codes, "BLOCK_ROWS", 10 * rows)
+    texts = pd.Series(["a", "a", *(f"{n % n_texts}" for n in range(500)), None, None, "a"], dtype="str")
     assert numbered(texts).tolist() == pd.factorize(texts)[0].tolist()
 
 

@@ -15,7 +15,13 @@ Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
 
 SAMPLE_ROWS = 10_000
-"""Whether texts repeat row after row is guessed from so many rows."""
+"""Whether texts repeat row after row, and how many are different, is guessed from so many rows."""
+
+BLOCK_ROWS = 2**16
+"""Where few texts are different, so many are looked at a time."""
+
+MAX_FEW = 2**7
+"""Few different texts have at most so many codes, the missing one among them: a byte each."""
 
 
 def text_codes(texts: Any) -> tuple[Array, Any]:
@@ -33,9 +39,9 @@ def text_codes(texts: Any) -> tuple[Array, Any]:
     starts = _starts(texts) if 2 * len(_starts(texts[:SAMPLE_ROWS])) <= min(len(texts), SAMPLE_ROWS) else None
     values = texts if starts is None else texts.take(pa.array(starts))
     if _rise(values[:SAMPLE_ROWS]) and _rise(values):  # and so all are different
-        codes, names = np.arange(len(values), dtype=np.int32), values
+        codes, names = np.arange(len(values), dtype=np.min_scalar_type(-max(len(values), 1))), values
     else:
-        codes, names = _encoded(values)
+        codes, names = _codes_of_few(values) or _encoded(values)
     return codes if starts is None else codes.repeat(np.diff(starts, append=len(texts))), names
 
 
@@ -56,15 +62,31 @@ def _starts(texts: Any) -> Array:
     return np.flatnonzero(np.append(True, differs.to_numpy(zero_copy_only=False)))
 
 
+def _codes_of_few(texts: Any) -> tuple[Array, Any] | None:
+    """Return the same as `_encoded`, block by block, so that all but a byte a text is for one block; None for many."""
+    known = pa.concat_arrays([pa.nulls(1, texts.type), texts[:SAMPLE_ROWS].drop_null().unique()])
+    codes = np.empty(len(texts), dtype=np.int8)
+    for start in range(0, len(texts), BLOCK_ROWS):
+        block = texts[start : start + BLOCK_ROWS]
+        found = pc.index_in(block, value_set=known)
+        if found.null_count:  # texts that no row before had
+            known = pa.concat_arrays([known, block.filter(found.is_null()).unique()])
+            found = pc.index_in(block, value_set=known)
+        if len(known) > MAX_FEW:
+            return None
+        np.subtract(found, 1, out=codes[start : start + BLOCK_ROWS], casting="unsafe")
+    return codes, known[1:]
+
+
 def _encoded(texts: Any) -> tuple[Array, Any]:
-    """Return the code of each text, -1 where it is missing, and the different texts."""
+    """Return the code of each text, -1 where it is missing, and the different texts, in order of appearance."""
     encoded = pc.dictionary_encode(texts, null_encoding="encode")
     names, indices = encoded.dictionary, np.asarray(encoded.indices)
-    if len(names) < 2**7 or names.null_count:
+    if names.null_count:
         missing = np.asarray(names.is_null())
-        code = np.cumsum(~missing) - 1
+        code = np.cumsum(~missing, dtype=np.int32) - np.int32(1)
         code[missing] = -1
-        indices = code.astype(np.int8 if len(names) < 2**7 else np.int32).take(indices)
+        indices = code.take(indices)
     return indices, names.drop_null()
 
 
