@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from verifyplan.errors import InputError, Problem, SettingsError, one_of
 from verifyplan.files import decode, write_text
@@ -19,21 +19,36 @@ VERSION = 1
 MAX_FILE_BYTES = 64 * 1024
 """A weights file has a few hundred bytes; one beyond this is something else."""
 
-_KEYS = ("version", "weights")
+_KEYS = ("version", "weights", "ranges")
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 _DIGITS = 60
 _PRECISION_DIGITS = 2 * _DIGITS + 1
 """Digits with which any such decimals are added without rounding."""
 
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 
-def save(weights: Mapping[str, Decimal | str], path: str | Path) -> Path:
+
+class RangedWeights(dict[str, Decimal]):
+    """Weights from a file with `ranges`: they are of dimensions rescaled by these, as those of a fit are."""
+
+    def __init__(self, weights: Mapping[str, Decimal], ranges: Ranges) -> None:
+        super().__init__(weights)
+        self.ranges = dict(ranges)
+
+    def exact(self) -> dict[str, Decimal]:
+        """Return the weights alone, without their ranges."""
+        return dict(self)
+
+
+def save(weights: Mapping[str, Decimal | str], path: str | Path, ranges: Ranges | None = None) -> Path:
     """Write weights as a file that `load` takes, and `verify(weights=...)` if they are of its six dimensions.
 
     `{"version": 1, "weights": {"approach_soundness": "0.25", ...}}`, with every decimal as it was given ("0.250" stays
-    so), in the order of rule A10 or, for other dimensions, in the order given. The file is written whole or not at
-    all, and its path is returned. The score informs and never decides a verdict. Raises InputError listing all that is
-    wrong, before anything is written, and where the path cannot be written. Binary fractions are refused:
-    `to_decimals` and the `.exact()` of a fit give decimals.
+    so), in the order of rule A10 or, for other dimensions, in the order given. `"ranges": {"wit": [0, 100], ...}`
+    follows if the weights are of dimensions rescaled by `ranges`; `verify` refuses such a file. The file is written
+    whole or not at all, and its path is returned. The score informs and never decides a verdict. Raises InputError
+    listing all that is wrong, before anything is written, and where the path cannot be written. Binary fractions are
+    refused: `to_decimals` and the `.exact()` of a fit give decimals.
 
     >>> from tempfile import mkdtemp
     >>> path = save({"wit": "0.5", "depth": "0.5"}, mkdtemp() + "/weights.json")
@@ -50,6 +65,8 @@ def save(weights: Mapping[str, Decimal | str], path: str | Path) -> Path:
     if problems:
         raise SettingsError(problems)
     content = {"version": VERSION, "weights": {name: texts[name] for name in _order(texts)}}
+    if ranges:
+        content["ranges"] = {name: list(ranges[name]) for name in _order(texts)}
     try:
         return write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     except (OSError, ValueError) as error:
@@ -60,10 +77,11 @@ def save(weights: Mapping[str, Decimal | str], path: str | Path) -> Path:
 def load(path: str | Path, dimensions: Sequence[str] | None = None) -> dict[str, Decimal]:
     """Return the weights in a file that `save` or a person wrote, as decimals that sum to exactly 1.
 
-    With `dimensions` they must be these, as `verify` asks for its six, and come in this order; None takes any.
+    With `dimensions` they must be these, as `verify` asks for its six, and come in this order; None takes any. Those of
+    a fit whose dimensions have different ranges have `.ranges`, too, and `apply` ranks plans as under the fit.
 
     Raises InputError where the file cannot be read or is not JSON, SettingsError listing all that is wrong in it: an
-    unknown version, numbers in place of text, unknown or missing dimensions, a sum that is not 1.
+    unknown version, numbers in place of text, unknown or missing dimensions, a sum that is not 1, ranges that are none.
 
     >>> from tempfile import mkdtemp
     >>> path = save(dict.fromkeys(["wit", "depth"], "0.5"), mkdtemp() + "/weights.json")
@@ -88,9 +106,29 @@ def load(path: str | Path, dimensions: Sequence[str] | None = None) -> dict[str,
         raise SettingsError(problems)
     names = _order(texts) if dimensions is None else list(dimensions)
     problems += _weight_problems(texts, names, f"{place}: ")
+    ranges = content.get("ranges")
+    if "ranges" in content and not _are_ranges(ranges, texts):
+        fix = 'give each dimension its ends, as "ranges": {"wit": [0, 100], ...}, or leave them out'
+        problems.append(Problem(f"{place}: ranges", f"are not those of the dimensions: {short_repr(ranges)}", fix))
     if problems:
         raise SettingsError(problems)
-    return {name: Decimal(texts[name]) for name in names}
+    weights = {name: Decimal(texts[name]) for name in names}
+    return RangedWeights(weights, {name: tuple(ranges[name]) for name in names}) if ranges else weights
+
+
+def _are_ranges(ranges: object, names: Iterable[str]) -> bool:
+    """Return whether these are two ends for each of the names, the low one first."""
+    return (
+        isinstance(ranges, dict)
+        and set(ranges) == set(names)
+        and all(
+            isinstance(ends, list)
+            and len(ends) == 2
+            and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
+            and ends[0] <= ends[1]
+            for ends in ranges.values()
+        )
+    )
 
 
 def _order(weights: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ import os
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -125,6 +126,18 @@ def test_a_byte_order_mark_is_no_harm(tmp_path):
         ({"version": 1, "weights": TEXTS | {"risk_coverage": "0.2\n"}}, "weights.risk_coverage", "is not a decimal"),
         ({"version": 1, "weights": TEXTS | {"risk_coverage": "0" * 500}}, "weights.risk_coverage", "is not a decimal"),
         ({"version": 1, "weights": TEXTS | {"risk_coverage": "0.3"}}, "weights", "sum to 1.10"),
+        ({"version": 1, "weights": TEXTS, "ranges": None}, "ranges", "are not those of the dimensions: None"),
+        ({"version": 1, "weights": TEXTS, "ranges": {"wit": [0, 1]}}, "ranges", "are not those of the dimensions"),
+        (
+            {"version": 1, "weights": TEXTS, "ranges": dict.fromkeys(TEXTS, (1, "10"))},
+            "ranges",
+            "are not those of the dimensions",
+        ),
+        (
+            {"version": 1, "weights": TEXTS, "ranges": dict.fromkeys(TEXTS, (10, 1))},
+            "ranges",
+            "are not those of the dimensions",
+        ),
         ([1], "", "holds [1], not an object"),
         (b"", "line 1, column 1", "is not JSON"),
         (b"{\n'a'}", "line 2, column 1", "is not JSON"),
@@ -225,3 +238,25 @@ def test_thirds_are_saved_as_decimals_with_a_sum_of_one_and_what_is_no_weight_is
     with pytest.raises(SettingsError, match=r"weights: sum to 0\.9"):
         weights.save({"wit": 0.4, "depth": 0.5}, tmp_path / "other.json")
     assert not (tmp_path / "other.json").exists()
+
+
+def test_a_fit_of_dimensions_of_different_ranges_is_saved_with_them_and_ranks_plans_as_before(tmp_path):
+    draws = np.random.default_rng(4)
+    table = pd.DataFrame({"wit": draws.integers(1, 11, 30), "percent": draws.integers(0, 101, 30)})
+    ranges = {"wit": (0, 10), "percent": (0, 100)}
+    fit = weights.fit(table, 0.5 * table["wit"] + 0.05 * table["percent"], resamples=5, ranges=ranges)
+    path = weights.save(fit, tmp_path / "w.json")
+    assert json.loads(path.read_text())["ranges"] == {"wit": [0, 10], "percent": [0, 100]}
+    loaded = weights.load(path)
+    assert loaded == fit.exact()
+    pd.testing.assert_frame_equal(weights.apply(table, loaded), weights.apply(table, fit))
+    assert not weights.apply(table, fit.exact())["rank"].equals(weights.apply(table, fit)["rank"])
+    assert weights.save(loaded, tmp_path / "again.json").read_bytes() == path.read_bytes()
+    assert list(weights.load(path, ["percent", "wit"]).ranges) == ["percent", "wit"]
+
+
+def test_a_fit_of_dimensions_of_one_range_is_saved_as_its_numbers(tmp_path):
+    table = pd.DataFrame({"wit": [0, 4, 7, 9], "depth": [2, 9, 1, 0]})
+    fit = weights.fit(table, [1, 6, 5, 6], resamples=5, ranges=dict.fromkeys(table, (0, 10)))
+    path = weights.save(fit, tmp_path / "w.json")
+    assert path.read_bytes() == weights.save(fit.exact(), tmp_path / "numbers.json").read_bytes()

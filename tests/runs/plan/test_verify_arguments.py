@@ -21,7 +21,7 @@ from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.call import Reply
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.settings import BlockedWord, OnBlocked, PanelSettings
-from verifyplan.protocol.weights_file import save
+from verifyplan.protocol.weights_file import load, save
 
 
 @pytest.fixture
@@ -220,6 +220,14 @@ def test_weights_may_be_a_weights_file(plan, tmp_path):
     run = vp.verify(plan, backend=ScriptedBackend(scored, silent=True), weights=path, log_dir=None)
     assert run.score == 5
     assert vp.verify(plan, backend=ScriptedBackend(scored, silent=True), log_dir=None).verdict == run.verdict
+
+
+def test_weights_of_dimensions_rescaled_by_different_ranges_are_refused(plan, tmp_path):
+    given = dict.fromkeys(DIMENSIONS, "0") | {"risk_coverage": "0.5", "unknowns_coverage": "0.5"}
+    ranges = dict.fromkeys(DIMENSIONS, (1, 10)) | {"risk_coverage": (0, 100)}
+    path = save(given, tmp_path / "weights.json", ranges)
+    expected = {"weights": "are of dimensions rescaled by different ranges"}
+    assert problems(plan, weights=path) == problems(plan, weights=load(path)) == expected
 
 
 def test_what_is_wrong_with_a_weights_file_is_told_beside_all_else(plan, tmp_path):

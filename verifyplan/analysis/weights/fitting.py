@@ -86,7 +86,10 @@ class WeightFit:
         return min(self.r2_cv, *self.r2_cv_spread) > 0
 
     def exact(self) -> dict[str, Decimal]:
-        """Return the weights as decimals of four places that sum to exactly 1, for `apply`, `save` and `verify`."""
+        """Return the weights as decimals of four places that sum to exactly 1, of dimensions rescaled by `ranges`.
+
+        `apply` and `save` take the fit itself, with its ranges; given only these numbers, they rescale nothing.
+        """
         return to_decimals(self.weights.set_index("dimension")["weight"])
 
     def __str__(self) -> str:
@@ -134,8 +137,8 @@ UNSURE_SIGN_FROM = 0.025
 """From this share of resamples with another sign of the scale on, its 95 % interval reaches 0."""
 
 RANGES_DIFFER = (
-    "the ranges of the dimensions differ: given this fit, apply and the functions beside it put them on one scale; "
-    "given only its numbers (.exact()), they do not"
+    "the ranges of the dimensions differ: given this fit, apply and the functions beside it put them on one scale, and "
+    "save writes the ranges; given only its numbers (.exact()), they do not"
 )
 """The weights are of dimensions rescaled to 0-1, and must not be multiplied with scores of different ranges."""
 

@@ -93,10 +93,11 @@ def to_decimals(weights: Weights, places: int = 4) -> dict[str, Decimal]:
     return {name: Decimal(unit).scaleb(-places) for name, unit in down.items()}
 
 
-def save(weights: Weights, path: str | Path) -> Path:
-    """Write a mapping or Series of weights as a file that `load` takes, and return its path.
+def save(weights: Weights | FittedWeights, path: str | Path) -> Path:
+    """Write weights or a fit of weights as a file that `load` takes, and return its path.
 
-    Of a fit give `.exact()`; a file has no ranges, so rescale dimensions of different ranges before you weigh them.
+    Give a fit itself, not its numbers (`.exact()`): where the ranges of its dimensions differ, the file gets them, too,
+    so that the loaded weights rank plans as the fit does.
 
     `verify(weights=...)` takes it, too, if they are of its six dimensions: `{"version": 1, "weights":
     {"approach_soundness": "0.25", ...}}`. Decimals and their texts are written as given ("0.250" stays so), other
@@ -112,12 +113,16 @@ def save(weights: Weights, path: str | Path) -> Path:
     >>> load(save({"wit": 0.4, "depth": 0.6}, path))
     {'wit': Decimal('0.4'), 'depth': Decimal('0.6')}
     """
+    ranges = None
+    if isinstance(weights, FittedWeights):
+        ranges = weights.ranges if len(set(weights.ranges.values())) > 1 else None
+        weights = dict(weights.exact())
     if isinstance(weights, pd.Series):
         weights = {str(name): weight for name, weight in weights.items()}
     if isinstance(weights, Mapping) and any(isinstance(each, Fraction | float | Integral) for each in weights.values()):
         decimals = to_decimals(weights, SAVED_PLACES)
         weights = {name: weight.normalize() for name, weight in decimals.items()}
-    return weights_file.save(weights, path)  # type: ignore[arg-type]
+    return weights_file.save(weights, path, ranges)  # type: ignore[arg-type]
 
 
 def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[str] = ()) -> Exact:

@@ -15,7 +15,7 @@ from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.protocol.rules_value import read_rules
 from verifyplan.protocol.settings import BLOCKED_WORDS, PanelSettings, PlanSettings
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.protocol.weights_file import load, text_of
+from verifyplan.protocol.weights_file import RangedWeights, load, text_of
 from verifyplan.rules.scoring import check_weights
 from verifyplan.runs.arguments import read_roster, timeout_problems
 
@@ -79,7 +79,12 @@ def read_weights(weights: object) -> dict[str, str] | None:
     if weights is None:
         return None
     if isinstance(weights, str | Path):
-        return {name: text_of(weight) for name, weight in load(weights, DIMENSIONS).items()}
+        weights = load(weights, DIMENSIONS)
+        if not isinstance(weights, RangedWeights):
+            return {name: text_of(weight) for name, weight in weights.items()}
+    if isinstance(weights, RangedWeights):
+        fix = "fit with one range for all dimensions: a run weighs its scores as they are, from 1 to 10"
+        raise SettingsError(Problem("weights", "are of dimensions rescaled by different ranges", fix))
     if not isinstance(weights, Mapping):
         fix = "give a mapping of the six dimensions to decimals, or a weights file"
         raise SettingsError(Problem("weights", f"must be a mapping, got a {type(weights).__name__}", fix))
