@@ -239,10 +239,17 @@ def test_a_log_that_does_not_begin_with_its_run_is_no_run(tmp_path, small):
     assert path.read_bytes() == small
 
 
-@pytest.mark.parametrize("path", ["none.jsonl", "", "a\0b", "x" * 5000])
+@pytest.mark.parametrize("path", ["none.jsonl", "a\0b", "x" * 5000])
 def test_a_path_that_cannot_be_read_is_refused_in_words(tmp_path, path):
     with pytest.raises(LogError, match=r"cannot be read \(.*name a run log"):
         read_log(tmp_path / path)
+
+
+def test_a_folder_is_refused_and_names_the_logs_in_it(tmp_path):
+    for number in range(5):
+        (tmp_path / f"part-{number}.jsonl").touch()
+    with pytest.raises(LogError, match=r"is a folder.*name one of its 5 run logs: '.*part-0\.jsonl', .* \.\.\.\.$"):
+        read_log(tmp_path)
 
 
 def test_a_log_is_read_while_it_is_written(tmp_path):

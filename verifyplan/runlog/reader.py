@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from array import array
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import BinaryIO, overload
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from verifyplan.errors import LogError, Problem
+from verifyplan.errors import LogError, Problem, one_of
 from verifyplan.protocol.event import EVENT, Event
 from verifyplan.protocol.event_run import LOG_VERSION, RunStarted
 from verifyplan.runlog.chain import START, Record, decode, share_field_names
@@ -24,6 +25,8 @@ SUFFIX = ".jsonl"
 
 MAX_RECORDS_IN_MEMORY = 20_000
 """Records of a run that are kept in memory, some 2 kB each; of a longer one, all are read from its log again."""
+
+MAX_LOGS_NAMED = 3
 
 
 class StoredRecords(Sequence[Record]):
@@ -180,8 +183,19 @@ def _opened(path: str | Path) -> BufferedReader:
             raise ValueError("it is not an ordinary file")
         return Path(path).open("rb")
     except (OSError, ValueError) as error:  # a path with a NUL in it is a ValueError
-        message = f"cannot be read ({getattr(error, 'strerror', None) or error})"
-        raise LogError(Problem(str(path), message, "name a run log (.jsonl)")) from None
+        raise not_a_log(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def not_a_log(path: str | Path, message: str) -> LogError:
+    """Return the error for a path that is no log, for the reason given; of a folder it names the logs in it."""
+    fix = "name a run log (.jsonl)"
+    if os.path.isdir(path):  # noqa: PTH112  (Path.is_dir raises for a path that is too long)
+        message = "is a folder, not a run log"
+        logs = sorted(Path(path).glob(f"*{SUFFIX}"))
+        which = "its run log" if len(logs) == 1 else f"one of its {len(logs)} run logs"
+        more = " ..." if len(logs) > MAX_LOGS_NAMED else ""
+        fix = f"name {which}: {one_of(logs[:MAX_LOGS_NAMED])}{more}" if logs else fix
+    return LogError(Problem(str(path), message, fix))
 
 
 def steps_of(values: dict[str, object], place: str) -> list[Step]:

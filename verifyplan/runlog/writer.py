@@ -18,7 +18,7 @@ from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
 from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
 from verifyplan.runlog.chain import START, Record, encode, now
 from verifyplan.runlog.migrate import OLDEST_RESUMED, rules_changed, writer_of
-from verifyplan.runlog.reader import SUFFIX, Log, StoredRecords, read_log
+from verifyplan.runlog.reader import SUFFIX, Log, StoredRecords, not_a_log, read_log
 
 ASKED = (CallRequested, TurnSent)
 """Events written before the call is paid for: on disk with the reply at the latest, safe from a crash at once."""
@@ -169,7 +169,7 @@ def _expect_file(path: Path) -> None:
     except OSError as error:
         raise _unwritable(path, error) from None
     if not exists:
-        raise LogError(Problem(str(path), "does not exist", "name a run log (.jsonl)"))
+        raise not_a_log(path, "does not exist")
 
 
 def _locked(path: Path) -> FileLock:

@@ -135,7 +135,8 @@ def test_what_is_no_log_is_refused_in_words_and_leaves_nothing_behind(tmp_path):
         (text, "line 1: is damaged"),
         (tmp_path / "none.jsonl", "does not exist"),
         (tmp_path / "nowhere" / "none.jsonl", "does not exist"),
-        (tmp_path, "does not exist"),
+        (tmp_path, r"is a folder, not a run log\. Fix: name its run log: '.*notes\.jsonl'\."),
+        (tmp_path.parent, r"is a folder, not a run log\. Fix: name a run log \(\.jsonl\)"),
     ]:
         with pytest.raises(LogError, match=words):
             resume(path)
