@@ -209,8 +209,11 @@ _READERS: Mapping[str, Any] = {
 """The readers of the columns of facts about findings."""
 
 
-def run_modes(votes: pd.DataFrame, whole_table: Mode | None) -> tuple[pd.Series[Any], list[Problem]]:
-    """Return the mode of each run, by run id, from the column `mode` or for the whole table, and what does not fit."""
+def run_modes(votes: pd.DataFrame, whole_table: Mode | None, own: object) -> tuple[pd.Series[Any], list[Problem]]:
+    """Return the mode of each run, by run id, from the column `mode` or for the whole table, and what does not fit.
+
+    `own` is the name that the column has in the caller's table.
+    """
     if "mode" not in votes:
         runs = votes["run_id"].drop_duplicates().dropna()
         return pd.Series(whole_table, index=runs.to_numpy(), dtype="object"), []
@@ -218,10 +221,11 @@ def run_modes(votes: pd.DataFrame, whole_table: Mode | None) -> tuple[pd.Series[
     modes = {word: read_mode(word) for word in words.drop_duplicates().dropna()}
     unknown = [word for word, mode in modes.items() if mode is None]
     if unknown:
-        message = f"holds {one_of(unknown[:5])}"
+        message = f"holds {one_of(unknown[:5])}" + (f" (your column {own!r})" if own != "mode" else "")
         fix = (
-            f"use {one_of(MODES)}, or leave it empty; if they are conditions of your own, leave mode= out and "
-            "make runs of each: {name: from_votes(rows, ...) for name, rows in table.groupby('condition')}"
+            f"use {one_of(MODES)}, or leave it empty; if they are conditions of your own, leave mode= out, make runs "
+            "of each, and compare these: "
+            f"compare({{name: from_votes(rows, ...) for name, rows in table.groupby({own!r})}})"
         )
         return pd.Series(dtype="object"), [Problem("votes: column mode", message, fix)]
     table = votes[["run_id"]].assign(mode=words.map(modes)).dropna().drop_duplicates()

@@ -127,7 +127,7 @@ def from_votes(
     votes = _filled(pd.DataFrame(columns).reset_index(drop=True), words)
     problems = [*_wrong_workers(votes, item, worker), *vote_problems(votes, partial(row_name, frame))]
     facts, fact_problems = finding_facts(votes, true_words)
-    modes, mode_problems = run_modes(votes, whole_table)
+    modes, mode_problems = run_modes(votes, whole_table, mode)
     highest = 0 if problems else pd.to_numeric(votes["round"]).max()
     problems += [*fact_problems, *mode_problems]
     if max_rounds is not None and highest > max_rounds:
