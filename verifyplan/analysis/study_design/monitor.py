@@ -90,6 +90,9 @@ def monitor(
     By hedged betting on the differences of runs (Waudby-Smith and Ramdas 2024), each run counted the same, whatever
     its findings; an interval never gets wider than one before it.
 
+    `compare` has another interval of the same difference. Report that one if the number of runs was fixed before the
+    first of them; report the last one of these if you looked on the way, or might have stopped because of what you saw.
+
     Args:
         data: a comparison of two conditions, or what `compare` takes first, its runs in their order; or the
             differences themselves, one a run, between -1 and 1.
