@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,15 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from tests.runs.crossing import Playing, finding
 from verifyplan.agents.scripted import ScriptedBackend
+from verifyplan.analysis.cost import failures_in_words
+from verifyplan.analysis.treatments.rule_costs import _usage_by_call
 from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import RunSet, concat
+from verifyplan.protocol.call import Reply, Usage
+from verifyplan.widgets.explorer.views import _sums
 
 LOGS = Path(__file__).parents[1] / "runlog" / "logs"
 AGREE = {"verdict": "agree"}
@@ -91,3 +97,25 @@ def test_calls_in_flight_have_not_ended_and_their_turns_count(live, tmp_path):
     assert cut.calls["status"].iloc[-1] == "in-flight"
     assert told(cut)["calls"] == len(cut.calls) - 1 == len(live.calls) - 1
     assert told(cut)["dollars"] == pytest.approx(told(live)["dollars"])
+
+
+def test_calls_that_a_limit_held_back_are_counted_apart_and_lower_no_average(tmp_path):
+    def answer(request):
+        votes = {item.finding_id: AGREE for item in request.items}
+        return Reply(value={"votes": votes}, usage=Usage(input_tokens=10, cost=Decimal(1)), duration_ms=100)
+
+    rows = [finding(f"F-{n}", "ann") for n in range(2)]
+    run = vp.crossverify(
+        rows, ["ann", "bob", "cy", "dan"], backend=Playing(answer), max_tokens=15, max_rounds=1, items_per_call=1,
+        matcher=None, log_dir=tmp_path, progress=False,
+    )  # fmt: skip
+    held_back = int(run.frames.calls["status"].eq("budget").sum())
+    costs = told(run.frames)
+    assert (costs["calls"], costs["failed-calls"], costs["unsent-calls"]) == (6, held_back, held_back)
+    assert f"{held_back} budget (held back by a limit)" in str(run)
+    assert failures_in_words(held_back, held_back) in _sums(run.frames.calls)
+    workers = vp.workers(run)
+    assert set(workers.table["seconds"].dropna()) == {0.1}
+    assert "have no cost" not in str(workers)
+    usage = _usage_by_call(run.frames)
+    assert (len(usage), set(usage["tokens"])) == (6 - held_back, {10.0})

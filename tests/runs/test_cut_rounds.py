@@ -37,7 +37,7 @@ def test_run_and_report_say_that_the_round_was_not_judged_and_how_to_go_on(run):
     resume = f"vp.resume({str(run.log_path)!r}, backend=..., retry_failed=True, max_tokens=TOKENS)"
     line = f"{WHY}it was not judged: 4 findings are worker-unique only because nothing classed them."
     calls, cut, sizes = str(run).splitlines()[:3]
-    assert calls.startswith("1 of 4 calls failed: 1 budget")
+    assert calls.startswith("1 of 4 calls failed: 1 budget (held back by a limit); ")
     assert cut == f"{line} To finish the round: {resume}"
     assert sizes.endswith("aborted-non-result after 1 round"), "no note says what share of votes the classes rest on"
     assert line in run.report().replace("\\", "").replace("**", "")

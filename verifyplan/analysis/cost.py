@@ -22,7 +22,8 @@ def cost(runs: Runs) -> pd.DataFrame:
     """Return sums over all runs: `measure, value, n_runs`, of what was recorded; imports of votes record no calls.
 
     `calls` counts calls that ended (of runs that were read from artifacts, dispatches that were made), `failed-calls`
-    those without a usable answer, `votes` and `failed-votes` likewise, `worker-seconds` the wall time of all calls
+    those without a usable answer, `unsent-calls` those of these that a limit of the run held back (they were never
+    made), `votes` and `failed-votes` likewise, `worker-seconds` the wall time of all calls
     added up (missing durations left out), `rounds` the rounds executed.
 
     The others are there where a run was read from its log, and count those runs alone: tokens are not in artifacts.
@@ -34,17 +35,20 @@ def cost(runs: Runs) -> pd.DataFrame:
     >>> from verifyplan.frames.votes import from_votes
     >>> votes = pd.DataFrame({"item": ["F", "F"], "who": ["a", "b"], "says": ["agree", "verification-error"]})
     >>> cost(from_votes(votes, item="item", worker="who", verdict="says")).set_index("measure")["value"].to_dict()
-    {'rounds': 1.0, 'calls': 0.0, 'failed-calls': 0.0, 'votes': 2.0, 'failed-votes': 1.0, 'worker-seconds': 0.0}
+    {'rounds': 1.0, 'calls': 0.0, 'failed-calls': 0.0, 'unsent-calls': 0.0, 'votes': 2.0, 'failed-votes': 1.0,
+     'worker-seconds': 0.0}
     """
     runs = as_runs(runs)
     calls = runs.calls
     ended = calls[calls["status"].ne("in-flight")]
     sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(calls["run_id"])]
-    made = pd.concat([table.assign(failed=failed(table))[["failed", "duration_ms"]] for table in (ended, sent)])
+    kept = ["failed", "unsent", "duration_ms"]
+    made = pd.concat([table.assign(failed=failed(table), unsent=unsent(table))[kept] for table in (ended, sent)])
     values = {
         "rounds": runs.runs["total_rounds"].sum(),
         "calls": len(made),
         "failed-calls": int(made["failed"].sum()),
+        "unsent-calls": int(made["unsent"].sum()),
         "votes": len(runs.votes),
         "failed-votes": int(runs.votes["verdict"].eq("verification-error").sum()),
         "worker-seconds": made["duration_ms"].sum() / 1000,
@@ -66,6 +70,21 @@ def failed(calls: pd.DataFrame) -> pd.Series[bool]:
     wrong = calls["status"].isin(("timeout", "error", "budget"))
     wrong = wrong | calls["reason"].notna() if "reason" in calls else wrong
     return wrong & counted_calls(calls)
+
+
+def unsent(calls: pd.DataFrame) -> pd.Series[bool]:
+    """Return whether each call, or dispatch, that counts was held back by a limit before anything of it was sent."""
+    held_back = calls["status"].eq("budget") & counted_calls(calls)
+    return held_back & tokens(calls).eq(0) if TOKENS[0] in calls else held_back
+
+
+def failures_in_words(n_failed: int, n_unsent: int) -> str:
+    """Return how many calls failed, and how many of these were never made.
+
+    >>> failures_in_words(3, 0), failures_in_words(3, 2)
+    ('3 failed', '3 failed, of which a limit held back 2 unsent')
+    """
+    return f"{n_failed:,} failed" + (f", of which a limit held back {n_unsent:,} unsent" if n_unsent else "")
 
 
 def tokens(calls: pd.DataFrame) -> pd.Series[float]:

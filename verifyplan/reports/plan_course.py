@@ -176,7 +176,8 @@ def used(state: PlanState) -> str:
     usage = state.usage
     cached = f", {usage.cache_read_tokens:,} of them cached" if usage.cache_read_tokens else ""
     parts = f"{usage.total_input:,} in{cached}, {usage.output_tokens:,} out"
-    failed = f" and {state.failed_calls:,} that failed" if state.failed_calls else ""
+    held_back = f" ({len(state.unaffordable):,} of them held back by a limit)" if state.unaffordable else ""
+    failed = f" and {state.failed_calls:,} that failed{held_back}" if state.failed_calls else ""
     return f"{counted(usage.total, 'token')} ({parts}) in {counted(state.calls, 'call')}{failed}"
 
 

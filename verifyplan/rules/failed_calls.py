@@ -23,6 +23,7 @@ FailureKind = Literal[
     "other",
 ]
 """Why a call failed: what its endpoint answered, what was wrong with the answer, or how long it took."""
+_MEANING: dict[FailureKind, str] = {"budget": " (held back by a limit)"}
 FAILURE_KINDS: tuple[FailureKind, ...] = get_args(FailureKind)
 
 _PATTERNS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = tuple(
@@ -61,6 +62,8 @@ def failure_kind(status: str, reason: str) -> FailureKind:
 def failed_words(kinds: Mapping[FailureKind, int], n_calls: int) -> str:
     """Return how many calls failed and why, the most frequent kind first; blank for none.
 
+    Calls that a limit of the run held back count as failed, and the words say what they are.
+
     >>> failed_words({"timeout": 3, "rate limit": 9}, 40)
     '12 of 40 calls failed: 9 rate limit, 3 timeout'
     """
@@ -68,5 +71,5 @@ def failed_words(kinds: Mapping[FailureKind, int], n_calls: int) -> str:
     if not failed:
         return ""
     by_kind = sorted((-kinds[kind], place, kind) for place, kind in enumerate(FAILURE_KINDS) if kinds.get(kind))
-    why = ", ".join(f"{-n:,} {kind}" for n, _, kind in by_kind)
+    why = ", ".join(f"{-n:,} {kind}{_MEANING.get(kind, '')}" for n, _, kind in by_kind)
     return f"{failed:,} of {counted(n_calls, 'call')} failed: {why}"

@@ -78,7 +78,8 @@ def _note_on_costs(votes: PanelVotes) -> Iterator[str]:
     """Yield how many votes of a table, or calls of runs, have no cost."""
     cost, noun = votes.cost, "vote"
     if votes.runs is not None:
-        cost, noun = calls_of_workers(votes.runs)["cost"].to_numpy(), "call"
+        calls = calls_of_workers(votes.runs)
+        cost, noun = calls.loc[~calls["unsent"], "cost"].to_numpy(), "call"
     if cost is None or not (cost > 0).any():
         return
     if missing := int(np.isnan(cost).sum()):

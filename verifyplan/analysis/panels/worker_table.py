@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from verifyplan.analysis.aggregation.dawid_skene import MAX_CONFUSION_CELLS, dawid_skene
 from verifyplan.analysis.cluster_intervals import LEVEL, Interval, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters, clusters_of, clusters_of_units
-from verifyplan.analysis.cost import failed
+from verifyplan.analysis.cost import failed, unsent
 from verifyplan.analysis.panels.decisions import DecisionChanges
 from verifyplan.analysis.panels.error_correlation import error_correlation
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
@@ -151,21 +151,23 @@ def call_figures(runs: RunSet, workers: Sequence[str], asked: Ints) -> Figures:
 
 
 def calls_of_workers(runs: RunSet) -> pd.DataFrame:
-    """Return the calls of workers that ended: `worker, failed, counts, duration_ms, cost`, NaN where nothing tells.
+    """Return the calls of workers that ended: `worker, failed, unsent, counts, duration_ms, cost`.
 
+    NaN stands where nothing tells, and for the time of a call that was never sent.
     Of runs that were read from artifacts, dispatches are the calls. Those that a reopening superseded cost and do not
     count.
     """
     calls = runs.calls[runs.calls["role"].eq("worker") & runs.calls["status"].ne("in-flight")]
     sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(runs.calls["run_id"])]
-    names = ["worker", "failed", "counts", "duration_ms", "cost"]
+    names = ["worker", "failed", "unsent", "counts", "duration_ms", "cost"]
     parts = [
-        part.assign(failed=failed(part), counts=counted_calls(part)).reindex(columns=names)
+        part.assign(failed=failed(part), unsent=unsent(part), counts=counted_calls(part)).reindex(columns=names)
         for part in (calls, sent)
         if len(part)
     ]
     made = pd.concat(parts) if parts else pd.DataFrame(columns=names)
-    return made.astype({"counts": "bool", "duration_ms": "float64", "cost": "float64"})
+    made = made.astype({"unsent": "bool", "counts": "bool", "duration_ms": "float64", "cost": "float64"})
+    return made.assign(duration_ms=made["duration_ms"].mask(made["unsent"]))
 
 
 def cost_figures(votes: PanelVotes) -> Figures:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.cost import tokens
+from verifyplan.analysis.cost import tokens, unsent
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, Walk
 from verifyplan.analysis.treatments.rule_walk import GOES_ON, STATE_BITS
 from verifyplan.frames.run_notes import counted_calls
@@ -91,7 +91,7 @@ def _usage_by_call(runs: RunSet) -> pd.DataFrame:
     `a_call` is how many findings a call asked about at most where a run limits this; missing elsewhere.
     """
     calls = runs.calls[runs.calls["role"].eq("worker") | runs.calls["call_id"].str.contains("panel/")]
-    calls = calls[calls["status"].ne("in-flight") & counted_calls(calls)]
+    calls = calls[calls["status"].ne("in-flight") & counted_calls(calls) & ~unsent(calls)]
     rounds = calls["call_id"].str.extract(_PLACE)["round"]
     items = calls["items"].map(len).astype("float64")
     known = calls["input_tokens"].notna()
