@@ -114,6 +114,20 @@ def test_each_run_of_a_plan_counts_by_itself_and_none_for_the_best():
     assert len(made.cost) == 5
 
 
+def test_precision_counts_the_challenges_that_find_a_labelled_defect_and_says_that_it_is_a_lower_bound():
+    raised = [challenge("bad.md:5"), challenge("bad.md:6", "`src/old.py` exists", "MINOR")]
+    told = {"challenges": [challenge("good.md:6", "`src/old.py` exists", "SIGNIFICANT")]}
+    runs = [run("bad", {"i1/challenger": {"challenges": raised}}), run("good", {"i1/challenger": told})]
+    labels = pd.DataFrame([LABEL, SOUND])
+    made = detection(concat(runs), labels)
+    assert made.precision[["held_out", "n_plans", "n", "found"]].values.tolist() == [[False, 2, 3, 1]]
+    assert "challenges that find a labelled defect: 1 of 3: 33% [" in str(made)
+    assert "; others may be right, too" in str(made)
+    alone = SOUND | {"verdict": "REVISE", "kind": "not sound"}
+    assert detection(concat(runs), pd.DataFrame([LABEL, alone])).precision["n"].tolist() == [2]
+    assert scored().precision.empty, "no challenge, no share"
+
+
 def test_a_false_blocking_counts_in_each_run_that_raises_it():
     alarm = [challenge("good.md:5"), challenge("good.md:6", "`src/old.py` exists")]
     loud = [run("good", {"i1/challenger": {"challenges": alarm}}, run_id=f"good {at}") for at in range(2)]

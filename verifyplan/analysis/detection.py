@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.challenge_matching import matching_pairs
-from verifyplan.analysis.cost import failed, tokens
+from verifyplan.analysis.cost import failed, failures_in_words, tokens, unsent
 from verifyplan.analysis.plan_shares import Share, clustered_share
 from verifyplan.analysis.result_columns_plans import PLAN_RESULT_TABLES, WEIGHTY
 from verifyplan.analysis.settlements import judge_settlements
@@ -54,11 +54,15 @@ class Detection:
     on_sound: pd.DataFrame
     """Share of the runs of sound plans, trivial ones aside, with a false alarm, by its severity: alarm, n_plans,
     n_runs, n, found, rate, low, high."""
+    precision: pd.DataFrame
+    """Share of the challenges, admitted and not WITHDRAWN, that find a labelled defect, by held_out: held_out, n_plans,
+    n_runs, n, found, rate, low, high. A lower bound of the share that is right: labels may be incomplete."""
     verdicts: pd.DataFrame
     """One row per run: expected and given verdict, whether they agree, why there is none, whether it was trivial.
     `documentation("detection.verdicts")` describes the columns."""
     cost: pd.DataFrame
-    """One row per run: calls, failed calls, tokens, seconds, and dollars where a price is known."""
+    """One row per run: calls, those that failed, those of these that a limit held back unsent, tokens, seconds, and
+    dollars where a price is known."""
     settlements: pd.DataFrame | None = None
     """One row per settled challenge: whether it was right, and settled rightly; None unless asked for
     (`settlements=True`)."""
@@ -79,12 +83,18 @@ class Detection:
                 + self._seen_words(held_out=bool(row["held_out"]))
                 for _, row in overall.iterrows()
             ),
+            *(
+                f"challenges that find a labelled defect{' in held-out plans' if row['held_out'] else ''}: "
+                f"{_share_of(row)}; others may be right, too"
+                for _, row in self.precision.iterrows()
+            ),
             *(f"sound plans with a false {row['alarm']}: {_share_of(row)}" for _, row in self.on_sound.iterrows()),
             f"verdicts as expected: {clustered_share(self.verdicts.dropna(subset='agrees'), 'agrees')}"
             + (f"; {counted(without, 'run')} gave no verdict" if without else ""),
             *self._settlement_words(),
             *self.notes,
-            f"calls: {int(self.cost['calls'].sum())} ({int(self.cost['failed'].sum())} failed), "
+            f"calls: {int(self.cost['calls'].sum())} "
+            f"({failures_in_words(self.cost['failed'].sum(), self.cost['unsent'].sum())}), "
             f"tokens: {int(self.cost['tokens'].sum())}, time: {self.cost['seconds'].sum():.1f} s"
             + (f", known cost: {dollars:,.2f} dollars" if pd.notna(dollars) else ""),
         ]
@@ -141,7 +151,8 @@ def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detec
 
     A challenge finds a defect if it was admitted and not WITHDRAWN, cites a line within 3 of one that the label cites
     (in the plan or the repository), and mentions one of the label's needles. A plan is sound if its label has no defect
-    and no verdict but PROCEED; with another verdict and no defect it counts in verdicts alone. Several runs of a plan
+    and no verdict but PROCEED; with another verdict and no defect it counts in verdicts alone. `precision` is a lower
+    bound: a challenge that finds no labelled defect may be right about one that no label names. Several runs of a plan
     each count by themselves; a share is the mean over runs, its interval clustered by plan. `labels` are a JSON file, a
     mapping or a table, as `datasets.read_labels` says. Plans without a label are left out; labels without a run are an
     InputError, as a share over fewer plans would not be what it says.
@@ -168,21 +179,29 @@ def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detec
         raise InputError(Problem("labels", f"{counted(len(absent), 'plan')} without a run, first {absent[0]!r}", fix))
     challenges = runs.challenges.merge(plans[["run_id", "plan", "plan_path"]], on="run_id")
     verdicts = _verdicts(plans, table)
-    defects = _defects(challenges, verdicts, table)
+    standing = challenges[challenges["admitted_in"].notna() & (challenges["status"] != "WITHDRAWN")]
+    seeded = table[table["severity"].notna()].merge(verdicts[["run_id", "plan", "trivial"]], on="plan")
+    seeded = seeded.rename_axis("row").reset_index()
+    pairs = matching_pairs(seeded, standing)
+    defects = _defects(seeded, pairs)
     alarms = _alarms(challenges, table)
-    found = Detection(defects, _by_kind(defects), alarms, _on_sound(alarms, verdicts), verdicts, _cost(runs, plans))
+    found = Detection(
+        defects=defects,
+        by_kind=_by_kind(defects),
+        alarms=alarms,
+        on_sound=_on_sound(alarms, verdicts),
+        precision=_precision(standing, pairs, verdicts),
+        verdicts=verdicts,
+        cost=_cost(runs, plans),
+    )
     if not settlements:
         return found
     judged = judge_settlements(challenges, runs.challenge_history, plans, table, challenge_label_table(read))
     return replace(found, settlements=judged.table, settlement_rates=judged.rates, settlement_notes=judged.notes)
 
 
-def _defects(challenges: pd.DataFrame, verdicts: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+def _defects(seeded: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return each defect in each run of its plan, with the first challenge of that run that finds it."""
-    runs = verdicts[["run_id", "plan", "trivial"]]
-    seeded = labels[labels["severity"].notna()].merge(runs, on="plan").rename_axis("row").reset_index()
-    standing = challenges[challenges["admitted_in"].notna() & (challenges["status"] != "WITHDRAWN")]
-    pairs = matching_pairs(seeded, standing)
     first = pairs.drop_duplicates("row").set_index("row")
     table = seeded[["run_id", "plan", "kind", "severity", "held_out", "trivial"]].assign(
         found=seeded["row"].isin(first.index)
@@ -190,6 +209,17 @@ def _defects(challenges: pd.DataFrame, verdicts: pd.DataFrame, labels: pd.DataFr
     for column in ("challenge_id", "severity_given", "status"):
         table[column] = seeded["row"].map(first[column].astype("str")) if len(first) else None
     return table
+
+
+def _precision(standing: pd.DataFrame, pairs: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of challenges that find a labelled defect; plans labelled by a verdict alone do not count."""
+    judged = verdicts.loc[verdicts["kind"] != UNSOUND, ["run_id", "held_out"]]
+    raised = standing[["run_id", "plan", "challenge_id"]].merge(judged, on="run_id")
+    hits = pairs[["run_id", "challenge_id"]].drop_duplicates().assign(hit=True)
+    raised = raised.merge(hits, on=["run_id", "challenge_id"], how="left")
+    raised["hit"] = raised["hit"].notna()
+    rows = [(held_out, *clustered_share(part, "hit")) for held_out, part in raised.groupby("held_out")]
+    return pd.DataFrame(rows, columns=["held_out", *Share._fields])
 
 
 def _by_kind(defects: pd.DataFrame) -> pd.DataFrame:
@@ -236,11 +266,12 @@ def _verdicts(plans: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
 def _cost(runs: RunSet, plans: pd.DataFrame) -> pd.DataFrame:
     calls = runs.calls.assign(
         failed=failed(runs.calls) | runs.calls["status"].eq("in-flight"),
+        unsent=unsent(runs.calls),
         tokens=tokens(runs.calls),
         seconds=runs.calls["duration_ms"] / 1000,
     )
     by_run = calls.groupby("run_id")
-    sums = by_run[["failed", "tokens", "seconds"]].sum()
+    sums = by_run[["failed", "unsent", "tokens", "seconds"]].sum()
     sums.insert(0, "calls", by_run.size())
     sums = sums.reindex(plans["run_id"], fill_value=0)
     sums = sums.assign(dollars=by_run["cost"].sum(min_count=1).reindex(plans["run_id"]))

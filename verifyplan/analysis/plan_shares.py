@@ -17,7 +17,7 @@ class Share(NamedTuple):
     n_plans: int
     n_runs: int
     n: int
-    """The rows counted: one a run, or one a run and a defect of its plan."""
+    """The rows counted: one a run, one a run and a defect of its plan, or one a challenge."""
     found: int
     rate: float
     low: float

@@ -116,7 +116,7 @@ def plans(
         typer.echo(f"on sound {alarm['plan']}: {alarm['severity']} {alarm['place']}: {alarm['concern']}")
     typer.echo(str(result))
     if out is not None:
-        for name in ("defects", "by_kind", "alarms", "on_sound", "verdicts", "cost"):
+        for name in ("defects", "by_kind", "alarms", "on_sound", "precision", "verdicts", "cost"):
             write_csv(getattr(tables, name), out / f"{name}.csv")
         typer.echo(f"tables: {out}")
 
