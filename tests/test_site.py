@@ -12,6 +12,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from docutils import nodes
+from sphinx.util.inspect import signature, stringify_signature
+from sphinx.util.typing import stringify_annotation
 
 import verifyplan as vp
 from docs.site import build, checks, conf, look, reference, tables
@@ -126,22 +128,22 @@ def test_without_a_site_there_is_nothing_to_look_at(tmp_path, monkeypatch, capsy
 
 
 def test_aliases_of_types_are_shown_by_their_names():
-    shown = conf.plain_aliases(
-        None, "function", "compare", vp.compare, None, "(runs: TypeAliasForwardRef('Runs'))", None
-    )
-    assert shown == ("(runs: Runs)", "")
-    assert conf.plain_aliases(None, "function", "load", vp.load, None, "(paths: str)", "RunSet") is None
+    compare = stringify_signature(signature(vp.compare, type_aliases=conf.autodoc_type_aliases))
+    assert compare.startswith("(runs: Runs | collections.abc.Mapping[str, Runs], ")
+    events = signature(vp.results.Run.events.func, type_aliases=conf.autodoc_type_aliases).return_annotation
+    assert stringify_annotation(events) == "tuple[Event, ...]"
+    assert conf.plain_types(None, "function", "load", vp.load, None, "(paths: str)", "RunSet") is None
 
 
 def test_calls_that_prepare_a_run_are_shown_with_the_run_that_they_return():
     prepared = "~verifyplan.runs.cross.crossverify.PreparedCrossRun"
-    shown = conf.plain_aliases(None, "function", "crossverify", vp.crossverify, None, "(findings: str)", prepared)
+    shown = conf.plain_types(None, "function", "crossverify", vp.crossverify, None, "(findings: str)", prepared)
     assert shown == ("(findings: str)", "~verifyplan.results.CrossRun")
 
 
 def test_widgets_are_shown_with_the_arguments_that_they_take():
     hidden = "(*args: t.Any, **kwargs: t.Any)"
-    shown = conf.plain_aliases(None, "class", "RuleStudio", vp.widgets.RuleStudio, None, hidden, None)
+    shown = conf.plain_types(None, "class", "RuleStudio", vp.widgets.RuleStudio, None, hidden, None)
     assert shown == ("(runs: Runs, *, left: object = 'as-recorded', right: object = 'as-recorded')", "")
 
 

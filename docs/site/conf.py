@@ -9,8 +9,9 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.ext.napoleon import Config, GoogleDocstring
-from sphinx.util.inspect import stringify_signature
+from sphinx.util.inspect import TypeAliasForwardRef, stringify_signature
 
+from verifyplan.field_docs import field_docs
 from verifyplan.version import VERSION
 
 project, author, version = "verifyplan", "The verifyplan authors", VERSION
@@ -68,7 +69,8 @@ html_theme_options = {
 }
 
 
-_ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
+TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # type: ignore[method-assign]  # signatures and types show it
+
 _PREPARED = re.compile(r"~?[\w.]+\.Prepared(?=CrossRun|PlanRun|Debate)")
 _WIDGET = "(*args: t.Any, **kwargs: t.Any)"
 _PROTOCOL = "(*args, **kwargs)"
@@ -97,7 +99,9 @@ def sections_of_docstring(_app: Any, what: str, name: str, value: object, _optio
     if what in ("class", "exception") and "Fields:" in lines:
         del lines[lines.index("Fields:") :]
     fields = getattr(value, "model_fields", {}) if what == "class" else {}
-    meant = [f":param {field}: {about.description}" for field, about in fields.items() if about.description]
+    below = field_docs(value) if fields else {}  # in the code, where a description would be sent to models
+    said = {field: about.description or below.get(field) for field, about in fields.items()}
+    meant = [f":param {field}: {text}" for field, text in said.items() if text]
     if meant:
         lines += ["", *meant, ""]
     lines[:] = _Docstring(lines, Config(), what=what, name=name, obj=value).lines()
@@ -109,10 +113,10 @@ def without_parameters(_app: Any, what: str, name: str, value: object = None, *_
     return ("", "") if what == "class" and unmade else None
 
 
-def plain_aliases(
+def plain_types(
     _app: Any, _what: str, _name: str, value: Any, _options: Any, signature: str | None, returned: str | None
 ) -> tuple[str, str] | None:
-    """Name types as the code and its callers do: aliases, values without pydantic's checks, runs that calls return."""
+    """Name types as the code and its callers do: values without pydantic's checks, runs that calls return."""
     texts = (signature or "", returned or "")
     if texts[0] == _WIDGET:  # traitlets hides the signature
         own = inspect.signature(value.__init__)
@@ -120,10 +124,7 @@ def plain_aliases(
         texts = (stringify_signature(own.replace(parameters=parameters, return_annotation=own.empty)), "")
     elif texts[0] == _PROTOCOL:
         texts = ("", "")
-    plain = [
-        _PREPARED.sub("~verifyplan.results.", without_fields(without_metadata(_ALIAS.sub(r"\1", text))))
-        for text in texts
-    ]
+    plain = [_PREPARED.sub("~verifyplan.results.", without_fields(without_metadata(text))) for text in texts]
     return (plain[0], plain[1]) if tuple(plain) != (signature or "", returned or "") else None
 
 
@@ -186,4 +187,4 @@ def setup(app: Any) -> None:
     app.connect("doctree-resolved", link_notebooks)
     app.connect("autodoc-process-docstring", sections_of_docstring)
     app.connect("autodoc-process-signature", without_parameters)
-    app.connect("autodoc-process-signature", plain_aliases)
+    app.connect("autodoc-process-signature", plain_types)

@@ -70,8 +70,8 @@ STEPS: Mapping[str, ProbeStep] = {
 class ConformanceReport(Model):
     """The answers of an endpoint and a model to a probe; in runs they may behave otherwise."""
 
-    address: str
-    model: str
+    address: str = Field(description="The address of the endpoint.")
+    model: str = Field(description="The model that was asked.")
     date: str = Field(description="The day of the probe.")
     verifyplan: str = Field(description="The version that probed.")
     answer_schema: Held = Field(description="Whether an answer is held to its JSON Schema.")

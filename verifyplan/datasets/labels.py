@@ -84,7 +84,7 @@ class LabelledChallenge(_Recognisable):
 class LabelledDefect(_Recognisable):
     """A defect of a plan, where a good finding would look, and how it would be recognised."""
 
-    severity: Severity
+    severity: Severity = Field(description="How bad it is; the worst one of a plan gives its verdict.")
     kind: Text = Field(default="defect", description="What sort of defect it is, in a word of yours.")
     evidence: tuple[DefectEvidence, ...] = Field(default=(), description="The same, each with words of that line.")
     quote: StrictStr = Field(default="", description="Words of that line.")
@@ -111,10 +111,10 @@ class PlanLabel(Model):
         default=None, description="By default that of the worst defect: BLOCKING gives RETHINK, SIGNIFICANT REVISE."
     )
     held_out: StrictBool = Field(default=False, description="Kept for judging: nothing may be tuned on it.")
-    domain: StrictStr = ""
+    domain: StrictStr = Field(default="", description="The domain of the plan, in a word of yours.")
     creates: Texts = Field(default=(), description="Files that the plan makes, and that the repository lacks.")
     absent: Texts = Field(default=(), description="Files that the plan names as not there, rightly.")
-    defects: tuple[LabelledDefect, ...] = ()
+    defects: tuple[LabelledDefect, ...] = Field(default=(), description="Its defects; none in a sound plan.")
     challenges: tuple[LabelledChallenge, ...] = Field(
         default=(), description="Challenges of which it is known whether they are right, besides those about a defect."
     )

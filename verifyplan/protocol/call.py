@@ -27,7 +27,7 @@ class WorkerRequest(Model):
     """One dispatch: a worker is asked to vote on some findings in one round."""
 
     call_id: str = Field(description="The place of the call in the run, such as r1/worker-b.")
-    role: Literal["worker"] = "worker"
+    role: Literal["worker"] = Field(default="worker", description="Who is called: a worker.")
     worker: str = Field(description="The worker that is called.")
     round: int = Field(description="The round, from 1; the plan-body round is 1, too.")
     mode: Mode = Field(description="Whether the task is to confirm or to break the claims.")
@@ -51,7 +51,7 @@ class Usage(Model):
     """Tokens and dollars that a call cost; zero for agents that are not models."""
 
     input_tokens: Count = Field(default=0, description="Tokens in that were neither read from nor put in a cache.")
-    output_tokens: Count = 0
+    output_tokens: Count = Field(default=0, description="Tokens out.")
     cache_read_tokens: Count = Field(default=0, description="Tokens in that the endpoint had in its cache.")
     cache_write_tokens: Count = Field(default=0, description="Tokens in that the endpoint put in its cache.")
     web_searches: Count = Field(default=0, description="Searches that the endpoint made, which it bills apart.")
@@ -90,7 +90,7 @@ class Usage(Model):
 class ToolUse(Model):
     """One tool call that an agent made on the way to its reply, or was refused (rule A12)."""
 
-    tool: Tool
+    tool: Tool = Field(description="The tool.")
     argument: str = Field(description="What it was called with: a path, a pattern, a query.")
     serves: str = Field(default="", description="The unknown or risk that it serves, if it names one.")
     refused: str = Field(default="", description="Why it was refused; blank if it was not.")
@@ -101,7 +101,7 @@ class Reply(Model):
     """The reply of a backend: a value not yet checked, its cost and its time."""
 
     value: Any = Field(description="The answer as JSON values; the loop checks it against the schema.")
-    usage: Usage = Usage()
+    usage: Usage = Field(default=Usage(), description="What the call used.")
     duration_ms: int = Field(default=0, ge=0, description="Wall time of the call in milliseconds.")
     source: ReplySource = Field(default="live", description="Made now, read from a log, or from a cache.")
     tools: tuple[ToolUse, ...] = Field(default=(), description="The tool calls behind it, in order.")
@@ -116,5 +116,8 @@ class WorkerVote(Model):
     """A worker's answer on one finding; prompt labels and other spellings are read by `rules.answers.read_votes`."""
 
     verdict: Literal["agree", "supplement", "disagree"]
+    """Whether the claim holds, holds with a caveat, or does not."""
     disagree_basis: Basis | None = None
+    """What a disagree rests on: counter-evidence, or a burden that was not met."""
     explanation: str = ""
+    """The reasons, with the places that they cite."""

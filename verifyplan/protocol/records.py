@@ -38,11 +38,11 @@ class Challenge(Model):
     concern: StrictStr = Field(description="When and why that fails.")
     failure_scenario: StrictStr = Field(description="What then breaks, concretely.")
     alternative: StrictStr = Field(description="What to do instead: the mitigation that convergence asks for.")
-    severity: Severity
-    confidence: Confidence
-    status: Status = "OPEN"
+    severity: Severity = Field(description="How bad it is if it is right.")
+    confidence: Confidence = Field(description="How sure the one who raised it is.")
+    status: Status = Field(default="OPEN", description="Whether and how it was settled; OPEN and UNRESOLVED count.")
     resolution: StrictStr = Field(default="", description="How it was settled, and on what evidence.")
-    iteration_introduced: Annotated[StrictInt, Field(ge=1)]
+    iteration_introduced: Annotated[StrictInt, Field(ge=1)] = Field(description="The iteration in which it was raised.")
 
 
 UnknownType = Literal["FILE_MISSING", "API_BEHAVIOR", "PRIOR_DECISION", "STALE_KNOWLEDGE", "INTEGRATION_UNKNOWN"]
@@ -74,36 +74,36 @@ Reference = Annotated[ChallengeId | None, BeforeValidator(_null)]
 class Unknown(Model):
     """A question the plan leaves open; resolution and finding are None until the resolver answered."""
 
-    id: Annotated[StrictStr, Field(pattern=r"^U[1-9][0-9]*$")]
+    id: Annotated[StrictStr, Field(pattern=r"^U[1-9][0-9]*$")] = Field(description="U1, U2 ...")
     description: StrictStr = Field(description="What is not known and needs to be.")
-    type: UnknownType
+    type: UnknownType = Field(description="What sort of knowledge is missing.")
     affects_challenge: Reference = Field(description="The challenge that the answer unblocks.")
     suggested_query: StrictStr = Field(description="The exact query to ask.")
-    resolution: UnknownResolution | None = None
+    resolution: UnknownResolution | None = Field(default=None, description="What came of asking; None before.")
     finding: StrictStr | None = Field(default=None, description="[VERIFIED: source | finding | impact].")
 
 
 class SurfacedContext(Model):
     """Something that memory, code or history holds on the plan, which nobody asked for."""
 
-    id: Annotated[StrictStr, Field(pattern=r"^S[1-9][0-9]*$")]
-    source: ContextSource
+    id: Annotated[StrictStr, Field(pattern=r"^S[1-9][0-9]*$")] = Field(description="S1, S2 ...")
+    source: ContextSource = Field(description="Where it was found.")
     location: StrictStr = Field(description="Exact path, key or commit.")
     relevance: StrictStr = Field(description="Why it matters to this plan.")
-    impact: ContextImpact
-    generates_challenge: Reference = None
+    impact: ContextImpact = Field(description="What it means for the plan.")
+    generates_challenge: Reference = Field(default=None, description="The challenge that it raised, if any.")
 
 
 class ProbedRisk(Model):
     """Something that could go wrong, when, and what follows."""
 
-    id: Annotated[StrictStr, Field(pattern=r"^P[1-9][0-9]*$")]
+    id: Annotated[StrictStr, Field(pattern=r"^P[1-9][0-9]*$")] = Field(description="P1, P2 ...")
     risk: StrictStr = Field(description="What could go wrong.")
     trigger: StrictStr = Field(description="The condition that sets it off.")
     cascade: StrictStr = Field(description="What follows downstream.")
-    probability: Probability
-    severity: Severity
-    generates_challenge: Reference = None
+    probability: Probability = Field(description="How likely it is.")
+    severity: Severity = Field(description="How bad it would be; from SIGNIFICANT on it raises a challenge.")
+    generates_challenge: Reference = Field(default=None, description="The challenge that it raised, if any.")
 
 
 DirectiveKind = Literal["RE-SWEEP", "RE-PROBE", "CONSULT", "GRANT", "FOCUS"]
@@ -123,11 +123,14 @@ class Directive(Model):
     """
 
     kind: DirectiveKind
+    """What is to be done."""
     trigger: Trigger | None = None
+    """Why a research mode runs again; None for the other kinds."""
     items: tuple[StrictStr, ...] = Field(default=(), description="Ids that it rests on, such as C3, S1 or U2.")
     role: StrictStr | None = Field(default=None, description="The role that is consulted or granted tool calls.")
     tools: dict[Tool, int] = Field(default={}, description="Tool calls granted.")
     note: StrictStr = ""
+    """Words for whom it concerns."""
 
     def __str__(self) -> str:
         """The directive as an iteration state holds it."""
@@ -200,23 +203,23 @@ class Convergence(Model):
 
     blocking_open: Count = Field(description="BLOCKING challenges that are OPEN or UNRESOLVED.")
     significant_open: Count = Field(description="SIGNIFICANT challenges that are OPEN or UNRESOLVED.")
-    status: ConvergenceStatus
+    status: ConvergenceStatus = Field(description="What the rules make of these counts.")
 
 
 class IterationState(Model):
     """All that one iteration ended with; written once per iteration and never changed."""
 
-    iteration: Annotated[StrictInt, Field(ge=1)]
-    plan_path: StrictStr
-    plan_quality: PlanQuality
-    team_mode: TeamMode
-    challenges: tuple[ChallengeState, ...] = ()
-    unknowns: tuple[UnknownState, ...] = ()
-    surfaced_contexts: tuple[ContextState, ...] = ()
-    probed_risks: tuple[RiskState, ...] = ()
-    convergence: Convergence
-    user_responses: tuple[StrictStr, ...] = ()
-    synthesizer_directives: tuple[StrictStr, ...] = ()
+    iteration: Annotated[StrictInt, Field(ge=1)] = Field(description="Its number, from 1.")
+    plan_path: StrictStr = Field(description="The path of the plan, or its name.")
+    plan_quality: PlanQuality = Field(description="How much the plan says, by its assessment.")
+    team_mode: TeamMode = Field(description="Whether the small or the large team worked.")
+    challenges: tuple[ChallengeState, ...] = Field(default=(), description="Every challenge so far.")
+    unknowns: tuple[UnknownState, ...] = Field(default=(), description="Every unknown so far.")
+    surfaced_contexts: tuple[ContextState, ...] = Field(default=(), description="Every surfaced context so far.")
+    probed_risks: tuple[RiskState, ...] = Field(default=(), description="Every probed risk so far.")
+    convergence: Convergence = Field(description="The counts, and the status that follows from them.")
+    user_responses: tuple[StrictStr, ...] = Field(default=(), description="The answers of a person to pauses.")
+    synthesizer_directives: tuple[StrictStr, ...] = Field(default=(), description="Directives for the next iteration.")
     quality_score: Annotated[StrictInt, Field(ge=1, le=10)] | None = Field(
         default=None, description="None until the final iteration."
     )

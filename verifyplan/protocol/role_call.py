@@ -36,11 +36,11 @@ class DebateRequest(Model):
     """One call of architect or builder: the task, the messages so far, and the present diff."""
 
     call_id: str = Field(description="Where the call stands, such as t2/critique.")
-    role: DebateRole
+    role: DebateRole = Field(description="Who is called.")
     type: MessageType = Field(description="What is asked for: a proposal, a critique, a diff, a verification.")
-    turn: int
-    max_turns: int
-    task: str
+    turn: int = Field(description="The turn, from 1.")
+    max_turns: int = Field(description="The turns that the debate may have.")
+    task: str = Field(description="What the debate is about.")
     documents: dict[str, str] = Field(
         default={}, description="Texts under debate beside the repository's files, by the name that a diff gives them."
     )
@@ -135,38 +135,38 @@ class Moved(Model):
 class PanelVote(Model):
     """One panel worker's vote on a challenge, as the synthesizer sees it."""
 
-    worker: str
-    verdict: str
-    basis: str | None
-    explanation: str
+    worker: str = Field(description="The panel worker.")
+    verdict: str = Field(description="Its verdict on the challenge.")
+    basis: str | None = Field(description="What a disagree rests on; None without one.")
+    explanation: str = Field(description="Its reasons.")
 
 
 class PanelResult(Model):
     """The panel's result on a challenge in this iteration (rule A9)."""
 
-    challenge: ChallengeId
-    classification: Classification
-    rule: str
-    votes: tuple[PanelVote, ...]
+    challenge: ChallengeId = Field(description="The challenge that was voted on.")
+    classification: Classification = Field(description="The class that its votes gave.")
+    rule: str = Field(description="The rule that decided the class.")
+    votes: tuple[PanelVote, ...] = Field(description="Its votes.")
 
 
 class RoleRequest(Model):
     """One call of one agent: the plan, all that the run knows, and what the agent may do."""
 
     call_id: str = Field(description="Where the call stands, such as i2/challenger.")
-    role: Role
-    iteration: int
-    max_iterations: int
+    role: Role = Field(description="Who is called.")
+    iteration: int = Field(description="The iteration, from 1.")
+    max_iterations: int = Field(description="The iterations that the run may have.")
     plan_name: str = Field(description="The name under which places in the plan are cited, as plan.md in plan.md:12.")
-    plan_text: str
-    plan_quality: PlanQuality
+    plan_text: str = Field(description="The whole plan.")
+    plan_quality: PlanQuality = Field(description="How much the plan says, by its assessment.")
     domains: tuple[str, ...] = Field(description="The plan's domains, as the assessment found them.")
     challenges: tuple[Challenge, ...] = Field(default=(), description="Every challenge that was admitted so far.")
     overflow: tuple[Challenge, ...] = Field(default=(), description="Challenges that did not fit under the caps.")
     evidence: dict[str, str] = Field(default={}, description="Cited places and quoted text, by challenge id.")
-    unknowns: tuple[Unknown, ...] = ()
-    contexts: tuple[SurfacedContext, ...] = ()
-    risks: tuple[ProbedRisk, ...] = ()
+    unknowns: tuple[Unknown, ...] = Field(default=(), description="Every unknown so far.")
+    contexts: tuple[SurfacedContext, ...] = Field(default=(), description="Every surfaced context so far.")
+    risks: tuple[ProbedRisk, ...] = Field(default=(), description="Every probed risk so far.")
     moved: tuple[Moved, ...] = Field(default=(), description="Every change of a status so far.")
     panel: tuple[PanelResult, ...] = Field(default=(), description="This iteration's votes, for the synthesizer.")
     directives: tuple[Directive, ...] = Field(default=(), description="What the synthesizer asked of this iteration.")

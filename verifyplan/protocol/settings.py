@@ -72,8 +72,8 @@ class PanelSettings(Model):
                 ) from None
 
     workers: tuple[str, ...] = Field(default=("panel-1", "panel-2", "panel-3"), description="The roster, in order.")
-    mode: Mode = "adversarial"
-    max_rounds: Annotated[int, Field(ge=1, le=3)] = 1
+    mode: Mode = Field(default="adversarial", description="Whether workers are to confirm or to break a challenge.")
+    max_rounds: Annotated[int, Field(ge=1, le=3)] = Field(default=1, description="The rounds of votes allowed.")
     items_per_call: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="Challenges that one call asks about; None for all."
     )

@@ -177,9 +177,9 @@ class Document(BaseModel):
     SECTIONS: ClassVar[tuple[str, ...]] = ()
     """The titles of the sections that the contract requires."""
 
-    kind: DocumentKind
-    source: InstanceOf[Source] = Field(repr=False)
-    form: str = "contract"
+    kind: DocumentKind = Field(description="Which of the nine documents it is.")
+    source: InstanceOf[Source] = Field(repr=False, description="The text that was read, and its lines.")
+    form: str = Field(default="contract", description="The name of the form that it has.")
 
     @classmethod
     def read(cls, source: Source, form: Form | None = None) -> Self:
