@@ -104,7 +104,7 @@ def agreement(
                   measure  value  n
     0  krippendorff-alpha  0.444  3
     1        fleiss-kappa  0.333  3
-    2           gwet-ac1  0.333  3
+    2            gwet-ac1  0.333  3
     3         cohen-kappa  0.400  3
     """
     columns = {"item": item, "worker": worker, "label": label, "round": round, "run": run}

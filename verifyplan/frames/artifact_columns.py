@@ -21,7 +21,7 @@ from verifyplan.protocol.artifact import (
     ROUND2_REASONS,
     Artifact,
     ArtifactConfig,
-    ClassCounts,
+    ClassificationCounts,
 )
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
 
@@ -281,7 +281,7 @@ def _runs(artifacts: Sequence[Artifact], config: list[ArtifactConfig]) -> Runs:
     )
 
 
-_NO_COUNTS = ClassCounts()
+_NO_COUNTS = ClassificationCounts()
 
 
 def _history(entries: list[Any], run: Ints) -> History:

@@ -32,7 +32,7 @@ class _Calls(NamedTuple):
     """Its digest; another one for each call without one, of which nobody knows."""
 
 
-class _Turns(NamedTuple):
+class _LiveTurns(NamedTuple):
     """The exchanges that were made live: the row of the call of each, and the numbers of what came back."""
 
     call: Ints
@@ -55,7 +55,7 @@ def with_flags(calls: pd.DataFrame, turns: pd.DataFrame, votes: pd.DataFrame) ->
     of = _Calls(call_run, name, _requests(calls["request_sha256"]))
     rows = np.flatnonzero(live & (turn_call >= 0))
     message, reply = shared_numbers(turns["message_id"], turns["reply_sha256"].fillna(""))
-    own = _Turns(turn_call[rows], message[rows], reply[rows], rows)
+    own = _LiveTurns(turn_call[rows], message[rows], reply[rows], rows)
     cast = _votes_by_call(calls, votes, own.call, call_run, vote_run)
     flags = {
         "id_repeated": _ids_repeated(of, own),
@@ -95,7 +95,7 @@ def _flags(n_calls: int, known: Ints, flagged: Ints) -> Any:
     return pd.arrays.BooleanArray(values, unknown & ~values)
 
 
-def _ids_repeated(calls: _Calls, turns: _Turns) -> Any:
+def _ids_repeated(calls: _Calls, turns: _LiveTurns) -> Any:
     """Flag calls that have a message id of another call of their run; a look at the web is of its call."""
     named = turns.message >= 0
     call = turns.call[named]
@@ -103,7 +103,7 @@ def _ids_repeated(calls: _Calls, turns: _Turns) -> Any:
     return _flags(len(calls.run), call, call[is_shared(message, call)])
 
 
-def _runs_repeated(calls: _Calls, turns: _Turns, cast: CastVotes) -> Any:
+def _runs_repeated(calls: _Calls, turns: _LiveTurns, cast: CastVotes) -> Any:
     """Flag calls that have a message, id and words, of another run, or copied words of the same call in another."""
     same = row_numbers(calls.name, calls.request)
     has_turns = np.zeros(len(same), dtype=bool)
@@ -156,7 +156,7 @@ def _items_asked(calls: pd.DataFrame, rows: Ints) -> tuple[Ints, Ints, list[str]
     return np.array(call, dtype=np.int64), np.array(number, dtype=np.int64), list(names)
 
 
-def _other_models(n_calls: int, turns: pd.DataFrame, own: _Turns) -> Any:
+def _other_models(n_calls: int, turns: pd.DataFrame, own: _LiveTurns) -> Any:
     """Flag calls of which a reply names another model than was asked."""
     model, replied = (numbers[own.rows] for numbers in shared_numbers(turns["model"], turns["model_replied"]))
     named = (model >= 0) & (replied >= 0)

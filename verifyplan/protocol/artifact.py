@@ -100,7 +100,7 @@ class RoundRecord(ArtifactPart):
     skippedWorkers: tuple[SkippedWorker, ...] | None = None
 
 
-class ClassCounts(ArtifactPart):
+class ClassificationCounts(ArtifactPart):
     """How many findings ended in each class."""
 
     fullConsensus: Count | None = None
@@ -129,15 +129,17 @@ class ArtifactConfig(ArtifactPart):
 class Artifact(ArtifactPart):
     """A whole cross run, as it is on disk."""
 
-    schemaVersion: SchemaVersion
-    taskKey: StrictStr | None = None
-    config: ArtifactConfig = ArtifactConfig()
-    findings: tuple[ArtifactFinding, ...]
-    roundHistory: tuple[RoundRecord, ...] | None = None
-    round2SkippedReason: Round2SkippedReason | None = None
-    finalState: FinalState | None = None
-    totalRounds: Count | None = None
-    finalClassificationCounts: ClassCounts | None = None
+    schemaVersion: SchemaVersion = Field(description="The version of the form of artifacts.")
+    taskKey: StrictStr | None = Field(default=None, description="What the run is about.")
+    config: ArtifactConfig = Field(default=ArtifactConfig(), description="The settings of the run.")
+    findings: tuple[ArtifactFinding, ...] = Field(description="The findings with their votes and classes.")
+    roundHistory: tuple[RoundRecord, ...] | None = Field(default=None, description="The rounds executed.")
+    round2SkippedReason: Round2SkippedReason | None = Field(default=None, description="Why no round 2 followed.")
+    finalState: FinalState | None = Field(default=None, description="How the run ended.")
+    totalRounds: Count | None = Field(default=None, description="How many rounds were executed.")
+    finalClassificationCounts: ClassificationCounts | None = Field(
+        default=None, description="How many findings ended in each class."
+    )
 
     @property
     def adversarial(self) -> bool:

@@ -128,7 +128,7 @@ def outcome(status: str) -> StatusMeaning | None:
 def is_prose(text: str) -> bool:
     """Whether a check is prose that no shell could run; False where it may be a command.
 
-    Prose has no sign of a shell, and either begins with a capitalized word, or has three words or more with a function
+    Prose has no sign of a shell, and either begins with a capitalised word, or has three words or more with a function
     word of English among them.
 
     >>> [is_prose(text) for text in ("Check that the page loads", "Manual inspection", "pytest -q", "make all")]

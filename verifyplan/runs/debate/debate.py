@@ -93,7 +93,7 @@ def debate(
 
     Args:
         task: what to settle, as a text, or a `Path` to a file that contains it.
-        architect: who proposes, criticizes and verifies: `agents.Anthropic`, a `ScriptedBackend`, or any object with
+        architect: who proposes, criticises and verifies: `agents.Anthropic`, a `ScriptedBackend`, or any object with
             the methods of `agents.base.Backend`. The static agents write nothing and cannot play a role.
         builder: who writes the diff; by default the architect.
         max_turns: the last turn, 3 unless you say more here: longer debates drift.

@@ -54,7 +54,7 @@ def revise(
     Args:
         run: a plan run, the path of its log (.jsonl), or a plan, which is verified first.
         repo: the folder that the plan is about; by default that of the run, for a plan the current one.
-        architect: who proposes, criticizes and verifies in the debates: a backend that can write, such as
+        architect: who proposes, criticises and verifies in the debates: a backend that can write, such as
             `agents.Anthropic` or a `ScriptedBackend`.
         builder: who writes their diffs; by default the architect.
         backend: who verifies the revised plan; choose that of the first run for verdicts that can be compared.
