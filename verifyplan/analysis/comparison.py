@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.comparison_bounds import bounds_lines, no_bounds
-from verifyplan.analysis.conclusion import conclusion_lines, only_the_interval
+from verifyplan.analysis.conclusion import conclusion_lines, conclusion_words
 from verifyplan.analysis.metrics import difference_column, transition_counts
 from verifyplan.analysis.result_words import difference_words, paragraph, share_words
 from verifyplan.errors import Problem, SettingsError, expect, one_of
@@ -143,8 +143,8 @@ class Comparison:
     def in_words(self, metric: str) -> str:
         """Return one metric under each condition and its difference, with intervals and n; or the share that changed.
 
-        A difference is that of the condition less the baseline. Of `held` and `right`, which are tested, the words say
-        so where the interval excludes 0 but no difference is shown after adjusting for the number of tests.
+        A difference is that of the condition less the baseline. Of `held` and `right`, which are tested, the conclusion
+        of the test follows; of every metric, what votes never cast could make of the difference.
         A rate may be named without `-rate`; `accuracy` is `right` (held and true, or not held and false). Raises
         SettingsError for a metric that is not there.
         """
@@ -155,6 +155,10 @@ class Comparison:
             message = f"{metric!r} is not a metric of this comparison{did_you_mean(metric, known)}"
             unmeasured = "" if self.truth is not None else "; others need findings whose truth is known"
             raise SettingsError(Problem("metric", message, f"use one of {one_of(known)}{unmeasured}"))
+        return self._metric_words(metric, concluded=True)
+
+    def _metric_words(self, metric: str, *, concluded: bool = False) -> str:
+        """Return a metric in words, also with the conclusion about its difference where that is not said elsewhere."""
         row = self.summary.set_index("metric").loc[[metric]].iloc[0]
         others = self.conditions[1:]
         column_of = {name: difference_column(self.conditions, name) for name in others}
@@ -163,9 +167,9 @@ class Comparison:
         else:
             shares = {name: _share(row, name) for name in self.conditions}
             changes = {name: difference_words(*_with_ends(row, column)) for name, column in column_of.items()}
-            for name in others:
-                only = only_the_interval(self.tests, self.summary, self.conditions, metric, name)
-                changes[name] += f": {only}" if only else ""
+            for name in others if concluded else ():
+                tables = (self.findings, self.tests, self.summary, self.bounds)
+                changes[name] += conclusion_words(*tables, self.conditions, metric, name)
         sizes = {name: f" (n = {int(row[f'{name}_n']):,})" for name in shares}
         if len(others) > 1:
             return "; ".join(f"{name} {share}{sizes[name]}{changes.get(name, '')}" for name, share in shares.items())
@@ -180,9 +184,9 @@ class Comparison:
         lines = [
             *([f"The same votes, counted by {len(self.conditions)} rules; {OTHER_SETS}."] if self.same_votes else []),
             f"{' against '.join(self.conditions)}: {size_words(self, made)} ({self._subtracted})",
-            f"findings whose class differs: {self.in_words('changed')}",
+            f"findings whose class differs: {self._metric_words('changed')}",
             *(f"{name}: {self._class_counts(name)}" for name in self.conditions),
-            *(f"{metric}: {self.in_words(metric)}" for metric in truths),
+            *(f"{metric}: {self._metric_words(metric)}" for metric in truths),
             *bounds_lines(self.findings, self.bounds),
             *conclusion_lines(self.findings, self.tests, self.summary, self.bounds, self.conditions),
             *(f"note: {note}" for note in self.notes),

@@ -30,21 +30,43 @@ def conclusion_lines(
     """
     clustered = tests[tests["test"].eq("clustered-mcnemar") & tests["n"].gt(0)]
     of = "right" if clustered["of"].eq("right").any() else "held"
-    known = findings[findings["truth"].notna()] if of == "right" else findings
-    one_run = any(known.get(f"run_id_{name}", known["run_id"]).nunique() == 1 for name in names)
+    known = _known(findings, of)
     for number, row in enumerate(clustered[clustered["of"].eq(of)].to_dict("records")):
         pair = (names[0], row["condition"])
         shares = {name: f"{100 * _share(known, name, of):.1f} %" for name in pair}
         both = " against ".join(shares.values() if len(names) == 2 else map(" ".join, shares.items()))
-        only = only_the_interval(tests, summary, names, of, row["condition"])
         found = summary[summary["metric"].eq(of)].iloc[0]
         column = difference_column(names, row["condition"])
         difference = difference_words(*found[[column, f"{column}_low", f"{column}_high"]])
         means = _MEANS[of] if number == 0 else ""
-        yield (
-            f"{of}: {both} (n = {len(known):,}{means}){difference}, {_verdict(row, one_run, only)}"
-            f"{_unseen(bounds, of, row['condition'])}"
-        )
+        concluded = conclusion_words(findings, tests, summary, bounds, names, of, row["condition"])
+        yield f"{of}: {both} (n = {len(known):,}{means}){difference}{concluded}"
+
+
+def conclusion_words(
+    findings: pd.DataFrame,
+    tests: pd.DataFrame,
+    summary: pd.DataFrame,
+    bounds: pd.DataFrame,
+    names: Sequence[str],
+    metric: str,
+    condition: str,
+) -> str:
+    """Return what follows a difference from the first: the conclusion of its test, and what unseen votes could make it.
+
+    A metric that is not tested has no conclusion.
+    """
+    known = _known(findings, metric)
+    one_run = any(known.get(f"run_id_{name}", known["run_id"]).nunique() == 1 for name in names)
+    only = only_the_interval(tests, summary, names, metric, condition)
+    rows = tests[tests["test"].eq("clustered-mcnemar") & tests["n"].gt(0)]
+    rows = rows[rows["of"].eq(metric) & rows["condition"].eq(condition)]
+    verdicts = "".join(f", {_verdict(row, one_run, only)}" for row in rows.to_dict("records"))
+    return verdicts + _unseen(bounds, metric, condition)
+
+
+def _known(findings: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return findings[findings["truth"].notna()] if metric == "right" else findings
 
 
 def _unseen(bounds: pd.DataFrame, of: str, condition: str) -> str:
