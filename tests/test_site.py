@@ -135,6 +135,15 @@ def test_aliases_of_types_are_shown_by_their_names():
     assert conf.plain_types(None, "function", "load", vp.load, None, "(paths: str)", "RunSet") is None
 
 
+def test_pages_that_docstrings_name_are_links_and_files_of_examples_are_not():
+    lines = ["See docs/statistics.md, not `docs/statistics.md`.", ">>> run(['docs/b.md'])"]
+    conf.link_pages(None, "function", "f", None, None, lines)
+    assert lines == [
+        "See :doc:`docs/statistics.md </docs/statistics>`, not `docs/statistics.md`.",
+        ">>> run(['docs/b.md'])",
+    ]
+
+
 def test_calls_that_prepare_a_run_are_shown_with_the_run_that_they_return():
     prepared = "~verifyplan.runs.cross.crossverify.PreparedCrossRun"
     shown = conf.plain_types(None, "function", "crossverify", vp.crossverify, None, "(findings: str)", prepared)

@@ -76,6 +76,7 @@ _WIDGET = "(*args: t.Any, **kwargs: t.Any)"
 _PROTOCOL = "(*args, **kwargs)"
 _ANNOTATED = re.compile(r"~?(?:\w+\.)*Annotated\[")
 _RECORD = re.compile(r" = \w+\((?=\w+=)")
+_PAGE = re.compile(r"(?<![\w/`'\"@])docs/([\w-]+)\.md\b")
 LONG_VALUE = 60
 """Characters from which the value of a field is left out."""
 
@@ -105,6 +106,11 @@ def sections_of_docstring(_app: Any, what: str, name: str, value: object, _optio
     if meant:
         lines += ["", *meant, ""]
     lines[:] = _Docstring(lines, Config(), what=what, name=name, obj=value).lines()
+
+
+def link_pages(_app: Any, _what: str, _name: str, _value: object, _options: Any, lines: list[str]) -> None:
+    """Make links of the pages that a docstring names by their files, such as docs/statistics.md."""
+    lines[:] = [_PAGE.sub(r":doc:`docs/\1.md </docs/\1>`", line) for line in lines]
 
 
 def without_parameters(_app: Any, what: str, name: str, value: object = None, *_rest: Any) -> tuple[str, str] | None:
@@ -186,5 +192,6 @@ def setup(app: Any) -> None:
     app.connect("doctree-read", without_long_values)
     app.connect("doctree-resolved", link_notebooks)
     app.connect("autodoc-process-docstring", sections_of_docstring)
+    app.connect("autodoc-process-docstring", link_pages)
     app.connect("autodoc-process-signature", without_parameters)
     app.connect("autodoc-process-signature", plain_types)

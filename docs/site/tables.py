@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import verifyplan as vp
@@ -9,6 +10,7 @@ from verifyplan.analysis.result_columns import RESULT_TABLES
 from verifyplan.frames.columns import TABLES
 from verifyplan.frames.vote_tables import VOTE_TABLES
 
+_PAGE = re.compile(r"\bdocs/[\w-]+\.md\b")
 GROUPS = {
     "Tables of runs": (TABLES, "`vp.load(...)` and every run's `.frames` have these tables as attributes."),
     "Tables of results": (RESULT_TABLES, "What analyses return; a point stands between the result and its table."),
@@ -44,5 +46,9 @@ def rows(table: str) -> str:
 
 
 def cell(text: object) -> str:
-    """Return a text as it can stand in a cell."""
-    return str(text).replace("|", "\\|")
+    r"""Return a text as it can stand in a cell, with links of the pages that it names.
+
+    >>> print(cell("a|b, see docs/statistics.md"))
+    a\|b, see [docs/statistics.md](../docs/statistics.md)
+    """
+    return _PAGE.sub(r"[\g<0>](../\g<0>)", str(text).replace("|", "\\|"))

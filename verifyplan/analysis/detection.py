@@ -94,7 +94,7 @@ class Detection:
             *self._settlement_words(),
             *self.notes,
             f"calls: {int(self.cost['calls'].sum())} "
-            f"({failures_in_words(self.cost['failed'].sum(), self.cost['unsent'].sum())}), "
+            f"({failures_in_words(int(self.cost['failed'].sum()), int(self.cost['unsent'].sum()))}), "
             f"tokens: {int(self.cost['tokens'].sum())}, time: {self.cost['seconds'].sum():.1f} s"
             + (f", known cost: {dollars:,.2f} dollars" if pd.notna(dollars) else ""),
         ]

@@ -249,7 +249,7 @@ def _sums(listed: pd.DataFrame) -> str:
     """Return the totals of the calls that count, and the number of superseded ones."""
     made = listed[counted_calls(listed)]
     wrong, superseded = int(failed(made).sum()), len(listed) - len(made)
-    parts = [counted(len(made), "call"), failures_in_words(wrong, unsent(made).sum()) if wrong else "none failed"]
+    parts = [counted(len(made), "call"), failures_in_words(wrong, int(unsent(made).sum())) if wrong else "none failed"]
     parts += [f"{superseded} superseded"] if superseded else []
     tokens = _sum_of(made, TOKENS).dropna()
     parts.append(f"{int(tokens.sum()):,} tokens" if len(tokens) else NO_TOKENS)
