@@ -187,3 +187,10 @@ def test_what_is_right_has_the_bounds_that_its_findings_allow_and_the_conclusion
     assert line.endswith(
         ": a difference is shown by the votes that were cast; votes never cast could make it -6.4 to +1.7 points"
     )
+    concluded = line.partition(", p ")[2]
+    assert compared.in_words("right").endswith(f", p {concluded}")
+    changed = compared.bounds.query("metric == 'precision' and condition == 'unanimous'").squeeze()
+    ends = (100 * changed[f"difference_{end}_bound"] for end in ("low", "high"))
+    assert compared.in_words("precision").endswith(
+        " by the votes that were cast; votes never cast could make it {:+.1f} to {:+.1f} points".format(*ends)
+    )
