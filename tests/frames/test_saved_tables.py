@@ -100,7 +100,8 @@ def test_tables_that_were_saved_anew_or_removed_since_are_an_error(runs, saved):
 def test_a_table_that_is_damaged_within_is_an_error_when_it_is_read(saved):
     path = saved / "findings.parquet"
     data = path.read_bytes()
-    path.write_bytes(data[:4] + bytes(100) + data[104:])
+    end = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    path.write_bytes(data[:4] + bytes(end - 4) + data[end:])
     again = load(saved)
     assert len(again.votes) == 84
     with pytest.raises(TableError, match=r"(?s)findings\.parquet: cannot be read \(.*\)\. Fix: load the folder"):

@@ -32,37 +32,45 @@ def exact_array(values: pa.ChunkedArray, column: Column) -> Any:
     if isinstance(kind, tuple):
         return _category(values, column.dtype) if types.is_dictionary(stored) else None
     if kind == "text" and types.is_dictionary(stored) and pa.types.is_string(stored.value_type):
-        return LateTexts.of(CodedTexts(_one(values)))
+        return LateTexts.of(CodedTexts(one_array(values)))
     if kind == "text" and types.is_large_string(stored):
         return column.dtype.construct_array_type()(values, dtype=column.dtype)
-    if (kind == "whole" and types.is_int64(stored)) or (kind == "yesno" and types.is_boolean(stored)):
+    if (kind == "whole" and types.is_signed_integer(stored)) or (kind == "yesno" and types.is_boolean(stored)):
         return _masked(values, column.dtype)
     if kind == "number" and types.is_float64(stored):
-        return np.array(values) if values.null_count else _writable(_one(values))
+        return np.array(values) if values.null_count else _writable(one_array(values))
     if kind == "time" and stored == pa.timestamp(column.dtype.unit, str(column.dtype.tz)):
         return values.to_pandas().array
     if kind == "names" and types.is_list(stored):
-        return _lists(_one(values))
+        return _lists(*different_lists(one_array(values)))
+    if kind == "names" and types.is_dictionary(stored) and types.is_list(stored.value_type):
+        return _lists(_places(one_array(values)), one_array(values).dictionary)
     return None
 
 
-def _one(values: pa.ChunkedArray) -> Any:
+def one_array(values: pa.ChunkedArray) -> Any:
     """Return a column as one array; the codes of its names then mean the same in all rows."""
     return values.chunk(0) if values.num_chunks == 1 else values.unify_dictionaries().combine_chunks()
 
 
 def _category(values: pa.ChunkedArray, dtype: Any) -> Any:
-    coded = _one(values)
+    coded = one_array(values)
     place = {name: number for number, name in enumerate(dtype.categories)}
     places = [place.get(name) for name in coded.dictionary.to_pylist()]
     if None in places:
         return None
     is_tiny = max(len(place), len(places)) < _MAX_TINY
-    codes: Any = np.empty(len(coded), dtype=np.int8 if is_tiny else np.int64)
-    write_codes(coded.indices, codes)
+    codes: Any = _places(coded, np.int8 if is_tiny else np.int64)
     if places != list(range(len(places))):
         codes = np.array([*places, -1], dtype=codes.dtype).take(codes)
     return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+
+
+def _places(coded: pa.DictionaryArray, kind: type[np.signedinteger[Any]] = np.int64) -> npt.NDArray[Any]:
+    """Return the codes of names, or of lists of them, as numbers; -1 where one is missing."""
+    codes = np.empty(len(coded), dtype=kind)
+    write_codes(coded.indices, codes)
+    return codes
 
 
 def write_codes(indices: pa.Array, codes: npt.NDArray[Any]) -> None:
@@ -87,7 +95,9 @@ def write_codes(indices: pa.Array, codes: npt.NDArray[Any]) -> None:
 
 def _masked(values: pa.ChunkedArray, dtype: Any) -> Any:
     """Return whole numbers, or true and false, with their missing values beside."""
-    array = _one(values)
+    array = one_array(values)
+    if pa.types.is_signed_integer(array.type):
+        array = array.cast(pa.int64())
     if not array.null_count:
         return dtype.construct_array_type()(_writable(array), np.zeros(len(array), dtype=bool))
     known = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
@@ -103,23 +113,33 @@ def _writable(values: Any) -> npt.NDArray[Any]:
     return array if array.flags.writeable else array.copy()
 
 
-def _lists(values: pa.ListArray) -> npt.NDArray[Any]:
-    """Return lists of names as objects; rows whose lists are equal share one, as a table has few different ones."""
+def _lists(places: npt.NDArray[np.int64], different: pa.ListArray) -> npt.NDArray[Any]:
+    """Return lists of names as objects, of each row the one at its place; rows whose lists are equal share one."""
+    coded = _coded(different)
+    names = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
+    flat, ends = names[_codes_of(coded)].tolist(), different.offsets.to_pylist()
+    made = [*(flat[start:end] for start, end in pairwise(ends)), None]
+    return np.fromiter(made, dtype="object", count=len(made)).take(places)
+
+
+def different_lists(values: pa.ListArray) -> tuple[npt.NDArray[np.int64], pa.ListArray]:
+    """Return the place of each row's list among the different ones, of which a table has few, -1 for none; and these.
+
+    >>> places, different = different_lists(pa.array([["a"], None, ["b", "a"], ["a"]]))
+    >>> different.take(pa.array(places, mask=places < 0)).to_pylist()
+    [['a'], None, ['b', 'a'], ['a']]
+    """
     number = _numbered(values)
     row_of = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int64)
     row_of[number] = np.arange(len(number))
     numbers = np.flatnonzero(row_of >= 0)
-    different = values.take(pa.array(row_of[numbers]))
-    coded = _coded(different)
-    names = np.array([*coded.dictionary.to_pylist(), None], dtype="object")
-    flat, ends = names[_codes_of(coded)].tolist(), different.offsets.to_pylist()
-    made = [flat[start:end] for start, end in pairwise(ends)]
-    list_of = np.empty(len(row_of), dtype="object")
-    list_of[numbers] = np.fromiter(made, dtype="object", count=len(made))
-    lists = list_of.take(number)
+    place = np.empty(len(row_of), dtype=np.int64)
+    place[numbers] = np.arange(len(numbers))
+    places = place[number]
     if values.null_count:
-        lists[np.asarray(values.is_null())] = None
-    return lists
+        places[np.asarray(values.is_null())] = -1
+    filled = pa.ListArray.from_arrays(values.offsets, values.values)  # a missing list is numbered as an empty one
+    return places, filled.take(pa.array(row_of[numbers]))
 
 
 def _numbered(values: pa.ListArray) -> npt.NDArray[np.int64]:
@@ -192,17 +212,17 @@ def has_keys(table: pa.Table, key: list[str]) -> bool:
 def _codes(column: pa.ChunkedArray) -> Any:
     """Return whole numbers or codes of names from 0 on; None for a column of anything else."""
     if pa.types.is_dictionary(column.type):
-        return np.asarray(_one(column).indices)
+        return np.asarray(one_array(column).indices)
     if not pa.types.is_integer(column.type):
         return None
-    numbers = np.asarray(_one(column), dtype=np.int64)
+    numbers = np.asarray(one_array(column), dtype=np.int64)
     return numbers if numbers.min(initial=0) >= 0 else None
 
 
 def strangers(values: pa.ChunkedArray, known: pa.Array) -> list[str]:
     """Return the different names that are not among the known ones, in order of appearance."""
     if pa.types.is_dictionary(values.type):
-        names = _one(values).dictionary.cast(pa.large_string())
+        names = one_array(values).dictionary.cast(pa.large_string())
         if names.equals(known) or not _unknown(names, known):
             return []
     return _unknown(values.unique().cast(pa.large_string()), known)

@@ -1,66 +1,47 @@
-"""Columns of a Parquet file that hold the same number, or nothing, in every row: they need not be decoded."""
+"""Columns that hold the same number, or nothing, in every row: their value is noted once (rule E4)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
+
+from verifyplan.columns import Column
 
 
-def constants(file: pq.ParquetFile) -> dict[str, Any]:
-    """Return the number or flag that a column holds in every row, or None where each is missing, by column.
+def constant(values: Any) -> tuple[Any, ...]:
+    """Return the one whole number or flag of a column of Arrow, None where all are missing; nothing for any other.
 
-    This is what the statistics of the file say. Columns of texts, lists and fractions count only where all values are
-    missing.
+    >>> constant(pa.array([3, 3])), constant(pa.nulls(2)), constant(pa.array([3, None])), constant(pa.array(["a"]))
+    ((3,), (None,), (), ())
     """
-    schema, metadata = file.schema_arrow, file.metadata
-    kinds = {field.name: field.type for field in schema if "." not in field.name}  # paths within a column have dots
-    if len(kinds) < len(schema):  # or two columns have one name
-        return {}
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    found: dict[str, Any] = {}
-    for place in range(metadata.num_columns if groups else 0):
-        chunks = [group.column(place) for group in groups]
-        name = chunks[0].path_in_schema
-        values = stated_values(chunks, kinds[name]) if name in kinds else ()
-        if len(values) == 1:
-            (found[name],) = values
-    return found
+    if values.null_count == len(values):
+        return (None,)
+    if values.null_count or not (pa.types.is_signed_integer(values.type) or pa.types.is_boolean(values.type)):
+        return ()
+    least, greatest = pc.min_max(values).values()
+    return (least.as_py(),) if least == greatest else ()
 
 
-def stated_values(chunks: Iterable[pq.ColumnChunkMetaData], kind: pa.DataType) -> set[Any]:
-    """Return the least and the greatest number of a column, None for a part without any; nothing if not all are known.
+def repeated(value: Any, n: int, column: Column) -> Any:
+    """Return an array of a column's type that holds the same number, or nothing where it is None, in `n` rows.
 
-    Only of a column that holds one value throughout these are all its values.
+    >>> repeated(None, 2, Column("round", "whole", "the round"))
+    <IntegerArray>
+    [<NA>, <NA>]
+    Length: 2, dtype: Int64
     """
-    values: set[Any] = set()
-    is_exact = pa.types.is_signed_integer(kind) or pa.types.is_boolean(kind)
-    for chunk in chunks:
-        known = chunk.statistics
-        if known is None or not known.has_null_count:
-            return set()
-        if known.null_count == chunk.num_values:
-            values.add(None)
-        elif is_exact and known.has_min_max and not known.null_count:
-            values |= {known.min, known.max}
-        else:
-            return set()
-    return values
-
-
-def read_all(file: pq.ParquetFile) -> pa.Table:
-    """Return what a file holds, of which its constant columns are not decoded."""
-    same = constants(file)
-    if not same:
-        return file.read()
-    schema, n = file.schema_arrow, file.metadata.num_rows
-    rest = file.read([name for name in schema.names if name not in same])
-    made = {name: _repeated(value, n, schema.field(name).type) for name, value in same.items()}
-    return pa.table({name: made[name] if name in made else rest[name] for name in schema.names})
-
-
-def _repeated(value: Any, n: int, kind: pa.DataType) -> pa.Array:
-    return pa.nulls(n, kind) if value is None else pa.array(np.full(n, value), kind)
+    kind, dtype, is_missing = column.kind, column.dtype, value is None
+    if kind in ("whole", "yesno"):
+        values: Any = np.full(n, 0 if is_missing else value, bool if kind == "yesno" else np.int64)
+        return dtype.construct_array_type()(values, np.full(n, is_missing))
+    if isinstance(kind, tuple):
+        return pd.Categorical.from_codes(np.full(n, -1, np.int8), dtype=dtype, validate=False)
+    if kind == "text":
+        return dtype.construct_array_type()(pa.nulls(n, pa.large_string()), dtype=dtype)
+    if kind == "names":
+        return np.full(n, None, dtype="object")
+    return np.full(n, np.nan) if kind == "number" else pd.array([pd.NaT], dtype=dtype).take(np.zeros(n, np.intp))

@@ -2,6 +2,8 @@
 
 A folder has one file a table, `votes.parquet`; the texts of a table that has long ones are in `votes-texts-X.parquet`,
 row by row beside it. The table's file names it, so that a save that is cut short leaves the texts of the table before.
+A table with its declared columns, and a key of its own in each row, is in its file twice: packed, which is what is read
+here, and as the columns of Parquet, for other programs, and for a file that another program wrote anew.
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ from fsspec.implementations.local import LocalFileSystem
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.files import replacing
-from verifyplan.frames.addresses import SavedTables, size_of
+from verifyplan.frames.addresses import RunFile, SavedTables, size_of
 from verifyplan.frames.arrow_columns import exact_array, has_keys, strangers
 from verifyplan.frames.columns import FIRST_TABLES, KEYS, LONG_TEXTS, TABLES, empty, typed
-from verifyplan.frames.constant_columns import read_all
+from verifyplan.frames.constant_columns import repeated
 from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.late_texts import LateTexts, TextFile
+from verifyplan.frames.packed_tables import NOTE, note_of, pack, read_packed
 from verifyplan.frames.table_limits import refuse_large
 from verifyplan.garbage import no_garbage_collection
 
@@ -54,8 +57,11 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
             rest.attrs |= {_SAVED: list(tables), _EMPTY: empties}
         if texts:
             rest.attrs |= {_TEXT_FILE: f"{name}-texts-{secrets.token_hex(4)}.parquet", _TEXT_COLUMNS: texts}
-            _write(frame[texts], folder / rest.attrs[_TEXT_FILE], _MAX_TEXTS_BYTES)
-        _write(rest, folder / f"{name}.parquet", _MAX_NAMES_BYTES)
+            _write(_arrow_of(frame[texts]), folder / rest.attrs[_TEXT_FILE], _MAX_TEXTS_BYTES)
+        table = _arrow_of(rest)
+        is_whole = len(rest) and {*rest, *texts} == {column.name for column in TABLES[name]}
+        packed = pack(table) if is_whole and _has_keys(table, rest, name) else b""
+        _write(table, folder / f"{name}.parquet", _MAX_NAMES_BYTES, packed)
         if not (len(frame) or frame.attrs or set(frame).difference(empty(name))):
             empties[name] = (folder / f"{name}.parquet").stat().st_size
         for old in folder.glob(f"{name}-texts-*.parquet"):
@@ -63,19 +69,32 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
                 old.unlink(missing_ok=True)
 
 
-def _write(frame: pd.DataFrame, path: Path, max_dictionary_bytes: int) -> None:
-    """Write a table in the form that is read fastest."""
+def _has_keys(table: pa.Table, frame: pd.DataFrame, name: str) -> bool:
+    """Return whether each row of a table has a key of its own."""
+    key = frame[KEYS[name]]
+    return has_keys(table, KEYS[name]) or not (key.isna().any(axis=None) or key.duplicated().any())
+
+
+def _arrow_of(frame: pd.DataFrame) -> pa.Table:
+    """Return a table for Arrow, with what was noted of it, in the types that are read fastest."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     notes = {**(table.schema.metadata or {}), **({_ATTRS: json.dumps(frame.attrs)} if frame.attrs else {})}
     if len(frame):
         table = table.cast(pa.schema([_exact_field(table.field(name), table[name]) for name in table.column_names]))
-    with replacing(path) as temporary:
-        pq.write_table(
-            table.replace_schema_metadata(notes),
-            temporary,
-            compression="lz4",
-            dictionary_pagesize_limit=max_dictionary_bytes,
-        )
+    return table.replace_schema_metadata(notes)
+
+
+def _write(table: pa.Table, path: Path, max_dictionary_bytes: int, packed: bytes = b"") -> None:
+    """Write a table as Parquet, in which it may also be packed."""
+    schema = table.schema.with_metadata({**(table.schema.metadata or {}), **note_of(packed)})
+    options = {"compression": "lz4", "dictionary_pagesize_limit": max_dictionary_bytes}
+    with (
+        replacing(path) as temporary,
+        pa.OSFile(str(temporary), "wb") as sink,
+        pq.ParquetWriter(sink, schema, **options) as writer,
+    ):
+        sink.write(packed)
+        writer.write_table(table)
 
 
 def _exact_field(field: pa.Field, values: pa.ChunkedArray) -> pa.Field:
@@ -131,11 +150,18 @@ class _SavedFile(NamedTuple):
     """What was noted of the table, and of its saving."""
     columns: list[str]
     """The names of its columns."""
+    packed: bytes | None
+    """What was noted of the packed table."""
 
     @property
     def path(self) -> str:
         """Its path."""
         return self.saved.path(self.name)
+
+    @property
+    def file(self) -> RunFile:
+        """Itself, to be read."""
+        return self.saved.file(self.name)
 
     @property
     def save(self) -> Any:
@@ -187,7 +213,7 @@ def _saved_file(saved: SavedTables, name: str) -> _SavedFile:
     if texts and not saved.system.exists(f"{saved.folder}/{texts}"):
         message = "is missing: it holds the texts of the table"
         raise TableError(Problem(f"{saved.folder}/{texts}", message, "save the runs again"))
-    return _SavedFile(saved, name, rows, attrs, schema.names)
+    return _SavedFile(saved, name, rows, attrs, schema.names, (schema.metadata or {}).get(NOTE))
 
 
 class _RunIds:
@@ -199,7 +225,11 @@ class _RunIds:
     @cached_property
     def known(self) -> pa.Array | None:
         """The ids; TableError where the file is no longer what it was."""
-        return self._runs and _arrow(self._runs, ["run_id"])["run_id"].unique().cast(pa.large_string())
+        if self._runs is None:
+            return None
+        packed = read_packed(self._runs.file, self._runs.packed, ["run_id"])
+        ids = (_arrow(self._runs, ["run_id"]) if packed is None else packed.table)["run_id"]
+        return ids.unique().cast(pa.large_string())
 
     def expect(self, file: _SavedFile, values: pa.ChunkedArray) -> None:
         """Raise TableError for run ids of a table that are not those of `runs`."""
@@ -215,7 +245,9 @@ def _read(file: _SavedFile, run_ids: _RunIds) -> pd.DataFrame:
     if not file.rows and {column.name for column in TABLES[file.name]}.issuperset(file.columns):
         frame = empty(file.name)
     else:
-        frame = _frame(_arrow(file), file, run_ids)
+        with no_garbage_collection():
+            unpacked = _unpacked(file, run_ids)
+            frame = _frame(_arrow(file), file, run_ids) if unpacked is None else unpacked
     own = (_SAVED, _SAVE, _EMPTY, _TEXT_FILE, _TEXT_COLUMNS)
     frame.attrs = {key: value for key, value in file.attrs.items() if key not in own}
     return frame
@@ -231,28 +263,50 @@ def _arrow(file: _SavedFile, columns: list[str] | None = None) -> pa.Table:
             raise TableError(Problem(file.path, "was saved anew since it was loaded", "load the folder again"))
         if not file.rows:
             return now.schema_arrow.empty_table()
-        return now.read(columns) if columns else read_all(now)
+        return now.read(columns)
+
+
+def _unpacked(file: _SavedFile, run_ids: _RunIds) -> pd.DataFrame | None:
+    """Return the table that is packed in a file, whose keys were checked when it was; None where there is none.
+
+    There is none either where its columns are no longer those that are declared.
+    """
+    packed = read_packed(file.file, file.packed)
+    if packed is None or len(packed.table) != file.rows:
+        return None
+    declared = {column.name: column for column in TABLES[file.name]}
+    same = {of: repeated(value, file.rows, declared[of]) for of, value in packed.constants.items() if of in declared}
+    arrays = _exact_arrays(packed.table, file.name) | same | _late_texts(file)
+    if declared.keys() != arrays.keys():
+        return None
+    if file.name != "runs":
+        run_ids.expect(file, packed.table["run_id"])
+    return pd.DataFrame({of: arrays[of] for of in declared}, copy=False)
 
 
 def _frame(table: pa.Table, file: _SavedFile, run_ids: _RunIds) -> pd.DataFrame:
     """Return a table of Arrow for pandas, its columns, keys and run ids checked."""
-    with no_garbage_collection():
-        late = _late_texts(file) if file.attrs.get(_TEXT_FILE) else {}
-        frame, is_exact = _columns(table, file.name, late)
-        has_own_keys = has_keys(table, KEYS[file.name])
-        if not (is_exact and has_own_keys):
-            frame = typed(file.name, frame, file.path, keys_checked=has_own_keys)
+    frame, is_exact = _columns(table, file.name, _late_texts(file))
+    has_own_keys = has_keys(table, KEYS[file.name])
+    if not (is_exact and has_own_keys):
+        frame = typed(file.name, frame, file.path, keys_checked=has_own_keys)
     if file.name != "runs" and file.rows:
         run_ids.expect(file, table["run_id"])
     return frame
 
 
+def _exact_arrays(table: pa.Table, name: str) -> dict[str, Any]:
+    """Return those columns that certainly have the types that are declared."""
+    declared = {column.name: column for column in TABLES[name]}
+    arrays = {of: exact_array(table[of], declared[of]) for of in table.column_names if of in declared}
+    return {of: array for of, array in arrays.items() if array is not None}
+
+
 def _columns(table: pa.Table, name: str, late: dict[str, LateTexts]) -> tuple[pd.DataFrame, bool]:
     """Return the columns of a table for pandas, and whether it certainly has its declared columns and types."""
-    declared = {column.name: column for column in TABLES[name]}
-    arrays: dict[str, Any] = {of: exact_array(table[of], declared[of]) for of in table.column_names if of in declared}
-    exact = {of: array for of, array in arrays.items() if array is not None} | late
-    if declared.keys() == exact.keys() and len(exact) == len(table.column_names) + len(late):
+    declared = [column.name for column in TABLES[name]]
+    exact = _exact_arrays(table, name) | late
+    if exact.keys() == set(declared) and len(exact) == len(table.column_names) + len(late):
         return pd.DataFrame({of: exact[of] for of in declared}, copy=False), True
     rest = table.drop_columns([of for of in exact if of not in late]).to_pandas()
     order = dict.fromkeys([*table.column_names, *late])
@@ -260,6 +314,8 @@ def _columns(table: pa.Table, name: str, late: dict[str, LateTexts]) -> tuple[pd
 
 
 def _late_texts(file: _SavedFile) -> dict[str, LateTexts]:
+    if not file.attrs.get(_TEXT_FILE):
+        return {}
     path = f"{file.saved.folder}/{file.attrs[_TEXT_FILE]}"
     return {
         column: LateTexts.of(TextFile(partial(_texts, file.saved, path, column, file.rows), file.rows))

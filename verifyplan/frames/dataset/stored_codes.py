@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from pandas.api.types import union_categoricals
 
 from verifyplan.frames.arrow_columns import write_codes
 from verifyplan.frames.columns import TABLES
-from verifyplan.frames.constant_columns import stated_values
 from verifyplan.frames.dataset.manifest import Part
 from verifyplan.frames.dataset.part_files import part_file, part_path, read_texts, reading
 from verifyplan.frames.dataset.storage import Storage
@@ -72,9 +71,29 @@ def _only_value(file: pq.ParquetFile, name: str) -> Any:
     if not (pa.types.is_int32(kind) or pa.types.is_boolean(kind)):
         return None
     place, groups = file.schema_arrow.get_field_index(name), range(file.metadata.num_row_groups)
-    found = stated_values([file.metadata.row_group(group).column(place) for group in groups], kind)
+    found = _stated_values([file.metadata.row_group(group).column(place) for group in groups], kind)
     value = found.pop() if len(found) == 1 else None
     return value if value is None or isinstance(value, bool) else np.min_scalar_type(-1 - abs(value)).type(value)
+
+
+def _stated_values(chunks: Iterable[pq.ColumnChunkMetaData], kind: pa.DataType) -> set[Any]:
+    """Return the least and the greatest number of a column, None for a part without any; nothing if not all are known.
+
+    Only of a column that holds one value throughout these are all its values.
+    """
+    values: set[Any] = set()
+    is_exact = pa.types.is_signed_integer(kind) or pa.types.is_boolean(kind)
+    for chunk in chunks:
+        known = chunk.statistics
+        if known is None or not known.has_null_count:
+            return set()
+        if known.null_count == chunk.num_values:
+            values.add(None)
+        elif is_exact and known.has_min_max and not known.null_count:
+            values |= {known.min, known.max}
+        else:
+            return set()
+    return values
 
 
 def _column(values: pa.ChunkedArray, table: str, name: str) -> Any:
