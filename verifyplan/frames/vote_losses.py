@@ -72,14 +72,17 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
 
 def with_losses_at(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
     """Return the same where the position of each vote's finding is known."""
-    findings = _with_votes_asked(runs, findings, votes, finding)
+    run = rows_of(findings, runs, ["run_id"])
+    findings = _with_votes_asked(runs, findings, votes, finding, run)
     used = _may_count(votes)
-    if used.all():
-        return _with_losses(runs, findings, votes, finding)
-    return _with_losses(runs, findings, votes[_USED][used], finding[used])
+    if not used.all():
+        votes, finding = votes[_USED][used], finding[used]
+    return _with_losses(runs, findings, votes, finding, run)
 
 
-def _with_votes_asked(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
+def _with_votes_asked(
+    runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints, run: Ints
+) -> pd.DataFrame:
     """Return the findings with `votes_asked`, `votes_valid` and `below_quorum` of the last round of each."""
     width = int(votes["round"].max() or 0) + 1 if len(votes) else 1
     at = votes["iteration"].to_numpy(dtype=np.int64) * width + votes["round"].to_numpy(dtype=np.int64)
@@ -91,17 +94,17 @@ def _with_votes_asked(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.Data
     return findings.assign(
         votes_asked=pd.array(n_asked, dtype="Int64"),
         votes_valid=pd.array(n_valid, dtype="Int64"),
-        below_quorum=_below_quorum(runs, findings, n_asked, n_valid),
+        below_quorum=_below_quorum(runs, run, n_asked, n_valid),
     )
 
 
-def _below_quorum(runs: pd.DataFrame, findings: pd.DataFrame, n_asked: Ints, n_valid: Ints) -> Any:
+def _below_quorum(runs: pd.DataFrame, run: Ints, n_asked: Ints, n_valid: Ints) -> Any:
     """Return whether fewer votes are valid than the quorum of the run's rules; missing where that is not known."""
-    known = runs["rules"].notna().to_numpy(dtype=bool)
-    texts = runs["rules"].astype("object").to_numpy()
-    below, unknown = np.zeros(len(findings), dtype=bool), np.ones(len(findings), dtype=bool)
-    for text in dict.fromkeys(texts[known]):
-        of_rules = findings["run_id"].isin(runs.loc[known & (texts == text), "run_id"]).to_numpy(dtype=bool)
+    codes, texts = pd.factorize(runs["rules"].astype("object").to_numpy())
+    rules = np.append(codes, -1)[run]  # the last is that of a finding without a run
+    below, unknown = np.zeros(len(run), dtype=bool), np.ones(len(run), dtype=bool)
+    for code, text in enumerate(texts):
+        of_rules = rules == code
         quorum = quorum_of(text)
         unknown[of_rules] = quorum is None
         if quorum:
@@ -128,13 +131,15 @@ def _may_count(votes: pd.DataFrame) -> Bools:
     return latest
 
 
-def _with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
+def _with_losses(
+    runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints, run: Ints
+) -> pd.DataFrame:
     rounds = votes["round"].to_numpy(dtype=np.int64)
     decided = np.zeros(len(findings), dtype=np.int64)
     np.maximum.at(decided, finding, rounds)
     asked = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
     failed = votes["verdict"].eq("verification-error").to_numpy(dtype=bool)
-    counter = _is_counter(runs, votes)
+    counter = _is_counter(runs, votes, run[finding])
     refutes = finding[lost_refutes(finding, rounds, votes["worker"].array, asked & ~failed, counter, decided)]
     return findings.assign(
         lost_votes=pd.array(lost_votes(finding, rounds, failed & asked, decided), dtype="Int64"),
@@ -142,12 +147,14 @@ def _with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame
     )
 
 
-def _is_counter(runs: pd.DataFrame, votes: pd.DataFrame) -> Bools:
-    """Return whether each vote is a counter-evidence, by its basis or, where it has none, by what it cites."""
+def _is_counter(runs: pd.DataFrame, votes: pd.DataFrame, run: Ints) -> Bools:
+    """Return whether each vote is a counter-evidence, by its basis or, where it has none, by what it cites.
+
+    `run` has the row of each vote's run, -1 for none.
+    """
     counter = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
     bare = (votes["verdict"].eq("disagree") & votes["disagree_basis"].isna()).to_numpy(dtype=bool, copy=True)
-    rows, collaborative = np.flatnonzero(counter | bare), runs.loc[runs["mode"].eq("collaborative"), "run_id"]
-    of_collaborative = rows[votes["run_id"].iloc[rows].isin(collaborative).to_numpy(dtype=bool)]
+    of_collaborative = np.append(runs["mode"].eq("collaborative").to_numpy(dtype=bool), False)[run]
     counter[of_collaborative] = bare[of_collaborative] = False
     counter[bare] = cite_places(votes.loc[bare, "explanation"])
     return counter
