@@ -30,7 +30,8 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Texts: TypeAlias = Any
 """Texts as an Arrow array."""
-Names = list[list[str] | tuple[str, ...] | None]
+Names = list[list[str]]
+"""Lists of names, empty where there is none; equal ones are one list."""
 Part = TypeVar("Part", bound=tuple[Any, ...])
 
 
@@ -173,6 +174,25 @@ class Codes:
         return tuple(name for name in self._codes if name is not None)
 
 
+class SharedLists(dict[tuple[str, ...], list[str]]):
+    """One list for all that are equal: most findings have the same few, and a list each would be half of the memory.
+
+    >>> lists = SharedLists()
+    >>> ann, none, again = lists.of([["ann"], None, ("ann",)])
+    >>> ann, none, ann is again
+    (['ann'], [], True)
+    """
+
+    def __missing__(self, names: tuple[str, ...]) -> list[str]:
+        """Return a new list, which is shared from now on."""
+        made = self[names] = list(names)
+        return made
+
+    def of(self, lists: Iterable[Iterable[str] | None]) -> Names:
+        """Return some lists, each of them the first that was equal."""
+        return [self[tuple(names or ())] for names in lists]
+
+
 class ArtifactsInColumns:
     """The columns of artifacts that are added some at a time.
 
@@ -186,6 +206,7 @@ class ArtifactsInColumns:
 
     def __init__(self) -> None:
         self._workers = Codes()
+        self._lists = SharedLists()
         self._parts: list[tuple[Any, ...]] = []
         self._sizes = np.zeros(4, dtype=np.int64)
 
@@ -230,9 +251,9 @@ class ArtifactsInColumns:
             self._workers.of(_each("originWorker", findings)),
             _coded("classification", findings, CLASSIFICATIONS),
             np.array([finding.rounds is not None for finding in findings], dtype=bool),
-            _each("ticketIds", findings),
-            _each("consensusWorkers", findings),
-            _each("dissentingWorkers", findings),
+            self._lists.of(_each("ticketIds", findings)),
+            self._lists.of(_each("consensusWorkers", findings)),
+            self._lists.of(_each("dissentingWorkers", findings)),
         )
 
     def _consensus(self, findings: list[Any], before: int) -> Consensus:

@@ -137,10 +137,11 @@ def _discoverers(columns: ArtifactColumns) -> list[list[str]]:
     workers, origin, of, worker = columns.workers, columns.findings.origin, *columns.consensus
     voted = columns.finding_of_vote * len(workers) + columns.votes.worker
     silent = ~np.isin(of * len(workers) + worker, voted) & (worker != origin[of])
-    found = [[workers[code]] if code >= 0 else [] for code in origin.tolist()]
+    alone = [*([name] for name in workers), []]
+    found = [alone[code] for code in origin.tolist()]
     for finding, code in zip(of[silent].tolist(), worker[silent].tolist(), strict=True):
         if workers[code] not in found[finding]:
-            found[finding].append(workers[code])
+            found[finding] = [*found[finding], workers[code]]
     return found
 
 
@@ -215,7 +216,5 @@ def _categories(codes: Ints, names: tuple[str, ...]) -> Any:
     return pd.Categorical.from_codes(codes, categories=pd.Index(names), ordered=True)
 
 
-def _lists(values: Sequence[Sequence[str] | None]) -> Any:
-    """Return lists as a column, each as it is if it is one."""
-    lists = values if set(map(type, values)) <= {list} else map(list, (value or () for value in values))
-    return np.fromiter(lists, dtype="object", count=len(values))
+def _lists(values: Sequence[list[str]]) -> Any:
+    return np.fromiter(values, dtype="object", count=len(values))
