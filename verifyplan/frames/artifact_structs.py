@@ -54,10 +54,9 @@ def _exact(pairs: Sequence[tuple[Any, bytes]]) -> bool:
 
     A complete artifact has all its keys once when written again, so that it has as many colons as its content.
     """
-    content = b"".join(data for _, data in pairs)
-    if b"\\" in content and _ESCAPED_COLON in content:
+    if any(b"\\" in data and _ESCAPED_COLON in data for _, data in pairs):
         return False
-    return _colons(msgspec.json.encode([artifact for artifact, _ in pairs])) == _colons(content)
+    return _colons(msgspec.json.encode([artifact for artifact, _ in pairs])) == sum(_colons(data) for _, data in pairs)
 
 
 def _loose(data: bytes) -> Any:
