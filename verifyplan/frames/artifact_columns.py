@@ -151,7 +151,7 @@ class ArtifactColumns(NamedTuple):
         return np.bincount(self.rounds.finding, minlength=len(self.findings.run))
 
 
-class Codes:
+class Codes(dict[str | None, int]):
     """A number from 0 on for each name, in the order in which they are first met; -1 for None.
 
     >>> workers = Codes()
@@ -160,18 +160,21 @@ class Codes:
     """
 
     def __init__(self) -> None:
-        self._codes: dict[str | None, int] = {None: -1}
+        self[None] = -1
+
+    def __missing__(self, name: str | None) -> int:
+        """Return the code of a new name: the next number."""
+        code = self[name] = len(self) - 1
+        return code
 
     def of(self, names: Collection[str | None]) -> Ints:
-        """Return the codes of some names; a new name gets the next number."""
-        for name in dict.fromkeys(names):
-            self._codes.setdefault(name, len(self._codes) - 1)
-        return _looked_up(names, self._codes)
+        """Return the codes of some names."""
+        return _looked_up(names, self)
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names, by their codes."""
-        return tuple(name for name in self._codes if name is not None)
+        return tuple(name for name in self if name is not None)
 
 
 class SharedLists(dict[tuple[str, ...], list[str]]):

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from verifyplan.frames.artifact_columns import ArtifactColumns, History, Ints, Texts, columns_of
-from verifyplan.frames.columns import TABLES, typed
+from verifyplan.frames.columns import typed
 from verifyplan.frames.log_events import Row, rules_columns
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import texts_cite_places
@@ -70,29 +70,35 @@ def _frame(name: str, values: Mapping[str, Any]) -> pd.DataFrame:
 def _runs(columns: ArtifactColumns, run_ids: Texts, paths: Sequence[str]) -> pd.DataFrame:
     runs, total = columns.runs, columns.runs.total_rounds
     configs = {id(config): config for config in runs.config}  # many artifacts may share one
-    row_of = {key: _config_row(config) for key, config in configs.items()}
-    rows = [row_of[id(config)] for config in runs.config]
-    named = set().union(*row_of.values())
-    values = {column.name: [row.get(column.name) for row in rows] for column in TABLES["runs"] if column.name in named}
-    limit = np.array([row["effective_max_rounds"] for row in rows], dtype=np.float64)
+    number = {key: number for number, key in enumerate(configs)}
+    config = np.array([number[id(config)] for config in runs.config], dtype=np.int64)
+    different = _configs(list(configs.values()))
+    limit = different["effective_max_rounds"].to_numpy(dtype=np.float64, na_value=np.nan)[config]
     return _frame(
         "runs",
         {
-            **values,
+            **{str(name): column.array.take(config) for name, column in different.items()},
             "run_id": _texts(run_ids),
-            "kind": ["cross"] * len(rows),
+            "kind": ["cross"] * len(config),
             "task_key": runs.task_key,
             "schema_version": runs.schema_version,
             "effective_max_rounds": np.where(np.isnan(limit), total, limit),
             "total_rounds": total,
             "final_state": _categories(runs.final_state, FINAL_STATES),
             "round2_skipped_reason": _categories(runs.round2_skipped_reason, ROUND2_REASONS),
-            "n_findings": np.bincount(columns.findings.run, minlength=len(rows)),
+            "n_findings": np.bincount(columns.findings.run, minlength=len(config)),
             "source": _texts(pa.array(paths, pa.large_string())),
-            "finished": np.ones(len(rows), dtype=bool),
-            "log": np.zeros(len(rows), dtype=bool),
+            "finished": np.ones(len(config), dtype=bool),
+            "log": np.zeros(len(config), dtype=bool),
         },
     )
+
+
+def _configs(configs: Sequence[ArtifactConfig]) -> pd.DataFrame:
+    """Return the table `runs` as far as configs fill it, a row each."""
+    rows = [_config_row(config) for config in configs]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _frame("runs", {"run_id": [""] * len(rows), **{name: [row.get(name) for row in rows] for name in names}})
 
 
 def _config_row(config: ArtifactConfig) -> Row:
