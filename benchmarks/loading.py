@@ -144,15 +144,20 @@ def engine(name: str, folder: str) -> tuple[Callable[[], int | None], Callable[[
 
 
 def make_files(folder: Path, files: int) -> None:
-    """Write artifacts, a hundredth as many logs, and the saved tables of the artifacts."""
+    """Write artifacts, the saved tables of them, and folders of a tenth and a hundredth as many logs."""
     size = write_artifacts(folder / "runs", files)
     vp.load(folder / "runs", progress=False).save(folder / "saved")
-    logs = max(1, files // 100)
-    (folder / "logs").mkdir()
-    for number in range(logs):
-        shutil.copy(LOG, folder / "logs" / f"{number:04d}.jsonl")
-    log_size = logs * LOG.stat().st_size / 1e6
-    print(f"{files:,} artifacts, {size / 1e6:.0f} MB, 52 votes each; {logs} logs, {log_size:.1f} MB", flush=True)
+    for logs in log_counts(files):
+        (folder / str(logs) / "logs").mkdir(parents=True)
+        for number in range(logs):
+            shutil.copy(LOG, folder / str(logs) / "logs" / f"{number:04d}.jsonl")
+    counts, log_size = " and ".join(f"{logs:,}" for logs in log_counts(files)), LOG.stat().st_size / 1e3
+    print(f"{files:,} artifacts, {size / 1e6:.0f} MB, 52 votes each; {counts} logs of {log_size:.0f} kB", flush=True)
+
+
+def log_counts(files: int) -> list[int]:
+    """Return how many logs are read at once: many, for the rate, and few, where a fixed cost counts."""
+    return sorted({max(1, files // 100), max(1, files // 10)})
 
 
 def main() -> None:
@@ -161,13 +166,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         make_files(Path(folder), files)
         for name, ours, peers, seconds in READERS:
-            found = measured(
-                "benchmarks.loading", [each.__name__ for each in (ours, *peers.values())], folder, repeats=3
-            )
-            theirs = {peer: found[reader.__name__] for peer, reader in peers.items()} or stick
-            theirs |= within(seconds if files == FILES else None)
-            n, unit = (max(1, files // 100), "logs") if name.startswith("run logs") else (files, "files")
-            report("loading", name, n, unit, found[ours.__name__], theirs, AIMS)
+            is_logs = name.startswith("run logs")
+            for n in log_counts(files) if is_logs else [files]:
+                readers = [each.__name__ for each in (ours, *peers.values())]
+                place = Path(folder, str(n)) if is_logs else folder
+                found = measured("benchmarks.loading", readers, place, repeats=3)
+                theirs = {peer: found[reader.__name__] for peer, reader in peers.items()} or stick
+                theirs |= within(seconds if files == FILES else None)
+                report("loading", name, n, "logs" if is_logs else "files", found[ours.__name__], theirs, AIMS)
 
 
 if __name__ == "__main__":
