@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,15 +27,11 @@ from verifyplan.analysis.kind_counts import kind_counts
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
-from verifyplan.frames.panel_votes import PanelVotes, Which, votes_of_runs
+from verifyplan.frames.panel_votes import VERDICT_LABELS, PanelVotes, Which, votes_of_runs
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.text_codes import first_rows, numbered, positions
+from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.vote_checks import VoteNumbers
-from verifyplan.protocol.vote import VERDICTS
 from verifyplan.text import counted, is_or_are
-
-LABELS = tuple(verdict for verdict in VERDICTS if verdict != "verification-error")
-"""The verdicts that are opinions, in order: agree, supplement, disagree."""
 
 MAX_PAIRS = 20_000
 """Pairs of workers whose kappa is computed at most: all of 200 workers; their number grows with the square."""
@@ -114,7 +109,7 @@ def agreement(
 
 def agreement_of_runs(runs: RunSet, numbers: VoteNumbers | None) -> pd.DataFrame:
     """Return what `agreement` does for runs; `numbers` as in `votes_of_runs`."""
-    return _table(_verdicts(votes_of_runs(runs, numbers), runs).at("first"), range(len(LABELS)))
+    return _table(votes_of_runs(runs, numbers, verdicts=True).at("first"), range(len(VERDICT_LABELS)))
 
 
 def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
@@ -150,7 +145,10 @@ def _kinds_of_units(
     radix, n_workers = n_labels + 1, matrix.shape[1]
     if radix**n_workers >= MAX_PATTERN:
         return matrix, clusters
-    kind = numbered((matrix + 1) @ radix ** np.arange(n_workers))
+    pattern = np.zeros(len(matrix), dtype=np.int64)
+    for labels in matrix.T:
+        pattern = pattern * radix + labels + 1
+    kind = numbered(pattern)
     first = first_rows(kind)
     if MIN_UNITS_A_KIND * len(first) > len(matrix):
         return matrix, clusters
@@ -161,24 +159,14 @@ def _votes_and_scale(
     data: pd.DataFrame | PanelVotes | Runs, columns: dict[str, Any], ordered: Sequence[Any]
 ) -> tuple[PanelVotes, Sequence[int]]:
     """Return votes, and the codes of their labels from one end of a scale to the other; none if they have no order."""
-    votes = as_panel_votes(data, columns)
+    votes = as_panel_votes(data, columns, verdicts=True)
     if votes.runs is not None and not isinstance(data, PanelVotes):
-        votes, ordered = _verdicts(votes, votes.runs), ordered or LABELS
+        ordered = ordered or VERDICT_LABELS
     names = [str(name) for name in ordered]
     if names and sorted(names) != sorted(votes.labels):
         fix = f"name each once, from one end of the scale to the other: {one_of(votes.labels)}"
         raise SettingsError(Problem("ordered", f"must name every label, got {one_of(names)}", fix))
     return votes, [votes.labels.index(name) for name in names]
-
-
-def _verdicts(votes: PanelVotes, runs: RunSet) -> PanelVotes:
-    """Return the votes of runs, as `votes_of_runs` gives them, with their verdicts as labels."""
-    place = {verdict: code for code, verdict in enumerate(LABELS)}
-    labels = [
-        positions(part["verdict"][~part["is_origin"].fillna(False).to_numpy(dtype=bool)], place)
-        for part in runs.votes_by_part(["verdict", "is_origin"])
-    ]
-    return replace(votes, labels=LABELS, label=np.concatenate(labels))
 
 
 def _of_all(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,10 @@ _MAX_FLIPPED = 1000
 _MAX_STUDENTISED = 300
 
 
+SignsOf = Callable[[int], tuple[Array, str]]
+"""Returns what `flipped_signs` does for a number of clusters; tests that share one draw the same signs once."""
+
+
 class ClusteredTest(NamedTuple):
     """A test of no difference by clusters; NaN where nothing moves, and a NaN p-value where clusters are too few."""
 
@@ -33,7 +38,9 @@ class ClusteredTest(NamedTuple):
     clusters: int
 
 
-def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int = DRAWS) -> ClusteredTest:
+def clustered_test(
+    moves: Array, clusters: Clusters, seed: int = 0, draws: int = DRAWS, signs_of: SignsOf | None = None
+) -> ClusteredTest:
     """Test whether `moves`, of shape (rows, dimensions), sum to zero in every dimension but for chance by cluster.
 
     The statistic is the largest over the dimensions of |S| / sqrt(A), with S the sum of the moves and A the sum of
@@ -53,6 +60,7 @@ def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int =
     >>> clustered_test(np.ones((9, 1)), Clusters(np.arange(9), np.arange(9)))
     ClusteredTest(method='exact sign-flip', statistic=3.0, p_value=0.00390625, clusters=9)
     """
+    signs_of = signs_of or partial(flipped_signs, seed=seed, draws=draws)
     ways = [dimension.code for dimension in clusters.dimensions if not dimension.is_joint] or [np.arange(len(moves))]
     fewest = min(ways, key=lambda code: np.count_nonzero(np.bincount(code)))
     sums = _sums(moves, fewest)
@@ -63,9 +71,9 @@ def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int =
     if len(moving) > (_MAX_STUDENTISED if len(ways) > 1 else _MAX_FLIPPED):
         method, statistic, p_value = _largest_t(moves[:, kept], clusters, ways, seed, draws)
     elif len(ways) > 1:
-        method, statistic, p_value = _studentised_flip(moves[:, kept], clusters, fewest, seed, draws)
+        method, statistic, p_value = _studentised_flip(moves[:, kept], clusters, fewest, signs_of)
     else:
-        method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], seed, draws)
+        method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], signs_of)
     return ClusteredTest(method, statistic, p_value if n_clusters >= MIN_CLUSTERS else np.nan, n_clusters)
 
 
@@ -85,17 +93,17 @@ def _sums(moves: Array, code: Array) -> Array:
     return np.column_stack([np.bincount(code, each)[used] for each in moves.T])
 
 
-def _sign_flip(sums: Array, seed: int, draws: int) -> tuple[str, float, float]:
+def _sign_flip(sums: Array, signs_of: SignsOf) -> tuple[str, float, float]:
     scaled = sums / np.sqrt((sums**2).sum(axis=0))
-    signs, how_many = _signs(len(sums), seed, draws)
+    signs, how_many = signs_of(len(sums))
     name = "sign-flip, " + how_many if how_many else "exact sign-flip"
     return name, *_first_of(np.abs(signs @ scaled).max(axis=1))
 
 
-def _studentised_flip(moves: Array, clusters: Clusters, code: Array, seed: int, draws: int) -> tuple[str, float, float]:
+def _studentised_flip(moves: Array, clusters: Clusters, code: Array, signs_of: SignsOf) -> tuple[str, float, float]:
     code = np.unique(code, return_inverse=True)[1]
     moving = np.flatnonzero(np.bincount(code, moves.any(axis=1)))
-    signs, how_many = _signs(len(moving), seed, draws)
+    signs, how_many = signs_of(len(moving))
     largest = np.zeros(len(signs))
     for each in moves.T.astype(np.float64):
         total = signs @ np.bincount(code, each)[moving]
@@ -132,15 +140,19 @@ def _first_of(statistics: Array) -> tuple[float, float]:
     return float(statistics[0]), float(np.mean(statistics >= statistics[0] * (1 - 1e-9)))
 
 
-def _signs(n: int, seed: int, draws: int) -> tuple[Array, str]:
+def flipped_signs(n: int, seed: int, draws: int) -> tuple[Array, str]:
     """Return rows of signs for n clusters, of 1 alone in the first, and how many were drawn; nothing if all are there.
 
     To flip all signs changes nothing, so that the first is fixed where all ways are listed.
+
+    >>> flipped_signs(2, seed=0, draws=10)[0].tolist()
+    [[1.0, 1.0], [-1.0, 1.0]]
     """
     if n <= _MAX_ENUMERATED:
         return 1.0 - 2.0 * (np.arange(2 ** (n - 1))[:, None] >> np.arange(n) & 1), ""
     signs = np.ones((1 + draws, n))
-    signs[1:] -= 2 * np.random.default_rng(seed).integers(0, 2, size=(draws, n))
+    np.multiply(np.random.default_rng(seed).integers(0, 2, size=(draws, n)), -2.0, out=signs[1:])
+    signs[1:] += 1
     return signs, f"{draws:,} draws"
 
 

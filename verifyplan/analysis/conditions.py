@@ -14,8 +14,7 @@ from verifyplan.analysis.agreement import agreement_of_runs
 from verifyplan.analysis.cost import cost
 from verifyplan.analysis.metrics import summary_columns
 from verifyplan.analysis.named_rules import numbered, rules_by_name, rules_of_sets
-from verifyplan.analysis.replay import ReplayMode, Setting, recorded_rules, replay_under
-from verifyplan.analysis.tally import CodedVotes, code_votes
+from verifyplan.analysis.replay import CodedRuns, ReplayMode, Setting, recorded_rules, replay_under
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.rows import any_names
@@ -37,7 +36,7 @@ class ReplayedSet:
 
     def __init__(self, runs: RunSet) -> None:
         self.frames = runs
-        self._coded: CodedVotes | None = None
+        self._coded = CodedRuns(runs)
         self._replays: OrderedDict[VotingRules, pd.DataFrame] = OrderedDict()
 
     def replay(self, rules: VotingRules) -> pd.DataFrame:
@@ -45,24 +44,16 @@ class ReplayedSet:
         if rules.mode is None and self.only_mode and not recorded_rules(self.frames).any():
             rules = rules.model_copy(update={"mode": self.only_mode})  # the same, and kept once
         if rules not in self._replays:
-            self._replays[rules] = replay_under(self.frames, rules, self._code)
+            self._replays[rules] = replay_under(self.frames, rules, self._coded)
         self._replays.move_to_end(rules)
         while len(self._replays) > MAX_KEPT_REPLAYS:
             self._replays.popitem(last=False)
         return self._replays[rules]
 
-    def _code(self, votes: pd.DataFrame, *, gaps_allowed: bool) -> CodedVotes:
-        """Return votes as codes; those of the whole set, which all replays have, are made once."""
-        if votes is not self.frames.votes:
-            return code_votes(votes, gaps_allowed=gaps_allowed)
-        if self._coded is None:
-            self._coded = code_votes(votes, gaps_allowed=gaps_allowed)
-        return self._coded
-
     @property
     def numbers(self) -> VoteNumbers | None:
         """The numbers of findings and workers of all votes; None before a replay of the whole set."""
-        return None if self._coded is None else self._coded.numbers
+        return self._coded.numbers
 
     @cached_property
     def only_mode(self) -> Mode | None:

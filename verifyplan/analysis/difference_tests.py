@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
 from scipy.special import bdtr, chdtrc
 
 from verifyplan.analysis.cluster_intervals import Array
-from verifyplan.analysis.clustered_tests import DRAWS, MIN_CLUSTERS, clustered_test
+from verifyplan.analysis.clustered_tests import DRAWS, MIN_CLUSTERS, SignsOf, clustered_test, flipped_signs
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.conclusion import p_words
 from verifyplan.analysis.metrics import IS_HELD
@@ -46,7 +47,8 @@ def difference_tests(
         ("held", unequal, _moves(held), clusters),
         *([("right", unequal, _moves(right), clusters.take(known))] if known.any() else []),
     ]
-    table = [_clustered(*row, seed, draws) for row in rows]
+    signs_of = cache(partial(flipped_signs, seed=seed, draws=draws))
+    table = [_clustered(*row, seed, draws, signs_of) for row in rows]
     transitions = np.bincount(transition, minlength=len(IS_HELD) ** 2).reshape(len(IS_HELD), -1)
     table += [
         ("classes", "stuart-maxwell", *_stuart_maxwell(transitions)),
@@ -122,8 +124,10 @@ def _moves(before_after: Array) -> Array:
     return np.asarray(after - before)[:, None]
 
 
-def _clustered(of: str, test: str, moves: Array, clusters: Clusters, seed: int, draws: int) -> Sequence[object]:
-    result, assumes = clustered_test(moves, clusters, seed, draws), _assumption(clusters)
+def _clustered(
+    of: str, test: str, moves: Array, clusters: Clusters, seed: int, draws: int, signs_of: SignsOf
+) -> Sequence[object]:
+    result, assumes = clustered_test(moves, clusters, seed, draws, signs_of), _assumption(clusters)
     return of, test, result.method, assumes, result.statistic, np.nan, result.p_value, len(moves), result.clusters
 
 

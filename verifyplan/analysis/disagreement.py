@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.agreement import LABELS
 from verifyplan.analysis.pairing import KEY
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.panel_votes import VERDICT_LABELS
 
 COLUMNS = ["votes", "pairs", "differing"]
 
@@ -36,7 +36,7 @@ def disagreement(runs: Runs) -> pd.DataFrame:
     """
     runs = as_runs(runs)
     votes = runs.votes
-    counted = votes["verdict"].isin(LABELS) & ~votes["is_origin"].fillna(False).astype(bool)
+    counted = votes["verdict"].isin(VERDICT_LABELS) & ~votes["is_origin"].fillna(False).astype(bool)
     cast = votes.loc[counted.to_numpy(dtype=bool), [*KEY, "round", "verdict"]]
     unit, counts = _label_counts(cast, [*KEY, "round"])
     _, firsts = np.unique(unit, return_index=True)
@@ -51,9 +51,10 @@ def disagreement(runs: Runs) -> pd.DataFrame:
 def _label_counts(votes: pd.DataFrame, key: list[str]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return the unit (a distinct `key`) of each vote as a number, and the counts of labels by unit."""
     unit = votes.groupby(key, sort=False).ngroup().to_numpy(dtype=np.int64)
-    label = votes["verdict"].map({name: code for code, name in enumerate(LABELS)}).to_numpy(dtype=np.int64)
+    label = votes["verdict"].map({name: code for code, name in enumerate(VERDICT_LABELS)}).to_numpy(dtype=np.int64)
     units = int(unit.max(initial=-1)) + 1
-    counts = np.bincount(unit * len(LABELS) + label, minlength=units * len(LABELS)).reshape(-1, len(LABELS))
+    n_labels = len(VERDICT_LABELS)
+    counts = np.bincount(unit * n_labels + label, minlength=units * n_labels).reshape(-1, n_labels)
     return unit, counts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet, replaced
 from verifyplan.frames.text_codes import first_rows, numbered
-from verifyplan.frames.vote_checks import FINDING
+from verifyplan.frames.vote_checks import FINDING, VoteNumbers
 from verifyplan.frames.vote_losses import LOST
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
@@ -137,20 +137,20 @@ def replay(
     return replay_under(as_runs(runs), chosen_rules(rules, mode, max_rounds, missing_basis))
 
 
-def replay_under(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVotes] = code_votes) -> pd.DataFrame:
+def replay_under(runs: RunSet, rules: VotingRules, coded: CodedRuns | None = None) -> pd.DataFrame:
     """Return what `replay` does, for rules that are read already; a dataset is judged part by part.
 
-    `code` turns the votes of a set that is judged as a whole into codes.
+    `coded` is what other replays of the set have found out; it serves where the set is judged as a whole.
     """
     parts = parts_to_judge(runs, rules)
     if len(parts) == 1:
-        return _replay_part(parts[0], rules, code if parts[0] is runs else code_votes)
-    tables = list(map_parts(partial(_replay_part, rules=rules, code=code_votes), parts))
+        return _replay_part(parts[0], rules, coded if parts[0] is runs else None)
+    tables = list(map_parts(partial(_replay_part, rules=rules), parts))
     return pd.concat(tables, ignore_index=True)
 
 
-def _replay_part(runs: RunSet, rules: VotingRules, code: Callable[..., CodedVotes]) -> pd.DataFrame:
-    judged = [part.judged(losses=True) for part in replay_parts(runs, rules, code, by_name=False)]
+def _replay_part(runs: RunSet, rules: VotingRules, coded: CodedRuns | None = None) -> pd.DataFrame:
+    judged = [part.judged(losses=True) for part in replay_parts(runs, rules, coded, by_name=False)]
     judged = judged or [pd.DataFrame(columns=[*_KEY, *_JUDGED])]
     table = judged[0] if len(judged) == 1 else pd.concat(judged)
     own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
@@ -193,12 +193,62 @@ class ReplayPart(NamedTuple):
         return vote_cube(self.votes, self.cast, self.voters(), citations=citations)
 
 
-Code = Callable[..., CodedVotes]
-"""Turns a table of votes into codes, as `code_votes` does."""
+class _CodedPart(NamedTuple):
+    """Votes with what is known of them and their findings, whatever rules judge them."""
+
+    votes: pd.DataFrame
+    cast: CodedVotes
+    findings: pd.DataFrame
+    """A row for each finding of `cast`, with what `CodedRuns.findings` says of it."""
+
+
+class CodedRuns:
+    """What replays of a set of runs have in common, found out when the first of them needs it."""
+
+    def __init__(self, runs: RunSet) -> None:
+        self.runs = runs
+
+    @cached_property
+    def whole(self) -> _CodedPart:
+        """All votes, where they are judged together."""
+        return _coded_part(self.runs, self.findings)
+
+    @property
+    def numbers(self) -> VoteNumbers | None:
+        """The numbers of findings and workers of all votes; None before they are judged together."""
+        whole = vars(self).get("whole")
+        return whole.cast.numbers if whole and whole.votes is self.runs.votes else None
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """The findings that a replay judges, with the mode, allowed rounds and own rules of their runs."""
+        of_findings = self.judged.drop(columns="run_id").take(self.run).reset_index(drop=True)
+        return pd.concat([self._known.reset_index(drop=True), of_findings], axis=1)
+
+    @cached_property
+    def judged(self) -> pd.DataFrame:
+        """The runs of these findings with `run_id, mode, effective_max_rounds, own_rules`, in order of appearance."""
+        of_runs = self.runs.runs[["run_id", "mode", "effective_max_rounds"]]
+        of_runs = of_runs.assign(own_rules=recorded_rules(self.runs))
+        return self._known[["run_id"]].iloc[first_rows(self.run)].merge(of_runs, on="run_id", how="left")
+
+    @cached_property
+    def run(self) -> Ints:
+        """The position in `judged` of the run of each finding."""
+        return numbered(self._known["run_id"])
+
+    @cached_property
+    def _known(self) -> pd.DataFrame:
+        return _replayed(self.runs)[[*FINDING, "n_rounds", "discoverers"]]
 
 
 def replay_parts(
-    runs: RunSet, rules: VotingRules, code: Code = code_votes, *, apart: bool | None = None, by_name: bool = True
+    runs: RunSet,
+    rules: VotingRules,
+    coded: CodedRuns | None = None,
+    *,
+    apart: bool | None = None,
+    by_name: bool = True,
 ) -> list[ReplayPart]:
     """Return the votes of runs by the mode and the rules that judge them; one part where these are the same for all.
 
@@ -207,10 +257,8 @@ def replay_parts(
     are apart, so that each asks in its own order; without `by_name`, rules that name no worker judge these together,
     with workers numbered by the roster of each run. `apart` says whether they are, whatever the rules.
     """
-    of_runs = runs.runs[["run_id", "mode", "effective_max_rounds"]].assign(own_rules=recorded_rules(runs))
-    known = _replayed(runs)[[*FINDING, "n_rounds", "discoverers"]]
-    run = numbered(known["run_id"])
-    judged = known[["run_id"]].iloc[first_rows(run)].merge(of_runs, on="run_id", how="left")
+    coded = coded or CodedRuns(runs)
+    judged, parts = coded.judged, []
     modes = judged["mode"].astype("object").where(judged["mode"].eq("adversarial").fillna(False), "collaborative")
     own = judged["own_rules"].fillna("") if set(rules.changed) <= LEAVES_RULES else pd.Series("", judged.index)
     if rules.mode is not None:
@@ -224,13 +272,15 @@ def replay_parts(
     order = judged["run_id"].astype("object").map(orders).fillna("") if is_apart else pd.Series("", judged.index)
     different = pd.DataFrame({"mode": modes, "own": own, "order": order}).drop_duplicates()
     keys = sorted(different.itertuples(index=False, name=None), key=lambda key: (MODES.index(key[0]), *key[1:]))
-    of_findings = judged.drop(columns="run_id").take(run).reset_index(drop=True)
-    findings, parts = pd.concat([known.reset_index(drop=True), of_findings], axis=1), []
     for mode, recorded, roster in keys:
         runs_chosen = (modes.eq(mode) & own.eq(recorded) & order.eq(roster)).to_numpy()
-        chosen = findings if runs_chosen.all() else findings[runs_chosen[run]]
-        of_order = runs.select(chosen["run_id"].unique()) if is_apart else runs
-        part = _part(of_order, chosen, mode, _with_rounds(recorded, rules), code)
+        if runs_chosen.all() and not is_apart:
+            of_part, votes = runs, coded.whole
+        else:
+            chosen = coded.findings[runs_chosen[coded.run]]
+            of_part = runs.select(chosen["run_id"].unique()) if is_apart else runs
+            votes = _coded_part(of_part, chosen)
+        part = _part(of_part, votes, mode, _with_rounds(recorded, rules))
         parts.append(part if is_apart or not orders else part._replace(voters=partial(_by_roster, part, orders)))
     return parts
 
@@ -276,17 +326,21 @@ def _recorded_classes(table: pd.DataFrame, runs: RunSet) -> pd.Series:
     return classes["class"].astype("object").fillna(own.astype("object").where(table["iteration"].eq(last)))
 
 
-def _part(runs: RunSet, findings: pd.DataFrame, mode: Mode, rules: VotingRules, code: Code) -> ReplayPart:
+def _coded_part(runs: RunSet, findings: pd.DataFrame) -> _CodedPart:
     keys = findings[FINDING]
     votes = runs.votes.merge(keys, on=FINDING) if len(keys) < len(runs.findings) else runs.votes
     imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
-    cast = code(votes, gaps_allowed=not imported)
+    cast = code_votes(votes, gaps_allowed=not imported)
     rows = joined_rows(cast.findings[_KEY], findings, FINDING)
     known = rows["n_rounds"].where(rows["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
     run_rounds = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
     if (run_rounds > cast.last_round).any():
         cast = replace(cast, last_round=np.maximum(cast.last_round, run_rounds))
-    cast = with_held_back(cast, held_back(votes, runs.runs))
+    return _CodedPart(votes, with_held_back(cast, held_back(votes, runs.runs)), rows)
+
+
+def _part(runs: RunSet, coded: _CodedPart, mode: Mode, rules: VotingRules) -> ReplayPart:
+    votes, cast, rows = coded
     own, max_rounds = rows["effective_max_rounds"], rules.max_rounds
     allowed = own.to_numpy(dtype="float64", na_value=np.nan) if max_rounds is None else np.full(len(own), max_rounds)
     allowed = np.where(np.isnan(allowed), cast.last_round, allowed).astype(np.int64)

@@ -111,13 +111,17 @@ def _by_threshold(
 
 
 def as_panel_votes(
-    data: pd.DataFrame | PanelVotes | Runs, columns: Mapping[str, Any], duplicates: Duplicates = "refuse"
+    data: pd.DataFrame | PanelVotes | Runs,
+    columns: Mapping[str, Any],
+    duplicates: Duplicates = "refuse",
+    *,
+    verdicts: bool = False,
 ) -> PanelVotes:
     """Return votes of a panel from what an analysis takes: such votes, runs, a long table, or a bundled table's name.
 
     `columns` are the analysis' arguments that name columns. Of a table those that are None have the argument's own
     name, where there is such a column: `item`, `worker`, `label`, `truth`, `round`, `run`, `cost`, `explanation`.
-    Of a table, `duplicates` is that of `from_table`.
+    Of a table, `duplicates` is that of `from_table`; of runs, `verdicts` is that of `votes_of_runs`.
     """
     if isinstance(data, str) and data in VOTE_TABLES and is_bundled(data):
         data = votes(data)
@@ -129,7 +133,7 @@ def as_panel_votes(
     if named:
         fix = "leave it out, or give a table"
         raise TableError(Problem(name, "names a column, and only a table has columns", fix) for name in named)
-    return data if isinstance(data, PanelVotes) else votes_of_runs(as_runs(data))
+    return data if isinstance(data, PanelVotes) else votes_of_runs(as_runs(data), verdicts=verdicts)
 
 
 def _from_columns(

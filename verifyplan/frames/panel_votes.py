@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -15,6 +16,7 @@ from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.text_codes import first_rows, numbered_names, numbered_rows, positions
 from verifyplan.frames.vote_checks import VoteNumbers
+from verifyplan.protocol.vote import VERDICTS
 from verifyplan.text import counted
 
 Ints = npt.NDArray[Any]
@@ -23,6 +25,8 @@ Which: TypeAlias = Literal["first", "last"] | int
 
 CLAIM_LABELS = ("false", "true")
 """The labels of votes on claims, in runs: what a verdict says about the claim."""
+VERDICT_LABELS: tuple[str, ...] = tuple(verdict for verdict in VERDICTS if verdict != "verification-error")
+"""The verdicts that are opinions, in order: agree, supplement, disagree."""
 _LABEL_OF_VERDICT = {"agree": 1, "supplement": 1, "disagree": 0}
 
 
@@ -99,7 +103,7 @@ class PanelVotes:
 
         Raises TableError where a worker has several votes on a unit.
         """
-        table = np.full((len(self.units), len(self.workers)), -1, dtype=np.int64)
+        table = np.full((len(self.workers), len(self.units)), -1, dtype=np.int64).T  # looked at worker by worker
         cell = self.unit * len(self.workers) + self.worker
         is_dense = 0 < table.size <= 8 * len(cell)
         if np.bincount(cell).max() > 1 if is_dense else pd.Series(cell).duplicated().any():
@@ -116,29 +120,30 @@ def refuse_all_lost(votes: PanelVotes) -> None:
         raise TableError(Problem("votes: label", f"all votes are empty ({counted(len(votes), 'vote')})", fix))
 
 
-def votes_of_runs(runs: RunSet, numbers: VoteNumbers | None = None) -> PanelVotes:
+def votes_of_runs(runs: RunSet, numbers: VoteNumbers | None = None, *, verdicts: bool = False) -> PanelVotes:
     """Return the votes of runs as labels: `true` where a worker upholds the claim (agree, supplement), else `false`.
 
-    Discoverers' own votes are left out; a verification error is a lost vote. Votes of a dataset are read part by part;
-    their words when somebody looks at them. `numbers` are those of the votes, where they have got some.
+    With `verdicts`, labels are verdicts, which no truth has. Discoverers' own votes are left out; a verification error
+    is a lost vote. Votes of a dataset are read part by part; their words when somebody looks at them. `numbers` are
+    those of the votes, where they have got some.
     """
-    parts = [_part_of_runs(votes, numbers) for votes in runs.votes_by_part(_COLUMNS)]
+    places = {verdict: place for place, verdict in enumerate(VERDICT_LABELS)} if verdicts else _LABEL_OF_VERDICT
+    parts = [_part_of_runs(votes, numbers, places) for votes in runs.votes_by_part(_COLUMNS)]
     keys = parts[0].keys if len(parts) == 1 else pd.concat([part.keys for part in parts], ignore_index=True)
     facts = joined_rows(keys, runs.findings[["run_id", "finding_id", "truth", "summary"]], _FINDING)
-    units = pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": facts["truth"]})
-    units["truth"] = units["truth"].map({False: "false", True: "true"}).astype("str")
+    truth = facts["truth"].astype("Int8").fillna(-1).to_numpy(dtype=np.int64)
+    truths = pd.array(CLAIM_LABELS, dtype="str").take(truth, allow_fill=True)
     names = sorted({name for part in parts for name in part.workers})
-    place = {name: number for number, name in enumerate(names)}
     start = np.cumsum([0, *(len(part.keys) for part in parts)])
     return PanelVotes(
-        labels=CLAIM_LABELS,
+        labels=VERDICT_LABELS if verdicts else CLAIM_LABELS,
         workers=tuple(names),
-        units=units,
-        unit=np.concatenate([part.unit + first for part, first in zip(parts, start, strict=False)]),
-        worker=np.concatenate([np.array([place[name] for name in p.workers], np.int64)[p.worker] for p in parts]),
-        label=np.concatenate([part.label for part in parts]),
-        round=np.concatenate([part.round for part in parts]),
-        truth=facts["truth"].astype("Int8").fillna(-1).to_numpy(dtype=np.int64),
+        units=pd.DataFrame({"run": facts["run_id"], "item": claim_keys(facts), "truth": truths}),
+        unit=_together([part.unit + first if first else part.unit for part, first in zip(parts, start, strict=False)]),
+        worker=_together([_among(names, part) for part in parts]),
+        label=_together([part.label for part in parts]),
+        round=_together([part.round for part in parts]),
+        truth=truth,
         explanation=runs.explanations(),
         runs=runs,
         synthetic=bool(runs.runs["synthetic"].fillna(False).any()),
@@ -162,14 +167,25 @@ class _PartOfRuns(NamedTuple):
     round: Ints
 
 
-def _part_of_runs(votes: pd.DataFrame, numbers: VoteNumbers | None) -> _PartOfRuns:
+def _together(parts: Sequence[Ints]) -> Ints:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _among(names: Sequence[str], part: _PartOfRuns) -> Ints:
+    """Return the place of each vote's worker among some names."""
+    place = {name: number for number, name in enumerate(names)}
+    places = [place[name] for name in part.workers]
+    return part.worker if places == list(range(len(places))) else np.array(places, dtype=np.int64)[part.worker]
+
+
+def _part_of_runs(votes: pd.DataFrame, numbers: VoteNumbers | None, places: Mapping[Any, int]) -> _PartOfRuns:
     own = votes["is_origin"].fillna(False).to_numpy(dtype=bool)
     votes = votes[~own] if own.any() else votes
     if numbers is None or len(numbers.finding) != len(votes):
         numbers = VoteNumbers(numbered_rows([votes[name] for name in _KEY]), *numbered_names(votes["worker"]))
     finding = numbers.finding
     keys = votes[_KEY].iloc[first_rows(finding)].astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
-    label = positions(votes["verdict"], _LABEL_OF_VERDICT)
+    label = positions(votes["verdict"], places)
     rounds = votes["round"].to_numpy(dtype=np.int64)
     return _PartOfRuns(keys, finding, list(numbers.workers), numbers.worker, label, rounds)
 

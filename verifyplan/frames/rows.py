@@ -43,4 +43,8 @@ def any_names(lists: pd.Series[Any]) -> bool:
     >>> any_names(pd.Series([[], None, ["ann"]]))
     True
     """
-    return any(isinstance(names, list | tuple) for names in filter(None, lists.dropna().tolist()))
+    values = lists.tolist()
+    try:
+        return any(isinstance(names, list | tuple) for names in filter(None, values))
+    except TypeError:  # pandas.NA is neither true nor false
+        return any(isinstance(names, list | tuple) for names in filter(None, lists.dropna().tolist()))

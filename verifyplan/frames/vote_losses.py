@@ -200,6 +200,11 @@ def absent_votes(
     if numbers is None or len(numbers.finding) != len(cast) or votes["iteration"].any():
         numbers = VoteNumbers(numbered_rows([cast[name] for name in FINDING]), numbered(cast["worker"]), ())
     finding = numbers.finding
+    group = _rounds_of_findings(finding, cast["round"])
+    voters = np.bincount(group)
+    if (voters > numbers.worker.max(initial=-1)).all():  # everybody votes everywhere
+        none = np.zeros(0, dtype=np.int64)
+        return cast[[*FINDING, "round"]].iloc[:0].reset_index(drop=True).assign(voters=none, judges=none)
     run = numbered(cast["run_id"].iloc[first_rows(finding)])[finding]
     judges = _different(run, numbers.worker)
     finders = findings[[*FINDING, "discoverers"]]
@@ -210,13 +215,18 @@ def absent_votes(
         excused = excused.merge(cast[[*FINDING, "round"]].drop_duplicates(), on=FINDING)
         cast = pd.concat([cast, excused[cast.columns]]).drop_duplicates()
         run = pd.Index(names).get_indexer(cast["run_id"])
-        finding = numbered_rows([cast[name] for name in FINDING])
-    rounds = numbered(cast["round"])
-    group = numbered(finding * (int(rounds.max(initial=0)) + 1) + rounds) if rounds.any() else finding
-    first, voters = first_rows(group), np.bincount(group)
+        group = _rounds_of_findings(numbered_rows([cast[name] for name in FINDING]), cast["round"])
+        voters = np.bincount(group)
+    first = first_rows(group)
     short = voters < judges[run[first]]
     rows = cast[[*FINDING, "round"]].iloc[first[short]].reset_index(drop=True)
     return rows.assign(voters=voters[short], judges=judges[run[first]][short])
+
+
+def _rounds_of_findings(finding: Ints, rounds: pd.Series[Any]) -> Ints:
+    """Return the number of each vote's finding and round, in order of appearance."""
+    number = numbered(rounds)
+    return numbered(finding * (int(number.max(initial=0)) + 1) + number) if number.any() else finding
 
 
 def _different(group: Ints, values: Ints) -> Ints:
