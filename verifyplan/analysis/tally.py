@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError
-from verifyplan.frames.text_codes import first_rows, numbered_names, numbered_rows, positions
+from verifyplan.frames.text_codes import first_rows, numbered_names, numbered_rows, positions, whole_numbers
 from verifyplan.frames.vote_checks import VoteNumbers, check_votes, cite_places
 from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis, Verdict
 from verifyplan.rules.classification import Tally
@@ -97,7 +97,7 @@ class CodedVotes:
     @property
     def numbers(self) -> VoteNumbers:
         """The numbers of findings and workers."""
-        return VoteNumbers(self.finding, self.worker, self.workers)
+        return VoteNumbers(self.finding, self.worker, self.workers, self.findings)
 
 
 def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes:
@@ -110,13 +110,14 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
     finding = numbered_rows([votes[name] for name in key])
     firsts = first_rows(finding)
-    rounds = pd.to_numeric(votes["round"]).to_numpy(dtype=np.int64)
+    rounds = whole_numbers(votes["round"])
     last_round = np.zeros(len(firsts), dtype=np.int64)
     np.maximum.at(last_round, finding, rounds)
     worker, workers = numbered_names(votes["worker"])
-    _refuse_repeats(votes, finding, rounds, worker, len(workers))
+    cell, of_cells = _cells(finding, rounds)
+    _refuse_repeats(votes, cell, rounds, worker, len(workers))
     if not gaps_allowed:
-        _refuse_gaps(votes, finding, rounds, last_round, firsts)
+        _refuse_gaps(votes, of_cells, last_round, firsts)
     verdict = _codes(votes["verdict"], VERDICTS)
     is_voter = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool) if "is_origin" in votes else np.True_
     return CodedVotes(
@@ -141,13 +142,15 @@ def with_held_back(cast: CodedVotes, rows: Ints) -> CodedVotes:
     return replace(cast, held_back=held) if held.any() else cast
 
 
-def _codes(values: pd.Series[Any], order: tuple[str, ...]) -> Ints:
+def _codes(values: pd.Series[Any], order: tuple[str, ...]) -> npt.NDArray[Any]:
     """Return the position of each value in `order`; -1 where it is missing."""
-    return positions(values, {name: place for place, name in enumerate(order)})
+    return positions(values, {name: place for place, name in enumerate(order)}, np.int8)
 
 
-def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints, worker: npt.NDArray[Any], n_workers: int) -> None:
-    cell = _cells(finding, rounds)[0] * max(n_workers, 1) + worker
+def _refuse_repeats(votes: pd.DataFrame, cell: Ints, rounds: Ints, worker: npt.NDArray[Any], n_workers: int) -> None:
+    cell = cell * max(n_workers, 1) + worker
+    if (cell[1:] > cell[:-1]).all():
+        return
     if len(cell) and _is_dense(cell) and np.bincount(cell).max() <= 1:
         return
     again = pd.Series(cell).duplicated().to_numpy()
@@ -159,9 +162,9 @@ def _refuse_repeats(votes: pd.DataFrame, finding: Ints, rounds: Ints, worker: np
         _raise_rows(votes, again, message, fix)
 
 
-def _refuse_gaps(votes: pd.DataFrame, finding: Ints, rounds: Ints, last_round: Ints, firsts: Ints) -> None:
+def _refuse_gaps(votes: pd.DataFrame, of_cells: Ints, last_round: Ints, firsts: Ints) -> None:
     """Raise TableError unless each finding has rounds 1 to n: exactly n different rounds, since all are at least 1."""
-    gaps = np.bincount(_cells(finding, rounds)[1], minlength=len(last_round)) != last_round
+    gaps = np.bincount(of_cells, minlength=len(last_round)) != last_round
     if gaps.any():
         rows = np.zeros(len(votes), dtype=bool)
         rows[firsts[gaps]] = True
@@ -177,6 +180,8 @@ def _is_dense(codes: Ints) -> bool:
 def _cells(finding: Ints, rounds: Ints) -> tuple[Ints, Ints]:
     """Return a number for each vote's (finding, round), and the finding of each distinct such pair."""
     width = int(rounds.max(initial=0))
+    if width == 1:
+        return finding, np.arange(int(finding.max(initial=-1)) + 1)
     cell = finding * width + rounds - 1
     if _is_dense(cell):
         return cell, np.flatnonzero(np.bincount(cell)) // max(width, 1)

@@ -123,7 +123,7 @@ class LateTexts(pd.arrays.ArrowStringArray):
         """Return one text, or the texts of a slice or a mask; those of a slice as late as these are."""
         if self._file is None or not isinstance(item, slice):
             return super().__getitem__(item)
-        return self.take(np.arange(len(self))[item])
+        return self.take(np.arange(*item.indices(len(self))))
 
     def __reduce__(self) -> Any:
         """Give the values to another process."""

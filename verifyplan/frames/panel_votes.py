@@ -184,7 +184,8 @@ def _part_of_runs(votes: pd.DataFrame, numbers: VoteNumbers | None, places: Mapp
     if numbers is None or len(numbers.finding) != len(votes):
         numbers = VoteNumbers(numbered_rows([votes[name] for name in _KEY]), *numbered_names(votes["worker"]))
     finding = numbers.finding
-    keys = votes[_KEY].iloc[first_rows(finding)].astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
+    keys = votes[_KEY].iloc[first_rows(finding)] if numbers.findings is None else numbers.findings[_KEY]
+    keys = keys.astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
     label = positions(votes["verdict"], places)
     rounds = votes["round"].to_numpy(dtype=np.int64)
     return _PartOfRuns(keys, finding, list(numbers.workers), numbers.worker, label, rounds)

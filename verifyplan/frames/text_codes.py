@@ -96,7 +96,7 @@ def numbered(values: Any) -> Ints:
     >>> numbered(pd.Series(["b", "b", None, "a"])).tolist()
     [0, 0, -1, 1]
     """
-    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
+    if _is_text(values):
         return text_codes(arrow_texts(values))[0].astype(np.int64)
     if isinstance(values, pd.Series) and pd.api.types.is_integer_dtype(values.dtype) and not values.hasnans:
         values = values.to_numpy(dtype=np.int64)
@@ -165,7 +165,17 @@ def numbered_names(values: pd.Series[Any]) -> tuple[Ints, list[str]]:
     return numbers, list(map(str, values.iloc[first_rows(numbers)].tolist()))
 
 
-def positions(values: pd.Series[Any], places: Mapping[Any, int]) -> Ints:
+def whole_numbers(values: pd.Series[Any]) -> Ints:
+    """Return a column of whole numbers, none of which is missing, as an array.
+
+    >>> whole_numbers(pd.Series(["1", "2"]))
+    array([1, 2])
+    """
+    numbers = values if pd.api.types.is_integer_dtype(values.dtype) else pd.to_numeric(values)
+    return numbers.to_numpy(dtype=np.int64)
+
+
+def positions(values: pd.Series[Any], places: Mapping[Any, int], kind: type[np.integer[Any]] = np.int64) -> Array:
     """Return the place of each value among some; -1 for one that is missing or not among them.
 
     >>> positions(pd.Series(["b", None, "a"], dtype="category"), {"a": 0, "b": 1}).tolist()
@@ -175,7 +185,7 @@ def positions(values: pd.Series[Any], places: Mapping[Any, int]) -> Ints:
         codes, names = values.cat.codes.to_numpy(), values.cat.categories
     else:
         codes, names = pd.factorize(values)
-    return np.array([*(places.get(name, -1) for name in names), -1], dtype=np.int64)[codes]
+    return np.array([*(places.get(name, -1) for name in names), -1], dtype=kind)[codes]
 
 
 def numbered_rows(columns: Sequence[Any]) -> Ints:
@@ -184,12 +194,31 @@ def numbered_rows(columns: Sequence[Any]) -> Ints:
     >>> numbered_rows([pd.Series(["r", "r", "s"]), pd.Series([1, 1, 1])]).tolist()
     [0, 0, 1]
     """
-    combined = numbered(columns[0])
-    for column in columns[1:]:
-        numbers = numbered(column)
+    codes = [_codes(column) for column in columns]
+    if len(columns[0]) and all((each[1:] >= each[:-1]).all() for each in codes):  # equal rows are side by side
+        differs = np.logical_or.reduce([each[1:] != each[:-1] for each in codes])
+        return np.append(0, differs).cumsum(dtype=np.int64)
+    first, *others = (
+        each if _is_text(column) else numbered(column) for column, each in zip(columns, codes, strict=True)
+    )
+    combined = first.astype(np.int64)
+    for numbers in others:
         if numbers.any():
             combined = numbered(combined * (int(numbers.max(initial=0)) + 1) + numbers)
     return combined
+
+
+def _is_text(column: Any) -> bool:
+    return isinstance(column, pd.Series) and isinstance(column.dtype, pd.StringDtype)
+
+
+def _codes(column: Any) -> Array:
+    """Return whole numbers that are equal where the values of a column are: the codes of texts, in order."""
+    if _is_text(column):
+        return text_codes(arrow_texts(column))[0]
+    if isinstance(column, pd.Series) and pd.api.types.is_integer_dtype(column.dtype) and not column.hasnans:
+        return column.to_numpy(dtype=np.int64)
+    return column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else numbered(column)
 
 
 def shared_numbers(*columns: pd.Series[Any]) -> list[Ints]:

@@ -51,6 +51,8 @@ class VoteNumbers(NamedTuple):
     """The position in `workers`."""
     workers: Sequence[str]
     """The names of the workers, in order of appearance."""
+    findings: pd.DataFrame | None = None
+    """The key of each finding, where it has been made."""
 
 
 def check_votes(votes: pd.DataFrame) -> None:
@@ -84,13 +86,21 @@ def vote_problems(votes: pd.DataFrame, name_row: Callable[[int], str] | None = N
         *_unknown(votes, name_row, "disagree_basis", BASES),
         *_empty(votes, name_row, ["run_id", "iteration", "finding_id", "worker"], "fill it, or drop the row"),
     ]
-    rounds = pd.to_numeric(votes["round"], errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
-    bad = ~((rounds >= 1) & (rounds < 2**31) & (rounds == np.floor(rounds)))
+    bad = _are_no_rounds(votes["round"])
     if bad.any():
         row = int(bad.argmax())
         message = f"{votes['round'].iloc[row]} in {name_row(row)} is not a round ({int(bad.sum())} such)"
         problems.append(Problem("votes: column round", message, "number the rounds 1, 2, 3"))
     return problems
+
+
+def _are_no_rounds(rounds: pd.Series[Any]) -> Bools:
+    """Return whether each value is something else than a whole number from 1."""
+    if pd.api.types.is_integer_dtype(rounds.dtype) and not rounds.hasnans:
+        whole = rounds.to_numpy()
+        return np.asarray((whole < 1) | (whole >= 2**31), dtype=bool)
+    numbers = pd.to_numeric(rounds, errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
+    return np.asarray(~((numbers >= 1) & (numbers < 2**31) & (numbers == np.floor(numbers))), dtype=bool)
 
 
 def _empty(votes: pd.DataFrame, name_row: Callable[[int], str], names: list[str], fix: str) -> list[Problem]:
