@@ -178,7 +178,7 @@ class Codes(dict[str | None, int]):
 
 
 class SharedLists(dict[tuple[str, ...], list[str]]):
-    """One list for all that are equal: most findings have the same few, and a list each would be half of the memory.
+    """One list for all that are equal: most findings have the same few, and a list each would be 30 % of the memory.
 
     >>> lists = SharedLists()
     >>> ann, none, again = lists.of([["ann"], None, ("ann",)])
