@@ -24,6 +24,7 @@ from verifyplan.frames.constant_columns import repeated
 from verifyplan.frames.load import load
 from verifyplan.frames.packed_tables import MAX_PACKED_BYTES, NOTE, START, note_of, pack, read_packed, unpack
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.saved_tables import _write
 
 NAMES = st.sampled_from(["a", "b", "", "ß"])
 VALUES = {
@@ -132,6 +133,16 @@ def test_a_table_that_another_program_wrote_anew_is_read_as_it_wrote_it(runs, pa
     pq.write_table(pq.read_table(texts).slice(3), texts)
     again = load(path.parent)
     pd.testing.assert_frame_equal(again.findings, runs.findings.tail(-3).reset_index(drop=True))
+
+
+def test_columns_count_where_what_is_packed_has_other_rows_or_lacks_a_declared_column(runs, path):
+    table = pq.read_table(path)
+    _write(table, path, 2**20, pack(table.slice(1)))
+    pd.testing.assert_frame_equal(load(path.parent).findings, runs.findings)
+    of_before = table.drop_columns("lost_votes")
+    _write(of_before, path, 2**20, pack(of_before))
+    expected = runs.findings.assign(lost_votes=pd.Series(pd.NA, runs.findings.index, dtype="Int64"))
+    pd.testing.assert_frame_equal(load(path.parent).findings, expected)
 
 
 def test_a_table_with_other_columns_or_a_key_twice_is_not_packed(runs, tmp_path):
