@@ -47,7 +47,7 @@ def _empty(table: str) -> pd.DataFrame:
 
 def empty(table: str) -> pd.DataFrame:
     """Return a table without rows, with all its columns."""
-    return _empty(table).copy()
+    return _empty(table).copy(deep=False)
 
 
 def as_text(values: pd.Series[Any]) -> pd.Series[Any]:

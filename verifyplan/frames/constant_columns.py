@@ -34,10 +34,12 @@ def repeated(value: Any, n: int, column: Column) -> Any:
     [<NA>, <NA>]
     Length: 2, dtype: Int64
     """
-    kind, dtype, is_missing = column.kind, column.dtype, value is None
+    kind, dtype = column.kind, column.dtype
     if kind in ("whole", "yesno"):
-        values: Any = np.full(n, 0 if is_missing else value, bool if kind == "yesno" else np.int64)
-        return dtype.construct_array_type()(values, np.full(n, is_missing))
+        values: Any = np.zeros(n, bool if kind == "yesno" else np.int64)  # memory that the system clears on first use
+        if value:
+            values[:] = value
+        return dtype.construct_array_type()(values, (np.ones if value is None else np.zeros)(n, bool))
     if isinstance(kind, tuple):
         return pd.Categorical.from_codes(np.full(n, -1, np.int8), dtype=dtype, validate=False)
     if kind == "text":

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cache, partial
 from html import escape
 from itertools import chain
 from pathlib import Path
@@ -50,9 +50,14 @@ _OVERVIEW_COLUMNS = {
 """The columns of `.runs` that say what a run is and how it ended, by its kind."""
 
 
+@cache
+def _no_errors() -> pd.DataFrame:
+    return pd.DataFrame({"source": [], "place": [], "message": [], "fix": []}, dtype="str")
+
+
 def no_errors() -> pd.DataFrame:
     """Return an empty table of problems of loading."""
-    return pd.DataFrame({"source": [], "place": [], "message": [], "fix": []}, dtype="str")
+    return _no_errors().copy(deep=False)
 
 
 def table_sizes(counts: Mapping[str, int], rounds_of_votes: int = 0) -> str:
