@@ -69,12 +69,20 @@ def test_a_panel_worker_whose_look_raises_looked_at_nothing_and_is_named(vote, w
     assert "nothing looked at: the look failed." in said["explanation"]
 
 
-def test_a_run_names_the_check_that_failed(shop, monkeypatch):
+def test_each_run_runs_the_checks_once_and_names_the_check_that_failed_in_each_call(shop, monkeypatch):
+    runs = []
+
     def raises(_):
+        runs.append(1)
         raise ValueError("no such line")
         yield StaticIssue
 
     monkeypatch.setitem(challenger.STATIC_PLAN_CHECKS, "rules", raises)
-    run = vp.verify(vp.plans.parse_plan(TEXT, "plan.md"), shop, backend=StaticBackend(shop), log_dir=None)
-    assert run.state.partial_failures["i1/challenger"] == ("check rules failed: ValueError: no such line",)
+    backend, plan = StaticBackend(shop), vp.plans.parse_plan(TEXT, "plan.md")
+    for number in (1, 2):
+        run = vp.verify(plan, shop, backend=backend, log_dir=None)
+        assert len(runs) == number
+    for role in ("challenger", "score", "audit"):
+        [failures] = {f for call, f in run.state.partial_failures.items() if call.endswith(f"/{role}")}
+        assert failures == ("check rules failed: ValueError: no such line",)
     assert any("`shop/stock.py`" in challenge.claim for challenge in run.state.pool)

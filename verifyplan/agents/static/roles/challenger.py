@@ -6,12 +6,13 @@ Each check runs on its own: one that raises costs the others nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from verifyplan.agents.static.roles import check_files, check_packages, check_questions, check_rules, check_symbols
 from verifyplan.agents.static.roles.context import RoleContext
 from verifyplan.agents.static.roles.issues import (
     Assertion,
+    CheckResults,
     CitedLine,
     IssueKind,
     StaticIssue,
@@ -52,17 +53,22 @@ _DIMENSION_CHECKS: dict[Dimension, dict[str, IssueKind]] = {
 """The checks of a dimension, and the challenges that lower it; challenges in other words lower the approach."""
 
 
-@dataclass
-class CheckResults:
-    """The issues of all checks, and by check the places of the plan that were looked at."""
+def check_results(context: RoleContext) -> CheckResults:
+    """Return the results of all checks; a check that raised is named in the context's failures.
 
-    issues: list[StaticIssue] = field(default_factory=list)
-    looked: dict[str, list[CitedLine]] = field(default_factory=dict)
+    The checks see the plan and the repository, and nothing else of a call, so each repository that was opened has its
+    results.
+    """
+    if context.index.checked is None:
+        context.index.checked = _run_checks(context)
+    context.failures.extend(context.index.checked.failures)
+    return context.index.checked
 
 
-def run_checks(context: RoleContext) -> CheckResults:
-    """Run all checks; a check that raises is named in the context's failures, and its results so far count."""
+def _run_checks(context: RoleContext) -> CheckResults:
+    """Run all checks; of a check that raises, the results so far count."""
     results = CheckResults()
+    context = replace(context, failures=results.failures)
     for name, check in STATIC_PLAN_CHECKS.items():
         places = results.looked.setdefault(name, [])
         for result in context.isolated(f"check {name}", lambda check=check: check(context)):  # type: ignore[misc]
@@ -79,7 +85,7 @@ def answer(context: RoleContext) -> ChallengerAnswer:
     MINOR challenges are raised only as far as the cap leaves room; others always, so that the excess is recorded as
     overflow and not lost, up to 20.
     """
-    new = context.new(run_checks(context).issues)[:MAX_CHALLENGES]
+    new = context.new(check_results(context).issues)[:MAX_CHALLENGES]
     room = context.request.may_raise
     kept = [issue for at, issue in enumerate(new) if issue.severity != "MINOR" or at < room]
     questions = tuple(context.isolated("unknowns", lambda: unknowns(context, kept)))
@@ -104,12 +110,12 @@ def score(context: RoleContext) -> ScoreAnswer:
         place = first_cited(context.request.evidence.get(challenge.id, ""))
         named = f"{challenge.id} ({place})" if place else challenge.id
         against.append((_dimension(read_assertion(challenge.claim)), challenge.severity, named))
-    return _scores(context, run_checks(context), against)
+    return _scores(context, check_results(context), against)
 
 
 def audit(context: RoleContext) -> ScoreAnswer:
     """Return the challenger's scores, by the issues of the checks in the plan as it is, settled or not."""
-    results = run_checks(context)
+    results = check_results(context)
     against = [(_dimension(issue.assertion), issue.severity, context.at(issue.line)) for issue in results.issues]
     return _scores(context, results, against)
 

@@ -40,7 +40,7 @@ def check_files(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
     """
     if context.index.empty:
         return
-    for change in context.text.file_instructions():
+    for change in context.text.file_instructions:
         listed = not change.by_sentence and context.text.listed(change.name)  # "In `a.py`, ..." may then be a new file
         if change.changes and not listed and plain(change.name) and not _OUTPUT.search(change.name):
             yield CitedLine("", change.line)

@@ -125,7 +125,7 @@ def _uses(context: RoleContext, rule: ProjectRule) -> Iterator[tuple[int, str]]:
 def _edits(context: RoleContext, rule: ProjectRule) -> Iterator[tuple[int, str]]:
     """Yield instructions to change or delete an existing file of that name or in that folder."""
     path = normalised(rule.name)
-    for edit in context.text.file_instructions():
+    for edit in context.text.file_instructions:
         inside = edit.name == path or edit.name.startswith(f"{path}/")
         if edit.changes and inside and context.index.exists(edit.name):
             yield edit.line, edit.text

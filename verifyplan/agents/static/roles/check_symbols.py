@@ -36,6 +36,7 @@ def check_symbols(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
     """Look up each name by the syntax tree of the module that it is taken from, in code and in sentences."""
     changed = list(_in_instructions(context))
     plain = [*_in_sentences(context), *_attributes(context), *changed]
+    is_plain, is_changed = frozenset(plain), frozenset(use[:2] for use in changed)
     for line, name, path in (*_imported(context), *plain):
         outline = context.repository.outline(path)
         text = context.repository.text(path) or ""
@@ -46,9 +47,9 @@ def check_symbols(context: RoleContext) -> Iterator[CitedLine | StaticIssue]:
         held |= {name for imported in outline.imports for name in imported.names}
         # an imported name may also get its value in some way that is not a definition: a loop, `with`, a field
         bound = rf"(?:\bas\s+{name}\b|\b{name}\s*(?::|=|,|\)\s*=|\bin\b)|[\"']{name}[\"'])"
-        if name in held or re.search(rf"\b{name}\b" if (line, name, path) in plain else bound, text):
+        if name in held or re.search(rf"\b{name}\b" if (line, name, path) in is_plain else bound, text):
             continue
-        at = line if any((line, name) == use[:2] for use in changed) else 0  # it orders to change what must be there
+        at = line if (line, name) in is_changed else 0  # it orders to change what must be there
         if not context.text.adds(name, at) and not context.other_plan_may_add(name):
             yield _symbol_issue(context, name, path, line)
     for line, module, package in _missing_modules(context):

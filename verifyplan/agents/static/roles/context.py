@@ -11,7 +11,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, cited, claim, evidence, read_assertion
+from verifyplan.agents.static.roles.issues import (
+    CheckResults,
+    CitedLine,
+    StaticIssue,
+    cited,
+    claim,
+    evidence,
+    read_assertion,
+)
+from verifyplan.agents.static.roles.joined_texts import JoinedTexts
 from verifyplan.agents.static.roles.plan_text import PlanText
 from verifyplan.agents.tools.toolkit import StaticToolkit
 from verifyplan.plans import Plan
@@ -53,6 +62,8 @@ class RepositoryIndex:
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
+        self.checked: CheckResults | None = None
+        """What the checks of the plan found, for which the repository was opened; None before they ran."""
 
     @property
     def empty(self) -> bool:
@@ -83,20 +94,20 @@ class RepositoryIndex:
         return bool(self.files(path)) or any(f"/{folder}/".endswith(f"/{path}/") for folder in self.repository.folders)
 
     @cached_property
-    def _code(self) -> tuple[tuple[str, str], ...]:
-        """Path and text of each file of code in a language that is parsed."""
-        code, size = [], 0
+    def _code(self) -> tuple[list[str], JoinedTexts]:
+        """Paths and texts of the files of code in languages that are parsed."""
+        paths, size = list[str](), 0
         for path, entry in self.repository.files.items():
             if entry.language in PARSED and size + entry.size <= _MAX_CODE_BYTES:
                 size += entry.size
-                code.append((path, self.repository.text(path) or ""))
-        return tuple(code)
+                paths.append(path)
+        return paths, JoinedTexts(self.repository.text(path) or "" for path in paths)
 
     def outlines(self, word: str) -> Iterator[tuple[str, Outline]]:
         """Yield the outlines of the files of code that hold a word, in path order."""
-        for path, text in self._code:
-            if word in text:
-                yield path, self.repository.outline(path)
+        paths, texts = self._code
+        for number in texts.holding(word):
+            yield paths[number], self.repository.outline(paths[number])
 
     def manifests(self, language: str) -> list[str]:
         """Return the paths of the manifests of a language's packages; none for a language without known manifests."""

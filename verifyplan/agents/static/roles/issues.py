@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from verifyplan.agents.static.roles.plan_text import PlanText
@@ -98,6 +98,15 @@ class StaticIssue:
     scenario: str = ""
     alternative: str = ""
     beside: tuple[CitedLine, ...] = ()
+
+
+@dataclass
+class CheckResults:
+    """The issues of all checks, by check the places of the plan that were looked at, and the checks that failed."""
+
+    issues: list[StaticIssue] = field(default_factory=list)
+    looked: dict[str, list[CitedLine]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
 
 
 def evidence(places: Iterable[CitedLine], plan: PlanText, name: str) -> str:

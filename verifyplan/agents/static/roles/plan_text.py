@@ -6,16 +6,19 @@ own words.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from verifyplan.plans import Plan
+from verifyplan.agents.static.roles.joined_texts import JoinedTexts
+from verifyplan.plans import Plan, assess
+from verifyplan.plans.assessment import Assessment
 from verifyplan.plans.code_names import is_path, without_place
 from verifyplan.plans.markdown import blocks
 from verifyplan.plans.prose import PreparedText, prepare
-from verifyplan.plans.values import LineNumbers, normalised
+from verifyplan.plans.values import LineNumbers, LineRanges, normalised
 
 Verb = Literal["edit", "delete", "rename", "add", "use"]
 
@@ -153,23 +156,37 @@ class PlanText:
         return tuple(sentences(self.plan.lines, self._prepared))
 
     @cached_property
+    def _joined_sentences(self) -> JoinedTexts:
+        return JoinedTexts(sentence.text for sentence in self.sentences)
+
+    @cached_property
+    def _joined_lines(self) -> JoinedTexts:
+        return JoinedTexts(self.plan.lines)
+
+    @cached_property
+    def assessment(self) -> Assessment:
+        """The plan's signs and traits."""
+        return assess(self.plan)
+
+    @cached_property
     def instructions(self) -> tuple[Instruction, ...]:
         """The instructions: "Modify `a.py`", "In `a.py`, replace ...", "`a.py` (modify)"; conditional ones left out."""
         plain = (sentence for sentence in self.sentences if not _CONDITIONAL.search(sentence.text))
         return tuple(instruction for sentence in plain for instruction in _instructions(sentence))
 
-    def file_instructions(self) -> Iterator[Instruction]:
-        """Yield the instructions whose object is the path of one file, then those that change code in such a file."""
-        elsewhere: list[Instruction] = []
+    @cached_property
+    def file_instructions(self) -> tuple[Instruction, ...]:
+        """The instructions whose object is the path of one file, then those that change code in such a file."""
+        of_files, elsewhere = list[Instruction](), list[Instruction]()
         for instruction in self.instructions:
             name = without_place(instruction.name.split("::")[0].strip())
             behind = instruction.text.partition(instruction.name)[2].lstrip("`")
             if is_path(name) and not name.endswith("/") and not PART_OF.match(behind):
-                yield instruction._replace(name=normalised(name))
+                of_files.append(instruction._replace(name=normalised(name)))
             elif instruction.changes and is_path(instruction.home):
                 home = normalised(instruction.home)
                 elsewhere.append(instruction._replace(verb="edit", name=home, by_sentence=False))
-        yield from elsewhere
+        return (*of_files, *elsewhere)
 
     @cached_property
     def commands(self) -> tuple[tuple[int, str], ...]:
@@ -198,29 +215,41 @@ class PlanText:
 
     def listed(self, name: str) -> int:
         """Return the first line that lists a path in the frontmatter or in a task's files; 0 if none does."""
-        return next((line for line in self._lines_naming(name) if line < self.plan.body or self._in_files(line)), 0)
+        lines, body = self._lines_naming(name), self.plan.body
+        return next((line for line in lines if line < body or line in self._files_elements), 0)
 
     def listed_in_task_before(self, name: str, line: int) -> int:
         """Return the first line that lists a path in the files of a task before the task on a line; 0 if none does."""
         tasks = (element for element in self._prepared.elements if element.name == "task")
         first = next((task.first for task in tasks if task.first <= line <= task.last), line)
-        return next((at for at in self._lines_naming(name) if at < first and self._in_files(at)), 0)
+        return next((at for at in self._lines_naming(name) if at < first and at in self._files_elements), 0)
 
     def _lines_naming(self, name: str) -> Iterator[int]:
         wanted = normalised(name)
-        for reference in self.plan.references:
-            file = normalised(reference.name) if reference.kind == "file" else ""
-            if file and (file == wanted or file.endswith(f"/{wanted}") or wanted.endswith(f"/{file}")):
-                yield reference.line
+        for file, line in self._files_by_last_name.get(posixpath.basename(wanted), ()):
+            if file == wanted or file.endswith(f"/{wanted}") or wanted.endswith(f"/{file}"):
+                yield line
 
-    def _in_files(self, line: int) -> bool:
-        elements = self._prepared.elements
-        return any(element.name == "files" and element.first <= line <= element.last for element in elements)
+    @cached_property
+    def _files_by_last_name(self) -> dict[str, list[tuple[str, int]]]:
+        """The files that the plan names, with their lines, by the last part of their paths."""
+        files: dict[str, list[tuple[str, int]]] = {}
+        for reference in self.plan.references:
+            if reference.kind == "file":
+                path = normalised(reference.name)
+                files.setdefault(posixpath.basename(path), []).append((path, reference.line))
+        return files
+
+    @cached_property
+    def _files_elements(self) -> LineRanges:
+        """The lines of the files of tasks."""
+        return LineRanges((part.first, part.last) for part in self._prepared.elements if part.name == "files")
 
     def makes(self, name: str) -> int:
         """Return the first line that says that a file of this name is made or moved there; 0 if none does."""
         base = name.rpartition("/")[2]
-        for sentence in self.sentences:
+        for number in self._joined_sentences.holding(base):
+            sentence = self.sentences[number]
             at = sentence.text.find(base)
             while at >= 0:
                 if not _REFERRED.search(sentence.text[:at]) and _makes_at(sentence.text, at, len(base)):
@@ -239,9 +268,10 @@ class PlanText:
         the sentence on `except_line`: a miss here would be a false alarm.
         """
         pattern = _whole(name)
-        for sentence in self.sentences:
+        for number in self._joined_sentences.holding(name):
+            sentence = self.sentences[number]
             text = sentence.text
-            holds = sentence.line != except_line and name in text and pattern.search(text)
+            holds = sentence.line != except_line and pattern.search(text)
             if holds and _MAKES.search(_CODE_SPAN.sub(" ", text).replace(name, " ")):
                 return sentence.line
         defined = (
@@ -253,8 +283,8 @@ class PlanText:
 
     def _first_line(self, name: str, pattern: re.Pattern[str], max_characters: int | None = None) -> int:
         """Return the first line that holds a name and a pattern; 0 if none does."""
-        lines = enumerate(self.plan.lines, 1)
-        return next((at for at, line in lines if name in line and pattern.search(line[:max_characters])), 0)
+        lines = ((number + 1, self.plan.lines[number]) for number in self._joined_lines.holding(name))
+        return next((at for at, line in lines if pattern.search(line[:max_characters])), 0)
 
 
 def _instructions(sentence: Sentence) -> Iterator[Instruction]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from verifyplan.agents.static.roles.check_rules import project_rules
 from verifyplan.agents.static.roles.context import RoleContext, plain
 from verifyplan.agents.static.roles.issues import CitedLine, StaticIssue, evidence, names_in, quoted, shortened
-from verifyplan.plans import assess
 from verifyplan.protocol.records import Unknown, UnknownResolution, UnknownType
 from verifyplan.protocol.role_call import (
     ProbeAnswer,
@@ -42,7 +41,7 @@ def unknowns(context: RoleContext, challenges: Sequence[StaticIssue]) -> list[Ra
     """
     asked = {unknown.description for unknown in context.request.unknowns}
     questions = []
-    for sign in assess(context.plan).found.get("unknown", ()):
+    for sign in context.text.assessment.found.get("unknown", ()):
         line = next(context.text.sentences_at(sign.line, sign.word), context.plan.line(sign.line))
         description = f"Does it hold what {context.at(sign.line)} leaves open: {quoted(line)}"
         at = next((n for n, issue in enumerate(challenges, 1) if issue.line == sign.line), None)
@@ -160,7 +159,7 @@ def probe(context: RoleContext) -> ProbeAnswer:
 def _touched(context: RoleContext) -> dict[str, int]:
     """Return the existing files that the plan says it changes, each with the first line that says so."""
     lines: dict[str, int] = {}
-    for instruction in context.text.file_instructions():
+    for instruction in context.text.file_instructions:
         paths = context.index.files(instruction.name)
         if instruction.changes and len(paths) == 1:
             lines.setdefault(paths[0], instruction.line)
@@ -190,12 +189,11 @@ def _tests(context: RoleContext) -> Iterator[RaisedContext]:
 def _importers(context: RoleContext) -> Iterator[RaisedRisk]:
     for path, line in _touched(context).items():
         stem = posixpath.basename(path).partition(".")[0]
-        ends = re.compile(rf"(?:^|[./]){re.escape(stem)}$")
         unnamed = [
             CitedLine(other, imported.line)
             for other, outline in context.index.outlines(stem)
             for imported in outline.imports[:200]
-            if other != path and (ends.search(imported.module) or stem in imported.names)
+            if other != path and (f"/{imported.module}".endswith((f"/{stem}", f".{stem}")) or stem in imported.names)
             if posixpath.basename(other) not in context.plan.text
         ]
         files = list(dict.fromkeys(place.path for place in unnamed))
