@@ -155,6 +155,23 @@ def test_iterations_are_part_of_the_key_however_votes_are_counted(compiled, monk
     pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
 
 
+@pytest.mark.parametrize("disorder", [False, True])
+@pytest.mark.parametrize("n_votes", [2, 5])
+def test_compiled_loops_read_a_block_in_several_tiles(n_votes, disorder, monkeypatch):
+    for name in ("MIN_VOTES", "MIN_VOTES_LOADED"):
+        monkeypatch.setattr(compiled_tallies, name, 0)
+    table = many(20_000 // n_votes)
+    if n_votes == 2:  # a finding begins where a tile does, and nobody voted on the one before, too
+        table = table[(table["worker"] // 2).eq(table["finding_id"] % 2)].reset_index(drop=True)
+    basis = table["disagree_basis"].where(table["verdict"].ne("disagree") | table["disagree_basis"].notna(), BASES[0])
+    table = table.assign(disagree_basis=basis).astype(dict.fromkeys(["verdict", "disagree_basis"], "category"))
+    if disorder:  # one finding has votes in two places, far from each other
+        table = table.assign(run_id=1, finding_id=table["finding_id"].where(table.index != n_votes * 3000, 2))
+        table = table.drop(index=n_votes * 2)
+    rules = chosen_rules({"mode": "adversarial"}, None, None, "infer")
+    pd.testing.assert_frame_equal(vp.classify(table, rules=rules), judge_table(table, "adversarial", 3, rules))
+
+
 def break_repeat(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, table.iloc[[7]]], ignore_index=True)
 

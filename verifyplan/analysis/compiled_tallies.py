@@ -83,7 +83,10 @@ def _judge_block(
         kinds,
         *words_of,
         table.view(np.uint32),
-        (scratch.array("index", n, kinds[0].dtype), scratch.array("begins", n, np.dtype(np.uint8))),
+        tuple(
+            scratch.array(name, loops.TILE_VOTES, kind)
+            for name, kind in (("index", kinds[0].dtype), ("begins", np.uint8))
+        ),
         (first, words, decided),
     )
     if repeats or missing:
