@@ -3,7 +3,8 @@
 A folder has one file a table, `votes.parquet`; the texts of a table that has long ones are in `votes-texts-X.parquet`,
 row by row beside it. The table's file names it, so that a save that is cut short leaves the texts of the table before.
 A table with its declared columns, and a key of its own in each row, is in its file twice: packed, which is what is read
-here, and as the columns of Parquet, for other programs, and for a file that another program wrote anew.
+here, and as the columns of Parquet, for other programs, and for a file that another program wrote anew. Checksums tell
+damage from values: of what is packed, of each page of a column, and of the end of the file.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from verifyplan.frames.constant_columns import repeated
 from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.frames.packed_tables import NOTE, note_of, pack, read_packed
+from verifyplan.frames.parquet_end import add_checksum, expect_whole_end
 from verifyplan.frames.table_limits import refuse_large
 from verifyplan.garbage import no_garbage_collection
 
@@ -87,14 +89,12 @@ def _arrow_of(frame: pd.DataFrame) -> pa.Table:
 def _write(table: pa.Table, path: Path, max_dictionary_bytes: int, packed: bytes = b"") -> None:
     """Write a table as Parquet, in which it may also be packed."""
     schema = table.schema.with_metadata({**(table.schema.metadata or {}), **note_of(packed)})
-    options = {"compression": "lz4", "dictionary_pagesize_limit": max_dictionary_bytes}
-    with (
-        replacing(path) as temporary,
-        pa.OSFile(str(temporary), "wb") as sink,
-        pq.ParquetWriter(sink, schema, **options) as writer,
-    ):
-        sink.write(packed)
-        writer.write_table(table)
+    options = {"compression": "lz4", "dictionary_pagesize_limit": max_dictionary_bytes, "write_page_checksum": True}
+    with replacing(path) as temporary:
+        with pa.OSFile(str(temporary), "wb") as sink, pq.ParquetWriter(sink, schema, **options) as writer:
+            sink.write(packed)
+            writer.write_table(table)
+        add_checksum(temporary)
 
 
 def _exact_field(field: pa.Field, values: pa.ChunkedArray) -> pa.Field:
@@ -189,13 +189,15 @@ def _opened(
     try:
         is_local = isinstance(saved.system, LocalFileSystem)
         with pa.OSFile(path, "rb") if is_local else saved.system.open(path, "rb") as stream:
-            file = pq.ParquetFile(stream)
+            expect_whole_end(stream)
+            file = pq.ParquetFile(stream, page_checksum_verification=True)
             if file.metadata.num_rows:
                 refuse_large(file.metadata, path)
             paths = (file.schema.column(number).path for number in range(len(file.schema))) if lists else ()
             coded = [of for of in paths if of.partition(".")[0] in lists]
             if coded and file.metadata.num_row_groups == 1:  # Arrow has no lists of codes of several row groups
-                file = pq.ParquetFile(stream, metadata=file.metadata, read_dictionary=coded)
+                options = {"read_dictionary": coded, "page_checksum_verification": True}
+                file = pq.ParquetFile(stream, metadata=file.metadata, **options)
             yield file
     except TableError:
         raise
@@ -327,10 +329,11 @@ def _texts(saved: SavedTables, path: str, column: str, rows: int) -> pa.ChunkedA
     """Return the texts of a column; TableError where they are gone, or not those of the table's rows."""
     try:
         with saved.system.open(path, "rb") as stream:
-            file = pq.ParquetFile(stream)
+            expect_whole_end(stream)
+            file = pq.ParquetFile(stream, page_checksum_verification=True)
             refuse_large(file.metadata, path)
             texts = file.read([column])[column].cast(pa.large_string())
-    except (OSError, pa.ArrowException, KeyError) as error:
+    except (OSError, pa.ArrowException, ValueError, KeyError) as error:
         message = f"cannot be read any more ({error})"
         raise TableError(Problem(path, message, "load the folder again: it was saved anew, or removed")) from None
     if len(texts) != rows:
