@@ -79,7 +79,9 @@ def _counted(code: Ints, kind: Ints, n_kinds: int) -> Any:
     n_clusters = int(code.max(initial=-1)) + 1
     if n_clusters * n_kinds <= MAX_CELLS_A_ROW * len(code):
         return np.bincount(code * n_kinds + kind, minlength=n_clusters * n_kinds).reshape(n_clusters, n_kinds)
-    return csr_matrix((np.ones(len(code), dtype=np.int64), (code, kind)), shape=(n_clusters, n_kinds))
+    cells, rows = np.unique(code * n_kinds + kind, return_counts=True)
+    starts = np.searchsorted(cells, np.arange(n_clusters + 1) * n_kinds)
+    return csr_matrix((rows, cells % n_kinds, starts), shape=(n_clusters, n_kinds))
 
 
 def _sums(counts: Any, axis: int) -> npt.NDArray[Any]:

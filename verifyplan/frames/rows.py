@@ -28,13 +28,14 @@ def joined_rows(
     """
     if len(left) != len(right) or not all(are_equal(left[name], right[name]) for name in key):
         return left.merge(right, on=list(key), suffixes=suffixes, how=how)
-    others = right.drop(columns=list(key)).reset_index(drop=True)
-    shared = set(left.columns) & set(others.columns)
-    first, second = (
-        table.rename(columns={name: f"{name}{end}" for name in shared})
-        for table, end in zip((left.reset_index(drop=True), others), suffixes, strict=True)
-    )
-    return pd.concat([first, second], axis=1)
+    shared = (set(left.columns) & set(right.columns)).difference(key)
+    own, others = left.reset_index(drop=True), right.drop(columns=list(key)).reset_index(drop=True)
+    columns = {
+        f"{name}{end}" if name in shared else name: table[name]
+        for table, end in zip((own, others), suffixes, strict=True)
+        for name in table.columns
+    }
+    return pd.DataFrame(columns, copy=False)
 
 
 def any_names(lists: pd.Series[Any]) -> bool:
