@@ -464,3 +464,19 @@ def test_more_than_ten_workers_are_counted_and_refer_to_the_panel():
     assert "\nand 2 more in .table\n" in str(vp.workers(many, **COLUMNS))
     assert "which judges the majority can do without is another question: see panel" in str(vp.workers(many, **COLUMNS))
     assert "\nand 2 more in .judges\n" in str(vp.panel(many, **COLUMNS))
+
+
+@pytest.mark.parametrize("lost", ["own votes", "errors"])
+def test_a_run_without_a_vote_that_counts_changes_nothing(lost):
+    said = {"item": ["i", "i", "j", "j", "k", "k"], "worker": list("ababab"), "says": ["agree", "disagree"] * 3}
+    votes = pd.DataFrame(said).assign(run=[1, 1, 1, 1, 2, 2], mode=["collaborative"] * 4 + ["adversarial"] * 2)
+    of_first = votes["run"].eq(1)
+    if lost == "errors":
+        votes["says"] = votes["says"].where(of_first, "verification-error")
+    votes["found"] = [None if is_first or lost == "errors" else ["a", "b"] for is_first in of_first]
+    names = {"item": "item", "worker": "worker", "verdict": "says", "run": "run", "mode": "mode"}
+    expected = vp.workers(vp.from_votes(votes[of_first], **names)).table
+    both = vp.workers(vp.from_votes(votes, **names, discoverers="found")).table
+    pd.testing.assert_frame_equal(both[["agreement", "influence"]], expected[["agreement", "influence"]])
+    alone = votes[~of_first].assign(found=[["a", "b"]] * 2)
+    assert len(vp.workers(vp.from_votes(alone, **names, discoverers="found")).table) == 0

@@ -87,6 +87,8 @@ def _part_without(runs: RunSet, setting: Setting) -> ClassesWithout:
     voted = np.zeros(shape, dtype=bool)
     place = pd.Series(np.arange(len(table)), index=pd.MultiIndex.from_frame(table[_KEY]))
     for part in replay_parts(runs, setting.rules):
+        if not part.cast.counted.any():  # all votes are lost, or their findings' discoverers cast them
+            continue
         rows = place.reindex(pd.MultiIndex.from_frame(part.cast.findings[_KEY])).to_numpy()
         filled = fill_bases(part.votes, part.cast, part.rules.missing_basis)
         cast = part.cast if part.mode == "collaborative" else replace(part.cast, basis=filled)
