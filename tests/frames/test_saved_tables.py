@@ -293,3 +293,14 @@ def test_texts_have_their_values_where_pandas_looks_for_them(saved):
     assert "_pa_array" in vars(pd.array(["a"], dtype="str")), f"pandas {pd.__version__} keeps texts elsewhere"
     assert "_pa_array" not in vars(texts)
     assert texts._pa_array.to_pylist() == texts.__arrow_array__().to_pylist()
+
+
+def test_texts_of_a_table_that_another_program_wrote_without_metadata_are_not_lost_unseen(tmp_path):
+    saved = vp.datasets.runs("contract").save(tmp_path / "saved [1]")
+    path = saved / "votes.parquet"
+    pq.write_table(pq.read_table(path).replace_schema_metadata(None), path)
+    with pytest.raises(TableError, match=r"votes\.parquet: does not say which file has its texts.* Fix: keep the meta"):
+        load(saved)
+    (texts,) = saved.glob("votes-texts-*.parquet")
+    texts.unlink()
+    assert load(saved).votes["explanation"].isna().all()

@@ -304,7 +304,8 @@ class RunSet:
 
         `load` reads each table of a saved folder at first access. Long texts are in separate files and are also read at
         first access: explanations of votes, summaries and evidence of findings, contents of messages. Until then the
-        folder must stay as it is; if it was saved again or removed, the access raises TableError.
+        folder must stay as it is; if it was saved again or removed, the access raises TableError. Texts belong to the
+        rows of their table by position: to change the order of rows, or their number, load the runs and save them anew.
         """
         write_tables({name: getattr(self, name) for name in TABLE_NAMES}, Path(folder))
         return Path(folder)

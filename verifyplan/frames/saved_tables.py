@@ -1,10 +1,11 @@
 """Tables saved as Parquet, each read on first use: names as codes, long texts in files of their own (rule E4).
 
 A folder has one file a table, `votes.parquet`; the texts of a table that has long ones are in `votes-texts-X.parquet`,
-row by row beside it. The table's file names it, so that a save that is cut short leaves the texts of the table before.
-A table with its declared columns, and a key of its own in each row, is in its file twice: packed, which is what is read
-here, and as the columns of Parquet, for other programs, and for a file that another program wrote anew. Checksums tell
-damage from values: of what is packed, of each page of a column, and of the end of the file.
+row by row beside it: who sorts one sorts both. The table's file names it, so that a save that is cut short leaves the
+texts of the table before. A table with its declared columns, and a key of its own in each row, is in its file twice:
+packed, which is what is read here, and as the columns of Parquet, for other programs, and for a file that another
+program wrote anew. Checksums tell damage from values: of what is packed, of each page of a column, and of the end of
+the file.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from glob import escape
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -215,7 +217,17 @@ def _saved_file(saved: SavedTables, name: str) -> _SavedFile:
     if texts and not saved.system.exists(f"{saved.folder}/{texts}"):
         message = "is missing: it holds the texts of the table"
         raise TableError(Problem(f"{saved.folder}/{texts}", message, "save the runs again"))
+    if not texts and rows and set(SAVED_TEXTS.get(name, ())).difference(schema.names):
+        _refuse_lost_texts(saved, name)
     return _SavedFile(saved, name, rows, attrs, schema.names, (schema.metadata or {}).get(NOTE))
+
+
+def _refuse_lost_texts(saved: SavedTables, name: str) -> None:
+    """Raise TableError where a table without its long texts, and no note of them, has a file of them beside it."""
+    if saved.system.glob(f"{escape(saved.folder)}/{name}-texts-*.parquet"):
+        message = "does not say which file has its texts: another program wrote it, and left out its metadata"
+        fix = f"keep the metadata, or remove {name}-texts-*.parquet to load the table without its texts"
+        raise TableError(Problem(saved.path(name), message, fix))
 
 
 class _RunIds:
