@@ -139,6 +139,8 @@ class ArtifactColumns(NamedTuple):
     skips: Skips
     workers: tuple[str, ...]
     """The names of all workers, by their codes."""
+    names_are_plain: bool
+    """Whether no name, of a worker or in a list, is blank or has a colon."""
 
     @property
     def finding_of_vote(self) -> Ints:
@@ -186,9 +188,14 @@ class SharedLists(dict[tuple[str, ...], list[str]]):
     (['ann'], [], True)
     """
 
+    def __init__(self) -> None:
+        self.are_plain = True
+        """Whether no name is blank or has a colon."""
+
     def __missing__(self, names: tuple[str, ...]) -> list[str]:
         """Return a new list, which is shared from now on."""
         made = self[names] = list(names)
+        self.are_plain &= _are_plain(made)
         return made
 
     def of(self, lists: Iterable[Iterable[str] | None]) -> Names:
@@ -201,8 +208,10 @@ class ArtifactsInColumns:
 
     >>> from verifyplan.protocol.artifact import Artifact, ArtifactFinding
     >>> artifacts = ArtifactsInColumns()
-    >>> artifacts.add([Artifact(schemaVersion="1.1", findings=(ArtifactFinding(findingId="F"),))])
-    >>> artifacts.add([Artifact(schemaVersion="1.1", findings=(ArtifactFinding(findingId="F"),))])
+    >>> for _ in range(2):
+    ...     added = artifacts.add([Artifact(schemaVersion="1.1", findings=(ArtifactFinding(findingId="F"),))])
+    >>> added.findings.run.tolist()
+    [1]
     >>> artifacts.columns().findings.run.tolist()
     [0, 1]
     """
@@ -213,8 +222,8 @@ class ArtifactsInColumns:
         self._parts: list[tuple[Any, ...]] = []
         self._sizes = np.zeros(4, dtype=np.int64)
 
-    def add(self, artifacts: Sequence[Artifact]) -> None:
-        """Add artifacts behind those that are there; they are not needed any more."""
+    def add(self, artifacts: Sequence[Artifact]) -> ArtifactColumns:
+        """Add artifacts behind those that are there, and return their columns; they are not needed any more."""
         runs, findings, rounds, entries = self._sizes.tolist()
         config, all_findings, all_entries = (_each(name, artifacts) for name in ("config", "findings", "roundHistory"))
         their_findings, run_of_finding = _flat(all_findings, runs)
@@ -233,13 +242,17 @@ class ArtifactsInColumns:
             )
         )
         self._sizes += [len(artifacts), len(their_findings), len(their_rounds), len(their_entries)]
+        return self._with_names(self._parts[-1])
 
     def columns(self) -> ArtifactColumns:
         """Return all that was added."""
         if not self._parts:
             self.add([])
-        levels = [_joined(parts) for parts in zip(*self._parts, strict=True)]
-        return ArtifactColumns._make([*levels, self._workers.names])
+        return self._with_names([_joined(parts) for parts in zip(*self._parts, strict=True)])
+
+    def _with_names(self, levels: Iterable[Any]) -> ArtifactColumns:
+        workers = self._workers.names
+        return ArtifactColumns._make([*levels, workers, self._lists.are_plain and _are_plain(workers)])
 
     def _findings(self, findings: list[Any], run: Ints) -> Findings:
         ids, summary, category, evidence = (
@@ -282,6 +295,10 @@ class ArtifactsInColumns:
     def _skips(self, entries: list[Any], before: int) -> Skips:
         skips, entry = _flat(_each("skippedWorkers", entries), before)
         return Skips(entry, self._workers.of(_each("worker", skips)), _texts("reason", skips))
+
+
+def _are_plain(names: Iterable[str]) -> bool:
+    return all(name and ":" not in name for name in names)
 
 
 def columns_of(artifacts: Sequence[Artifact]) -> ArtifactColumns:

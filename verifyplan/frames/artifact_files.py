@@ -10,8 +10,9 @@ import numpy as np
 from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.artifact import check_artifact, parse_artifact
 from verifyplan.frames.artifact_checks import suspects
+from verifyplan.frames.artifact_colons import colons_of
 from verifyplan.frames.artifact_columns import ArtifactColumns, ArtifactsInColumns
-from verifyplan.frames.artifact_structs import decode_artifacts
+from verifyplan.frames.artifact_structs import decode_artifacts, decode_complete
 from verifyplan.frames.artifact_tables import ArtifactSource, Tables, artifact_tables, to_tables
 from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.artifact import Artifact
@@ -48,11 +49,25 @@ def read_artifacts(files: Sequence[ArtifactFile], failures: list[Failure]) -> Ta
 
 
 def _tables(files: Sequence[ArtifactFile], failures: list[Failure]) -> Tables:
+    sound = _all_sound(files)
+    if sound is not None:
+        return artifact_tables(sound, [file.run_id for file in files], [file.path for file in files])
     columns, kept = _columns(files, {})
     doubtful = {*range(len(files))}.difference(kept) | {kept[of] for of in np.flatnonzero(suspects(columns)).tolist()}
     if doubtful:
         columns, kept = _columns(files, {at: _read_whole(files[at], failures) for at in sorted(doubtful)})
     return artifact_tables(columns, [files[at].run_id for at in kept], [files[at].path for at in kept])
+
+
+def _all_sound(files: Sequence[ArtifactFile]) -> ArtifactColumns | None:
+    """Return the columns of files that are complete and certainly sound, as most are; None where one may not be."""
+    columns = ArtifactsInColumns()
+    for part in _parts(files):
+        decoded = decode_complete([files[at].data for at in part])
+        if decoded is None or colons_of(columns.add(decoded.artifacts)) != decoded.colons:
+            return None
+    made = columns.columns()
+    return None if suspects(made).any() else made
 
 
 def _columns(files: Sequence[ArtifactFile], read: Mapping[int, Artifact | None]) -> tuple[ArtifactColumns, list[int]]:
