@@ -18,6 +18,7 @@ from verifyplan.analysis import weights as vw
 from verifyplan.analysis.result_columns import RESULT_TABLES
 from verifyplan.errors import InputError
 from verifyplan.frames.runset import RunSet
+from verifyplan.protocol import weights_file
 from verifyplan.protocol.records import DIMENSIONS
 from verifyplan.widgets.panel import Panel
 from verifyplan.widgets.tuner import WeightTuner
@@ -267,6 +268,16 @@ def test_other_dimensions_start_equal_and_are_saved_and_loaded(tmp_path):
     vw.save(vw.presets()["equal"], tmp_path / "own.json")
     tuner.loading.click()
     assert "weights: are of other dimensions" in tuner.failure.value
+
+
+def test_loaded_weights_of_rescaled_dimensions_are_said_to_weigh_scores_as_given(tmp_path):
+    tuner = WeightTuner(pd.DataFrame({"wit": [70, 5], "depth": [4, 6]}, index=["a", "b"]))
+    tuner.path.value = str(tmp_path / "own.json")
+    for ranges, is_said in (({"wit": (0, 100), "depth": (1, 10)}, True), (None, False)):
+        weights_file.save({"wit": "0.7", "depth": "0.3"}, tmp_path / "own.json", ranges)
+        tuner.loading.click()
+        assert tuner.weights == {"wit": Decimal("0.7"), "depth": Decimal("0.3")}
+        assert ("here they weigh the scores as given" in tuner._note.value) == is_said
 
 
 def test_a_failing_callback_shows_its_error(tuner, monkeypatch):

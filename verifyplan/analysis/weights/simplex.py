@@ -130,8 +130,9 @@ def rebalance(weights: Weights, dimension: str, to: Weight, *, locked: Iterable[
 
     `to` is cut to what is possible: from 0 to 1 less the `locked` weights, which stay as they are. Where all that
     could give way are 0, they share evenly; where none is left to give way, the weight takes what the locked ones
-    leave. Fractions are exact, so that moving there and back loses nothing. Raises SettingsError for invalid weights,
-    and for a dimension that does not exist or is locked itself.
+    leave. Fractions are exact, so that moving there and back loses nothing. What is returned has no ranges: moved
+    weights of a fit, or of a file with ranges, weigh scores as given. Raises SettingsError for invalid weights, and for
+    a dimension that does not exist or is locked itself.
 
     >>> rebalance({"wit": "0.5", "depth": "0.3", "length": "0.2"}, "wit", "0.75")
     {'wit': Fraction(3, 4), 'depth': Fraction(3, 20), 'length': Fraction(1, 10)}

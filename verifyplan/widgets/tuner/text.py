@@ -14,7 +14,7 @@ import pandas as pd
 from verifyplan.analysis.weights.fitting import WeightFit
 from verifyplan.charts.labels import percent, short
 from verifyplan.protocol.records import DIMENSIONS
-from verifyplan.protocol.weights_file import text_of
+from verifyplan.protocol.weights_file import RangedWeights, Ranges, text_of
 from verifyplan.rules.scoring import INFORMS
 from verifyplan.text import counted
 
@@ -77,8 +77,9 @@ def saved(path: Path, weights: Mapping[str, Decimal], labels: Mapping[str, str])
 
 
 def loaded(path: str, weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
-    """Return what was read, and from where."""
-    return f"Loaded from {escape(str(Path(path).absolute()))}: {in_digits(weights, labels)}."
+    """Return what was read, and from where; and whether the weights are of rescaled dimensions."""
+    note = RESCALED if isinstance(weights, RangedWeights) and differ(weights.ranges) else ""
+    return f"Loaded from {escape(str(Path(path).absolute()))}: {in_digits(weights, labels)}.{note}"
 
 
 UNEXPLAINED = (
@@ -100,9 +101,14 @@ def fit_note(fit: WeightFit) -> str:
     notes = [
         "" if fit.explains else UNEXPLAINED.format(fit.r2_cv, *fit.r2_cv_spread),
         FALLING if fit.scale < 0 else "",
-        RESCALED if len({high - low for low, high in fit.ranges.values()}) > 1 else "",
+        RESCALED if differ(fit.ranges) else "",
     ]
     return "".join(notes)
+
+
+def differ(ranges: Ranges) -> bool:
+    """Return whether dimensions of these ranges weigh otherwise where they are not rescaled."""
+    return len({high - low for low, high in ranges.values()}) > 1
 
 
 def in_digits(weights: Mapping[str, Decimal], labels: Mapping[str, str]) -> str:
