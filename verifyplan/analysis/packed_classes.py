@@ -172,9 +172,9 @@ def _put_together(codes: VoteCodes, parts: list[_JudgedVotes]) -> PackedClasses:
     """Return what was judged part by part; several threads write it: they clear new memory, too."""
     int64, int8 = np.dtype(np.int64), np.dtype(np.int8)
     stops = np.cumsum([0, *(len(part.first) for part in parts)])
-    types = [int64, *(column.codes.dtype for column in codes.key), *[int8] * 4, np.dtype(bool), int64]
-    round_, *others, filled = _arrays(int(stops[-1]), types)
-    *keys, rule, classification, low, high, censored = others
+    types = [int64, *(column.codes.dtype for column in codes.key), *[int8] * 4, np.dtype(bool)]
+    round_, *keys, rule, classification, low, high, censored = _arrays(int(stops[-1]), types)
+    filled = np.zeros(stops[-1], dtype=np.int64)  # takes no memory while nobody writes to it
     decided = {"rule": rule, "classification": classification, "round": round_, "censored": censored}
 
     def write(part: _JudgedVotes, rows: slice) -> None:
@@ -183,7 +183,8 @@ def _put_together(codes: VoteCodes, parts: list[_JudgedVotes]) -> PackedClasses:
         for name, array in decided.items():
             array[rows] = part.decisions[name]
         low[rows] = high[rows] = part.decisions["classification"]
-        filled[rows] = 0 if part.filled is None else part.filled
+        if part.filled is not None:
+            filled[rows] = part.filled
 
     places = list(zip(parts, (slice(*ends) for ends in pairwise(stops)), strict=True))
     in_threads(lambda place, _: write(*place), places, len(codes.rounds))
