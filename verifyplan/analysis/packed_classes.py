@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.block_threads import in_threads
 from verifyplan.analysis.compiled_tallies import compiled_judge
 from verifyplan.analysis.judgement import bases_matter
 from verifyplan.analysis.narrow_codes import LaterRoundError, MissingKeyError, VoteCodes, vote_codes
@@ -169,34 +167,31 @@ def _judged(judge: PackedJudge, counted: Counted, decisions: dict[str, Array] | 
 
 
 def _put_together(codes: VoteCodes, parts: list[_JudgedVotes]) -> PackedClasses:
-    """Return what was judged part by part; several threads write it: they clear new memory, too."""
+    """Return what was judged part by part."""
     int64, int8 = np.dtype(np.int64), np.dtype(np.int8)
-    stops = np.cumsum([0, *(len(part.first) for part in parts)])
-    types = [int64, *(column.codes.dtype for column in codes.key), *[int8] * 4, np.dtype(bool)]
-    round_, *keys, rule, classification, low, high, censored = _arrays(int(stops[-1]), types)
-    filled = np.zeros(stops[-1], dtype=np.int64)  # takes no memory while nobody writes to it
+    types = [int64, *(column.codes.dtype for column in codes.key), *[int8] * 4, np.dtype(bool), int64]
+    round_, *others, filled = _arrays(sum(len(part.first) for part in parts), types)
+    *keys, rule, classification, low, high, censored = others
+    for key, of_parts in zip(keys, zip(*(part.keys for part in parts), strict=True), strict=True):
+        np.concatenate(of_parts, out=key)
     decided = {"rule": rule, "classification": classification, "round": round_, "censored": censored}
-
-    def write(part: _JudgedVotes, rows: slice) -> None:
-        for key, of_part in zip(keys, part.keys, strict=True):
-            key[rows] = of_part
-        for name, array in decided.items():
-            array[rows] = part.decisions[name]
-        low[rows] = high[rows] = part.decisions["classification"]
+    for name, array in decided.items():
+        np.concatenate([part.decisions[name] for part in parts], out=array)
+    low[:] = high[:] = classification
+    stop = 0
+    for part in parts:
+        start, stop = stop, stop + len(part.first)
         if part.filled is not None:
-            filled[rows] = part.filled
-
-    places = list(zip(parts, (slice(*ends) for ends in pairwise(stops)), strict=True))
-    in_threads(lambda place, _: write(*place), places, len(codes.rounds))
+            filled[start:stop] = part.filled
     return PackedClasses(
         tuple(part.first for part in parts), tuple(keys), rule, classification, round_, censored, filled, low, high
     )
 
 
 def _arrays(n: int, types: Sequence[np.dtype[Any]]) -> list[Array]:
-    """Return arrays of one length, in one piece of memory: the system gives a large one in large pages."""
+    """Return arrays of zeros of one length, in one piece of memory: the system gives a large one in large pages."""
     starts = np.cumsum([0, *(-(-n * each.itemsize // 8) * 8 for each in types)])
-    memory = np.empty(starts[-1], dtype=np.uint8)
+    memory = np.zeros(starts[-1], dtype=np.uint8)
     return [memory[start : start + n * each.itemsize].view(each) for start, each in zip(starts, types, strict=False)]
 
 
