@@ -29,11 +29,27 @@ Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 
 
 class RangedWeights(dict[str, Decimal]):
-    """Weights from a file with `ranges`: they are of dimensions rescaled by these, as those of a fit are."""
+    """Weights from a file with `ranges`, as those of a fit; where these differ, of dimensions rescaled by them.
+
+    A copy keeps the ranges, and so does `|`, unless it brings a dimension that has none.
+    """
 
     def __init__(self, weights: Mapping[str, Decimal], ranges: Ranges) -> None:
         super().__init__(weights)
         self.ranges = dict(ranges)
+
+    def copy(self) -> RangedWeights:
+        """Return the same weights with the same ranges."""
+        return RangedWeights(self, self.ranges)
+
+    def __or__(self, other: Any) -> Any:
+        both = super().__or__(other)
+        return RangedWeights(both, self.ranges) if isinstance(both, dict) and set(both) <= set(self.ranges) else both
+
+    @property
+    def rescaled(self) -> bool:
+        """Whether the ranges differ: then the weights are none of the scores as they are."""
+        return len(set(self.ranges.values())) > 1
 
     def exact(self) -> dict[str, Decimal]:
         """Return the weights alone, without their ranges."""
@@ -45,10 +61,10 @@ def save(weights: Mapping[str, Decimal | str], path: str | Path, ranges: Ranges 
 
     `{"version": 1, "weights": {"approach_soundness": "0.25", ...}}`, with every decimal as it was given ("0.250" stays
     so), in the order of rule A10 or, for other dimensions, in the order given. `"ranges": {"wit": [0, 100], ...}`
-    follows if the weights are of dimensions rescaled by `ranges`; `verify` refuses such a file. The file is written
-    whole or not at all, and its path is returned. The score informs and never decides a verdict. Raises InputError
-    listing all that is wrong, before anything is written, and where the path cannot be written. Binary fractions are
-    refused: `to_decimals` and the `.exact()` of a fit give decimals.
+    follows if `ranges` are given; `verify` refuses a file whose ranges differ, as its weights are of dimensions
+    rescaled by them. The file is written whole or not at all, and its path is returned. The score informs and never
+    decides a verdict. Raises InputError listing all that is wrong, before anything is written, and where the path
+    cannot be written. Binary fractions are refused: `to_decimals` and the `.exact()` of a fit give decimals.
 
     >>> from tempfile import mkdtemp
     >>> path = save({"wit": "0.5", "depth": "0.5"}, mkdtemp() + "/weights.json")
@@ -78,7 +94,7 @@ def load(path: str | Path, dimensions: Sequence[str] | None = None) -> dict[str,
     """Return the weights in a file that `save` or a person wrote, as decimals that sum to exactly 1.
 
     With `dimensions` they must be these, as `verify` asks for its six, and come in this order; None takes any. Those of
-    a fit whose dimensions have different ranges have `.ranges`, too, and `apply` ranks plans as under the fit.
+    a fit have `.ranges`, too, and `apply` ranks plans as under the fit.
 
     Raises InputError where the file cannot be read or is not JSON, SettingsError listing all that is wrong in it: an
     unknown version, numbers in place of text, unknown or missing dimensions, a sum that is not 1, ranges that are none.

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from verifyplan.analysis import weights
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.protocol.records import DIMENSIONS
+from verifyplan.protocol.weights_file import save
 from verifyplan.rules.scoring import WEIGHTS, check_weights
+from verifyplan.runs.plan.settings import read_weights
 
 TEXTS = {name: str(weight) for name, weight in WEIGHTS.items()}
 
@@ -255,8 +257,45 @@ def test_a_fit_of_dimensions_of_different_ranges_is_saved_with_them_and_ranks_pl
     assert list(weights.load(path, ["percent", "wit"]).ranges) == ["percent", "wit"]
 
 
-def test_a_fit_of_dimensions_of_one_range_is_saved_as_its_numbers(tmp_path):
-    table = pd.DataFrame({"wit": [0, 4, 7, 9], "depth": [2, 9, 1, 0]})
-    fit = weights.fit(table, [1, 6, 5, 6], resamples=5, ranges=dict.fromkeys(table, (0, 10)))
+def test_a_fit_of_dimensions_of_one_range_is_loaded_as_a_fit_and_verify_takes_it(tmp_path):
+    table = pd.DataFrame({name: np.random.default_rng(i).permutation(10) for i, name in enumerate(DIMENSIONS)})
+    fit = weights.fit(table, table.sum(axis=1), resamples=5, ranges=dict.fromkeys(table, (0, 10)))
     path = weights.save(fit, tmp_path / "w.json")
-    assert path.read_bytes() == weights.save(fit.exact(), tmp_path / "numbers.json").read_bytes()
+    wider = table.assign(overall=range(10))
+    expected = weights.apply(wider, fit)
+    for each in (path, str(path), weights.load(path), weights.load(path).copy(), weights.load(path) | {}):
+        pd.testing.assert_frame_equal(weights.apply(wider, each), expected)
+    assert weights.sensitivity(wider, path)["base_rank"].head(10).equals(expected["rank"])
+    assert read_weights(path) == read_weights(fit.exact())
+
+
+def test_copies_of_loaded_weights_keep_the_ranges_that_they_have(tmp_path):
+    ranges = {"wit": (0, 10), "percent": (10, 90)}
+    loaded = weights.load(save({"wit": "0.4", "percent": "0.6"}, tmp_path / "w.json", ranges))
+    changed = {"wit": Decimal("0.6"), "percent": Decimal("0.4")}
+    assert loaded.copy().ranges == loaded.ranges == (loaded | changed).ranges == ranges
+    assert loaded | changed == changed
+    assert type(loaded | {"depth": Decimal(0)}) is dict
+
+
+def test_a_path_that_holds_no_weights_is_told_as_by_load_and_equal_is_no_path(tmp_path, monkeypatch):
+    scores = pd.DataFrame({"wit": [7, 8], "depth": [4, 2]})
+    with pytest.raises(InputError, match=r"none\.json: does not exist"):
+        weights.apply(scores, str(tmp_path / "none.json"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "equal").write_text("no weights")
+    assert weights.apply(scores, "equal")["score"].tolist() == [5.5, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("percent", "said"),
+    [([7, 5], ["such as 5, lie far from the range of the fit, 10 to 90"]), ([50, 200], ["such as 200"]),
+     ([50, 95], []), ([8, 20], []), ([None, 20], [])],
+)  # fmt: skip
+def test_scores_of_another_scale_than_the_fit_warn(tmp_path, capsys, percent, said):
+    ranges = {"wit": (0, 10), "percent": (10, 90)}
+    path = save({"wit": "0.4", "percent": "0.6"}, tmp_path / "w.json", ranges)
+    weights.apply(pd.DataFrame({"wit": [3, 4], "percent": percent}), path)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(said)
+    assert all(part in line for part, line in zip(said, lines, strict=True))

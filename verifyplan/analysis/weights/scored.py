@@ -8,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from math import lcm
 from numbers import Integral
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.analysis.weights.score_table import SCALE, Floats, is_long, wide
-from verifyplan.analysis.weights.simplex import Exact, FittedWeights, WeightsOfScores, checked, moved
+from verifyplan.analysis.weights.simplex import Exact, FittedWeights, WeightsOfScores, checked, load, moved
 from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.load import Runs
 from verifyplan.progress import say
@@ -34,6 +36,11 @@ SCALES_DIFFER = (
     "scores / scores.max()."
 )
 
+OUT_OF_RANGE = (
+    "Warning: the scores of {name!r}, such as {worst:g}, lie far from the range of the fit, {low:g} to {high:g}. If "
+    "they are on another scale than those that were fitted, the ranks mean nothing: bring them to that scale."
+)
+
 _DOUBLE = 2**53
 """Whole numbers below this are exact in a float, and their sums in 64 bits."""
 
@@ -42,10 +49,12 @@ def apply(scores: Runs | pd.DataFrame, weights: WeightsOfScores = None) -> pd.Da
     """Return the score of every plan under weights, and its rank; the score informs and never decides a verdict.
 
     `scores` are as `wide` takes them. `weights` map each dimension to a decimal or its text, with a sum of exactly 1;
-    `equal` gives each dimension the same weight, and None the default ones, whatever weights a run had. What `fit`
-    returns is taken as its `.exact()` weights, of the dimensions that it was fitted to: other columns, such as the
+    `equal` gives each dimension the same weight, and None the default ones, whatever weights a run had; the path of a
+    weights file (a text ends in `.json`) is taken as what `load` returns. What `fit` returns, or `load` of its file,
+    is taken as its `.exact()` weights, of the dimensions that it was fitted to: other columns, such as the
     overall score, are left out. Where the ranges of its dimensions differ, each is first put on 1 to 10 by its range,
-    as the weights are of dimensions rescaled so, and `attrs["rescaled"]` holds the ranges. `equal` counts every
+    as the weights are of dimensions rescaled so, and `attrs["rescaled"]` holds the ranges. It warns on standard error
+    where all scores of a dimension lie outside its range, or one by more than the range is wide. `equal` counts every
     column as it is, so leave out those that are not dimensions; it warns on standard error where the largest scores of
     two columns differ by a factor of 5 or more. Of these two, `attrs["dimensions"]` names the columns
     that were counted. Binary fractions, such as the positions of sliders, are taken as the decimals that they print
@@ -86,6 +95,11 @@ def checked_inputs(
     """Return the table and the weights, checked; InputError lists `problems` and all that is wrong with them."""
     errors: list[InputError] = [SettingsError(problems)] if problems else []
     table = exact = None
+    if isinstance(weights, PathLike) or (isinstance(weights, str) and weights.endswith(".json")):
+        try:
+            weights = load(Path(weights))
+        except InputError as error:
+            raise joined_error([*errors, error]) from None
     try:
         table = _table_for(scores, weights)
     except InputError as error:
@@ -111,7 +125,24 @@ def _table_for(scores: Runs | pd.DataFrame, weights: WeightsOfScores) -> pd.Data
         table.attrs["dimensions"] = list(table.columns)
     if isinstance(weights, str):
         _warn_of_scales(table)
-    return _rescaled(table, weights.ranges) if isinstance(weights, FittedWeights) else table
+    if not isinstance(weights, FittedWeights):
+        return table
+    _warn_of_ranges(table, weights.ranges)
+    return _rescaled(table, weights.ranges)
+
+
+def _warn_of_ranges(table: pd.DataFrame, ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Say which dimensions seem to be on another scale than that of the fit; one that never varied there is left out.
+
+    A new plan may well lie somewhat outside what a fit saw. So it takes all scores outside, or one that is off by more
+    than the range is wide.
+    """
+    for name in table.columns.intersection(list(ranges)):
+        low, high = ranges[name]
+        off = np.maximum(low - table[name], table[name] - high).dropna()
+        if high > low and len(off) and (off.min() > 0 or off.max() > high - low):
+            worst = table[name].dropna().iloc[int(off.to_numpy().argmax())]
+            say(OUT_OF_RANGE.format(name=name, worst=worst, low=low, high=high), shown=True)
 
 
 def _warn_of_scales(table: pd.DataFrame) -> None:

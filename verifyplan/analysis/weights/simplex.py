@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import pandas as pd
 
@@ -34,8 +35,9 @@ class FittedWeights(Protocol):
         """Return the weight of each dimension that was fitted; they sum to exactly 1."""
 
 
-WeightsOfScores: TypeAlias = "Weights | FittedWeights | Literal['equal'] | None"
-"""Weights for the dimensions of some scores: `equal` for each the same, None for the default ones of rule A10."""
+WeightsOfScores: TypeAlias = "Weights | FittedWeights | str | PathLike[str] | None"
+"""Weights for the dimensions of some scores: `equal` for each the same, the path of a weights file, or None for the
+default ones of rule A10."""
 Exact: TypeAlias = dict[str, Fraction]
 
 TOLERANCE = Fraction(1, 10**9)
@@ -96,8 +98,8 @@ def to_decimals(weights: Weights, places: int = 4) -> dict[str, Decimal]:
 def save(weights: Weights | FittedWeights, path: str | Path) -> Path:
     """Write weights or a fit of weights as a file that `load` takes, and return its path.
 
-    Give a fit itself, not its numbers (`.exact()`): where the ranges of its dimensions differ, the file gets them, too,
-    so that the loaded weights rank plans as the fit does.
+    Give a fit itself, not its numbers (`.exact()`): the file gets the ranges of its dimensions, too, so that `apply`
+    does the same with the file as with the fit.
 
     `verify(weights=...)` takes it, too, if they are of its six dimensions: `{"version": 1, "weights":
     {"approach_soundness": "0.25", ...}}`. Decimals and their texts are written as given ("0.250" stays so), other
@@ -115,7 +117,7 @@ def save(weights: Weights | FittedWeights, path: str | Path) -> Path:
     """
     ranges = None
     if isinstance(weights, FittedWeights):
-        ranges = weights.ranges if len(set(weights.ranges.values())) > 1 else None
+        ranges = weights.ranges
         weights = dict(weights.exact())
     if isinstance(weights, pd.Series):
         weights = {str(name): weight for name, weight in weights.items()}
@@ -185,7 +187,7 @@ def checked(weights: WeightsOfScores, dimensions: Sequence[str] | None) -> Exact
     if isinstance(weights, FittedWeights):
         weights = dict(weights.exact())
     if not isinstance(weights, Mapping | pd.Series):
-        fix = "give a mapping of dimensions to decimals, such as presets(dimensions)['equal']"
+        fix = "give a mapping of dimensions to decimals, such as presets(dimensions)['equal'] or load(path)"
         raise SettingsError(Problem("weights", f"are a {type(weights).__name__}, not a mapping", fix))
     raw = {str(name): weight for name, weight in weights.items()}
     names = list(raw) if dimensions is None else list(dimensions)

@@ -80,9 +80,9 @@ def read_weights(weights: object) -> dict[str, str] | None:
         return None
     if isinstance(weights, str | Path):
         weights = load(weights, DIMENSIONS)
-        if not isinstance(weights, RangedWeights):
+        if not (isinstance(weights, RangedWeights) and weights.rescaled):
             return {name: text_of(weight) for name, weight in weights.items()}
-    if isinstance(weights, RangedWeights):
+    if isinstance(weights, RangedWeights) and weights.rescaled:
         fix = "fit with one range for all dimensions: a run weighs its scores as they are, from 1 to 10"
         raise SettingsError(Problem("weights", "are of dimensions rescaled by different ranges", fix))
     if not isinstance(weights, Mapping):
