@@ -155,6 +155,24 @@ def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
     assert counter.endswith("each is read as counter-evidence: one is enough to keep a finding from consensus.")
 
 
+def test_ties_without_a_basis_are_counted_with_where_they_hold():
+    patterns = {"T1": "aadd", "T2": "aadd", "T3": "adda", "M1": "aaad", "M2": "addd"}
+    words = {"a": "agree", "d": "disagree"}
+    rows = [(claim, str(k), words[each]) for claim, votes in patterns.items() for k, each in enumerate(votes)]
+    table = pd.DataFrame(rows, columns=["claim", "judge", "says"])
+    runs = vp.from_votes(table, item="claim", worker="judge", verdict="says", mode="collaborative")
+    both = vp.compare(runs)
+    assert both.changed["why"].tolist() == ["no-majority -> lone-doubt"] * 3
+    assert (
+        "3 of 5 findings are tied, with a majority on neither side: held under adversarial (rule lone-doubt: the "
+        "doubters, one or several, are no majority and cite no counter-evidence), contested under collaborative (rule "
+        "no-majority), which is 3 of the 3 that change. If a tie should not hold, record a basis, or set `majority` "
+    ) in both.notes[0]
+    below = vp.replay(runs, rules={"mode": "adversarial", "majority": "49/100"}).set_index("finding_id")
+    assert below.loc[["T1", "T2", "T3"], "classification"].eq("contested").all(), "what the note advises"
+    assert "tied" not in " ".join(vp.compare(runs, missing_basis="counter-evidence").notes)
+
+
 def test_resamples_and_seed_are_checked():
     runs = from_frame(many(2))
     with pytest.raises(SettingsError, match="resamples: must be an integer of at least 1, got 0"):

@@ -37,6 +37,7 @@ IS_TRUE = {
     "no vote that counts refutes it": lambda t: t.disagree == 0,
     "but somebody found a limit": lambda t: t.supplement > 0,
     "somebody disagreed": lambda t: t.disagree > 0,
+    "one or several disagreed": lambda t: t.disagree > 0,
     "but more than half agreed": lambda t: 2 * (t.agree + t.supplement) > t.n,
     "but no more than half agreed": lambda t: 2 * (t.agree + t.supplement) <= t.n,
     "with a supplement or without": lambda t: t.n > 0,  # says what agreeing is

@@ -129,7 +129,8 @@ class Comparison:
 
         Columns: `run_id, finding_id`, of each condition the class and whether the finding is held
         (`classification_adversarial, held_adversarial`), and `why`: the rule that decided under each condition, in
-        their order. Of a plan run's panel the `iteration` is there, too.
+        their order (docs/protocol.md, B6; a `lone-doubt` may be that of several workers). Of a plan run's panel the
+        `iteration` is there, too.
         """
         rows = self.findings[self.findings["changed"].to_numpy(dtype=bool)].reset_index(drop=True)
         keys = ["run_id", *(["iteration"] if rows["iteration"].ne(0).any() else []), "finding_id"]

@@ -44,7 +44,24 @@ def notes_on_missing_bases(findings: pd.DataFrame, names: Sequence[str]) -> Iter
         if words := _no_basis_words(findings, f"_{name}"):
             under[words].append(name)
     for words, of in under.items():
-        yield f"Under {' and '.join(of)}, {words}."
+        ties = "".join(f". {note}" for name in of for note in _notes_on_ties(findings, name, names))
+        yield f"Under {' and '.join(of)}, {words}{ties}."
+
+
+def _notes_on_ties(findings: pd.DataFrame, name: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield how many findings without a majority are held under the adversarial rules `name`, and not under others."""
+    held = findings[f"rule_{name}"].eq("lone-doubt")
+    for other in names:
+        n_tied = int((held & findings[f"rule_{other}"].eq("no-majority")).sum())
+        if not n_tied:
+            continue
+        n_changed = int(findings[f"classification_{name}"].ne(findings[f"classification_{other}"]).sum())
+        yield (
+            f"{n_tied:,} of {counted(len(findings), 'finding')} {is_or_are(n_tied)} tied, with a majority on neither "
+            f"side: held under {name} (rule lone-doubt: the doubters, one or several, are no majority and cite no "
+            f"counter-evidence), contested under {other} (rule no-majority), which is {n_tied:,} of the {n_changed:,} "
+            "that change. If a tie should not hold, record a basis, or set `majority` below 1/2"
+        )
 
 
 def _no_basis_words(findings: pd.DataFrame, of: str = "") -> str:

@@ -44,7 +44,7 @@ RULE_MEANINGS: dict[Rule, str] = {
     "survived": "no vote that counts refutes it",
     "survived-with-caveat": "no vote that counts refutes it, but somebody found a limit",
     "majority-agree": "somebody disagreed, but more than half agreed, with a supplement or without",
-    "lone-doubt": "somebody disagreed, but without counter-evidence, and no more than half did",
+    "lone-doubt": "one or several disagreed, but without counter-evidence, and no more than half did",
     "burden-majority": "more than half, but not all, found that the claim was not proved",
     "hard-refute": "somebody cited counter-evidence, and not everybody disagreed",
     "no-majority": "not everybody disagreed, but no more than half agreed, with a supplement or without",
