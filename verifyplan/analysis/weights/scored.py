@@ -139,9 +139,10 @@ def _warn_of_ranges(table: pd.DataFrame, ranges: Mapping[str, tuple[float, float
     """
     for name in table.columns.intersection(list(ranges)):
         low, high = ranges[name]
-        off = np.maximum(low - table[name], table[name] - high).dropna()
+        values = table[name].dropna().to_numpy(dtype=np.float64)
+        off = np.maximum(low - values, values - high)
         if high > low and len(off) and (off.min() > 0 or off.max() > high - low):
-            worst = table[name].dropna().iloc[int(off.to_numpy().argmax())]
+            worst = values[off.argmax()]
             say(OUT_OF_RANGE.format(name=name, worst=worst, low=low, high=high), shown=True)
 
 
