@@ -137,6 +137,23 @@ def test_files_of_other_programs_in_a_folder_or_glob_are_passed_over_and_named(t
     ]
 
 
+@pytest.mark.parametrize("text", ["{", '{"a":', '{"schemaVer', '{"a": [1, 2', "{\n  "])
+def test_a_json_object_in_a_folder_that_ends_too_early_may_be_a_run_and_is_damage(tmp_path, text):
+    (tmp_path / "ok.json").write_bytes(as_bytes(sound()))
+    (tmp_path / "cut.json").write_text(text)
+    with pytest.raises(ArtifactError, match=r"cut\.json.*is not JSON"):
+        load(tmp_path)
+    loaded = load(tmp_path, strict=False)
+    assert (loaded.runs["run_id"].tolist(), len(loaded.errors)) == (["ok"], 1)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}\n{"a":', '/* a */ {"a":', "{'a':", "[1, 2", '"a'])
+def test_what_is_no_object_that_ends_too_early_is_of_another_program(tmp_path, text):
+    (tmp_path / "ok.json").write_bytes(as_bytes(sound()))
+    (tmp_path / "other.json").write_text(text)
+    assert load(tmp_path).errors["message"].str.endswith("passed over").all()
+
+
 @pytest.mark.parametrize("name", FOREIGN)
 def test_a_file_of_another_program_is_an_error_where_it_is_named(tmp_path, name):
     (tmp_path / "ok.json").write_bytes(as_bytes(sound()))

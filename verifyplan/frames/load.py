@@ -113,7 +113,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     far as it got.
 
     A `.json` or `.jsonl` in a folder or glob that is clearly of something else (a package.json) is passed over, and
-    `.errors` names it; one that is named itself is an error.
+    `.errors` names it; one that is named itself is an error, and so is an empty one, or a `.json` that ends too early.
 
     Raises InputError listing every address that has nothing to load, else an error listing every problem of
     every damaged file. `progress` shows a bar; by default from 200 files on, where somebody can see it.

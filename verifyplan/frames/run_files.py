@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
+from pydantic_core import from_json
 
 from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, bytes_of, size_of
@@ -167,10 +168,27 @@ def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:
     data = _bytes(file)
     if file.named or any(mark in data for mark in _MARKS[suffix]) or not data.strip():
         return data
+    if suffix == ARTIFACT and _is_cut_off(data):
+        return data
     lacks = "schemaVersion" if suffix == ARTIFACT else "run-started event"
     fix = "nothing, if it is of another program; else name the file itself to see what is wrong with it"
     foreign.append((file.path, InputError(Problem(file.path, f"is not a run, as it has no {lacks}: passed over", fix))))
     return None
+
+
+def _is_cut_off(data: bytes) -> bool:
+    """Return whether a JSON object ends before its end: it may be a run of which the disk lost the rest.
+
+    Files of other programs that are no JSON, with comments or one value a line, fail before their end.
+
+    >>> _is_cut_off(b'{"a":'), _is_cut_off(b"{ // a comment"), _is_cut_off(b'{"a": 1}')
+    (True, False, False)
+    """
+    try:
+        from_json(data)
+    except ValueError as error:
+        return data.lstrip().startswith(b"{") and str(error).startswith("EOF")
+    return False
 
 
 def _shell_fix(path: str) -> str:

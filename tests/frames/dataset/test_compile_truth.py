@@ -105,6 +105,17 @@ def test_a_compile_of_no_runs_says_what_was_passed_over_and_leaves_no_folder(cli
     assert (tmp_path / "empty").exists(), "a folder that was there before stays"
 
 
+def test_files_without_a_run_are_counted_apart_from_those_that_are_added(cli, runs, tmp_path):
+    (runs / "package.json").write_text('{"name": "x"}')
+    (runs / "cut.json").write_text('{"name":')
+    assert cli("compile", runs, "--out", tmp_path / "set").code == 2
+    done = cli("compile", runs, "--out", tmp_path / "set", "--lenient")
+    assert "run files: 2 added, 0 changed, 0 removed, 2 left out; 1 part written" in done.out
+    (runs / "part-02.json").write_text('{"schemaVersion": ')
+    again = cli("compile", runs, "--out", tmp_path / "set", "--lenient")
+    assert "run files: 0 added, 0 changed, 0 removed, 3 left out" in again.out
+
+
 def test_a_file_is_either_left_out_or_read_all_the_same(cli, runs, tmp_path):
     (runs / "broken.json").write_text('{"schemaVersion": ')
     artifact = json.loads((runs / "part-02.json").read_text())

@@ -65,9 +65,9 @@ class Compiled:
     n_parts: int
     """The parts that they are in."""
     added: int
-    """Run files that are new."""
+    """Run files that are new, and gave a run."""
     changed: int
-    """Run files that were compiled before and have other bytes."""
+    """Run files that were compiled before, have other bytes, and gave a run."""
     removed: int
     """Run files that were compiled before and are gone."""
     written: int
@@ -78,6 +78,8 @@ class Compiled:
     """Of these files, those whose runs are in the dataset all the same."""
     truth: str = ""
     """The file in the folder of runs by which the truth of findings is known; empty where there is none."""
+    left_out: int = 0
+    """Files that gave no run: damaged ones, and those of other programs; `.errors` says why."""
     read_again: int = 0
     """Run files that are as they were, and were read again as the file of truth has changed."""
 
@@ -85,6 +87,7 @@ class Compiled:
         """Return what was done in two lines, where truth is from, and a line for each error."""
         what = f"{self.added:,} added, {self.changed:,} changed, {self.removed:,} removed"
         what += f", {self.read_again:,} read again" if self.read_again else ""
+        what += f", {self.left_out:,} left out" if self.left_out else ""
         lines = [
             f"{self.dataset}: {counted(self.n_runs, 'run')} in {counted(self.n_parts, 'part')}",
             f"run files: {what}; {counted(self.written, 'part')} written",
@@ -146,6 +149,7 @@ def compile_dataset(
         truth = truth_beside(source)
         old = _manifest_of(storage, source)
         known = read_sources(storage, old) if old else []
+        before = {source.path for source in known}
         remove_left_over(storage)
         found = since_before = changes(files, known)
         if is_other_truth := old is not None and old.truth != truth.digest:
@@ -161,17 +165,20 @@ def compile_dataset(
                 raise _unwritable(storage, error) from None
             finally:
                 remove_left_over(storage)
+    compiled = [now.path in before for _, now in since_before.to_read if now.run_id in writer.part_of]
+    read_anyway = _read_anyway(storage, manifest)
     return Compiled(
         dataset=storage.address,
         n_runs=sum(part.count("runs") for part in manifest.parts),
         n_parts=len(manifest.parts),
-        added=len(since_before.to_read) - since_before.n_changed,
-        changed=since_before.n_changed,
+        added=compiled.count(False),
+        changed=compiled.count(True),
         removed=len(since_before.gone) - since_before.n_changed,
         written=len(writer.parts),
         errors=manifest.errors,
-        read_anyway=_read_anyway(storage, manifest),
+        read_anyway=read_anyway,
         truth=truth.name,
+        left_out=len({error["source"] for error in manifest.errors} - read_anyway),
         read_again=len(since_before.same) if is_other_truth else 0,
     )
 
