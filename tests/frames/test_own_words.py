@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pandas as pd
@@ -72,3 +73,16 @@ def test_a_message_names_the_line_of_a_file_and_the_index_of_a_table(tmp_path):
         vp.from_votes(read_table(path), **named)
     with pytest.raises(TableError, match=re.escape("is empty in 1 row, the first is row 1 (index) (b on c1)")):
         vp.from_votes(pd.read_csv(path), **named)
+
+
+def test_a_word_that_pandas_reads_as_an_empty_cell_is_told_and_either_fix_works():
+    text = "claim,judge,says\n1,a,agree\n1,b,N/A\n"
+    columns = {"item": "claim", "worker": "judge", "verdict": "says"}
+    words = {"N/A": "verification-error"}
+    with pytest.raises(TableError, match=r"is empty in 1 row.*Fix: pandas.read_csv reads 'N/A'.*keep_default_na=False"):
+        vp.from_votes(pd.read_csv(io.StringIO(text)), **columns, verdicts=words)
+    with pytest.raises(TableError, match="Fix: write 'verification-error' for a vote"):
+        vp.from_votes(pd.read_csv(io.StringIO(text)), **columns, verdicts={"yes": "agree"})
+    whole = vp.from_votes(pd.read_csv(io.StringIO(text), keep_default_na=False), **columns, verdicts=words)
+    blank = vp.from_votes(pd.read_csv(io.StringIO(text)), **columns, verdicts={"": "verification-error"})
+    assert whole.votes["verdict"].tolist() == blank.votes["verdict"].tolist() == ["agree", "verification-error"]

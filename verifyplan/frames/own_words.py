@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -52,6 +53,22 @@ def own_verdicts(verdicts: Mapping[Any, str] | None) -> tuple[dict[str, Verdict]
             message = f"means {verdict!r} and, in another spelling, {words[plain_word(word)]!r}"
             problems.append(Problem(place, message, "give each word one verdict; case and spaces do not matter"))
     return words, problems
+
+
+_READ_AS_MISSING = frozenset({"#n/a", "<na>", "n/a", "na", "nan", "none", "null"})
+"""Words that pandas.read_csv takes for empty cells, unless it is told not to."""
+
+
+def told_of_pandas(problem: Problem, verdicts: Mapping[Any, str] | None) -> Problem:
+    """Return a problem of empty verdicts with a further fix where one of the caller's words is lost by pandas."""
+    lost = [word for word in verdicts or () if plain_word(word) in _READ_AS_MISSING]
+    if not lost or problem.place != "votes: column verdict" or not problem.message.startswith("is empty in "):
+        return problem
+    fix = (
+        f"pandas.read_csv reads {one_of(lost)} as an empty cell, so read the file with keep_default_na=False, or give "
+        f"'' a verdict in place of it; else {problem.fix}"
+    )
+    return replace(problem, fix=fix)
 
 
 def own_truths(truths: Mapping[Any, Any] | None, place: str = "truths") -> tuple[dict[str, bool | None], list[Problem]]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import as_text, typed
 from verifyplan.frames.late_texts import CodedTexts, LateTexts
-from verifyplan.frames.own_words import own_truths, own_verdicts, plain_word
+from verifyplan.frames.own_words import own_truths, own_verdicts, plain_word, told_of_pandas
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
@@ -135,7 +135,7 @@ def from_votes(
         fix = f"give at least {int(highest)}; compare and replay take fewer"
         problems.append(Problem("votes: max_rounds", message, fix))
     if problems:
-        raise TableError(_with_own_name(problem, named) for problem in problems)
+        raise TableError(_with_own_name(told_of_pandas(problem, verdicts), named) for problem in problems)
     finding, first = _findings(votes)
     if problems := [*_repeated_votes(votes, finding)]:
         raise TableError(problems)
