@@ -228,6 +228,11 @@ def test_the_command_of_the_first_error_reads_the_table(cli, tmp_path):
     assert only_words.err.count("--verdicts") == only_words.err.count("--truths") == 1
 
 
+def test_the_command_of_the_first_error_shows_what_labels_are_taken_to_mean(cli, table):
+    table.write_text("q,who,says\nc1,a,SUPPORTED\nc1,b,REFUTED\nc1,c,N/A\nc2,a,agree\n")
+    assert "--verdicts SUPPORTED=agree,REFUTED=disagree,N/A=VERDICT (" in cli("compare", table).err
+
+
 def test_every_way_to_name_columns_says_how_a_shell_names_words(cli, table):
     options = ["--columns", "item=q,worker=who,verdict=says", "--verdicts", "yes=agree,=verification-error"]
     fix = "Fix: say what your words mean: --verdicts yes=agree,=verification-error,no=VERDICT, each VERDICT"

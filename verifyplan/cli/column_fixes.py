@@ -15,9 +15,9 @@ from verifyplan.cli.ask_columns import MAX_WORDS
 from verifyplan.errors import Problem, one_of
 from verifyplan.frames.own_words import TRUTHS, plain_word, unread_truths
 from verifyplan.frames.table_shape import worker_columns
-from verifyplan.frames.vote_files import NEEDED_COLUMNS, VoteNames, unread_words
+from verifyplan.frames.vote_files import NEEDED_COLUMNS, VoteNames, unread_words, words_beside_verdicts
 from verifyplan.protocol.vote import VERDICTS
-from verifyplan.rules.answers import spelling
+from verifyplan.rules.answers import read_verdict, spelling
 
 UNKNOWN = "COLUMN"
 """Stands in an option for a column that nothing suggests."""
@@ -52,7 +52,8 @@ def command_fix(table: pd.DataFrame, named: Mapping[str, str], *, words_named: b
     words, notes = ["--columns", pairs_text(shown)], list[str]()
     unread = unread_words(table[columns["verdict"]]) if "verdict" in columns and not words_named else {}
     if unread:
-        pairs = {word: _VERDICT_OF_WORD.get(plain_word(word), "VERDICT") for word in unread}
+        every = words_beside_verdicts(table[columns["verdict"]])  # those that are known, too, to be checked
+        pairs = {word: read_verdict(word) or _VERDICT_OF_WORD.get(plain_word(word), "VERDICT") for word in every}
         words += ["--verdicts", pairs_text(pairs)]
         notes += [f"each VERDICT is {_any_of(VERDICTS)}"] if "VERDICT" in pairs.values() else []
     unsure = unread_truths(table[columns["truth"]]) if "truth" in columns and not truths_named else {}
