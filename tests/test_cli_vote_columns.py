@@ -233,6 +233,12 @@ def test_the_command_of_the_first_error_shows_what_labels_are_taken_to_mean(cli,
     assert "--verdicts SUPPORTED=agree,REFUTED=disagree,N/A=VERDICT (" in cli("compare", table).err
 
 
+def test_names_with_spaces_that_a_shell_took_apart_are_told_to_be_quoted(cli, table):
+    done = cli("workers", table, "--columns", "item=Prompt", "ID,worker=who,verdict=says")
+    assert "Fix: put quotes around its names, as one has a space: 'ID,worker=who,verdict=says' is read by" in done.err
+    assert "Fix: name one such file" in cli("workers", table, table, "--columns", "item=q").err
+
+
 def test_every_way_to_name_columns_says_how_a_shell_names_words(cli, table):
     options = ["--columns", "item=q,worker=who,verdict=says", "--verdicts", "yes=agree,=verification-error"]
     fix = "Fix: say what your words mean: --verdicts yes=agree,=verification-error,no=VERDICT, each VERDICT"

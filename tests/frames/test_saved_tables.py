@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.longer import examples
-from verifyplan.errors import TableError
+from verifyplan.errors import InputError, TableError
 from verifyplan.frames.columns import FIRST_TABLES, typed
 from verifyplan.frames.late_texts import LateTexts
 from verifyplan.frames.load import load
@@ -304,3 +304,11 @@ def test_texts_of_a_table_that_another_program_wrote_without_metadata_are_not_lo
     (texts,) = saved.glob("votes-texts-*.parquet")
     texts.unlink()
     assert load(saved).votes["explanation"].isna().all()
+
+
+def test_a_file_name_is_refused_as_the_folder_of_tables(tmp_path):
+    runs = vp.datasets.runs("contract")
+    with pytest.raises(InputError, match=r"one\.parquet: is the name of a file.*Fix: name it 'one'"):
+        runs.save(tmp_path / "one.parquet")
+    assert list(tmp_path.iterdir()) == []
+    assert len(load(runs.save(tmp_path / "one"))) == len(runs)

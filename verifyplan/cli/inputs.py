@@ -120,7 +120,10 @@ class _VoteWords:
 def _named_votes(paths: list[str], columns: str, options: _VoteWords) -> tuple[RunSet, VoteNames]:
     """Return a table of votes whose columns are named by --columns, and its names."""
     if len(paths) != 1 or not is_vote_file(paths[0]):
-        raise InputError(Problem("--columns", "goes with one CSV, TSV or Parquet file of votes", "name one such file"))
+        split = [path for path in paths[1:] if "=" in path and not Path(path).exists()]
+        fix = f"put quotes around its names, as one has a space: {split[0]!r} is read by itself" if split else ""
+        message = "goes with one CSV, TSV or Parquet file of votes"
+        raise InputError(Problem("--columns", message, fix or "name one such file"))
     named = read_pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")
     problems = [*column_problems(named, "--columns")]
     if options.mode is not None and named.get("mode", options.mode) != options.mode:

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
-from verifyplan.errors import Problem, TableError, one_of
+from verifyplan.errors import InputError, Problem, TableError, one_of
 from verifyplan.files import replacing
 from verifyplan.frames.addresses import RunFile, SavedTables, size_of
 from verifyplan.frames.arrow_columns import exact_array, has_keys, strangers
@@ -50,6 +50,9 @@ _MAX_NAMES_BYTES, _MAX_TEXTS_BYTES = 2**27, 2**17
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write tables into a folder, each file whole at any time; `runs`, which says that all are there, is last."""
+    if folder.suffix.lower() == ".parquet" and not folder.is_dir():
+        fix = f"name it {folder.stem!r}, say; .votes.to_parquet(path) and the like write one table"
+        raise InputError(Problem(str(folder), "is the name of a file, and the tables go into a folder", fix))
     save = secrets.token_hex(8)
     empties: dict[str, int] = {}
     for name in [*(name for name in tables if name != "runs"), "runs"]:
