@@ -208,3 +208,12 @@ def test_a_search_without_its_outcomes_says_so():
 def test_without_any_cost_nothing_is_cheaper():
     with pytest.raises(SettingsError, match="cost: is not known in dollars for any rule"):
         vp.search_rules(good_and_bad(), ["majority"], cost="dollars").recommend()
+
+
+def test_few_units_are_named_with_the_size_of_their_halves():
+    both = vp.datasets.runs("stdlib-claims")
+    alone = both.select(lambda r: r["mode"] == "adversarial")
+    rules = [{"mode": "collaborative"}, {"mode": "adversarial"}]
+    few = [" ".join(vp.search_rules(runs, rules).recommend().notes) for runs in (both, alone)]
+    assert "12 groups of runs without a common claim, split in halves of 6: the choice is almost random" in few[0]
+    assert "12 runs, split in halves of 6: the choice is almost random" in few[1]

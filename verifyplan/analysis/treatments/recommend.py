@@ -167,7 +167,9 @@ def _notes(fit: CrossFit, table: pd.DataFrame, quality: str, measure: str, enoug
             "says little about other runs"
         )
     if units.n_units < MIN_UNITS:
-        yield f"with halves of {units.n_units} {units.of}, the choice is almost random"
+        shared = units.of == "runs" and fit.clusters.repeated
+        of = "groups of runs without a common claim" if shared else units.of
+        yield f"{units.n_units} {of}, split in halves of {units.n_units // 2}: the choice is almost random"
     few = table["n"] < enough
     if few.any():
         yield (
