@@ -17,7 +17,7 @@ from verifyplan.analysis.pairing import KEY, OF_CONDITION
 from verifyplan.analysis.treatments.idle_fields import idle_words
 from verifyplan.frames.cut_notes import note_replayed_cut_rounds
 from verifyplan.frames.cut_rounds import cut_findings
-from verifyplan.frames.run_notes import note_added, note_supplementary, note_unnamed_mode
+from verifyplan.frames.run_notes import note_added, note_mixed_modes, note_supplementary, note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.frames.vote_losses import note_absent_votes, note_blind_classes
@@ -308,13 +308,9 @@ def _notes_on_set(replayed: ReplayedSet, where: str) -> Iterator[str]:
         note_absent_votes(runs.runs, runs.findings, runs.votes, where, replayed.numbers),
         note_supplementary(runs.runs, where),
         _note_on_added(runs, where),
+        note_mixed_modes(runs.runs, where),
     )
     yield from (note for note in thin if note)
-    if runs.runs["mode"].dropna().astype("str").nunique() > 1:
-        yield (
-            f"The runs{where} are of both modes and are judged together. To compare the modes as they ran, select one "
-            "set for each: runs.select(lambda r: r['mode'] == 'adversarial')."
-        )
     claims = runs.findings[["finding_id", "summary"]]
     repeated = int(claims.duplicated().sum()) if runs.findings["summary"].notna().any() else 0
     if repeated:

@@ -113,6 +113,19 @@ def note_added(runs: pd.DataFrame, where: str = "") -> str | None:
     return f"{of} to {counted(int(added.gt(0).sum()), 'run')}{where}."
 
 
+def note_mixed_modes(runs: pd.DataFrame, where: str = "") -> str | None:
+    """Say that runs of both modes are judged together, and how to tell them apart; None for runs of one mode.
+
+    >>> note_mixed_modes(pd.DataFrame({"mode": ["adversarial", "adversarial", None]}))
+    """
+    if runs["mode"].dropna().astype("str").nunique() < 2:
+        return None
+    return (
+        f"The runs{where} are of both modes and are judged together. To compare the modes as they ran, select one "
+        "set for each: runs.select(lambda r: r['mode'] == 'adversarial')."
+    )
+
+
 def note_unnamed_mode(runs: pd.DataFrame, of: Sequence[str] = ()) -> str | None:
     """Say that votes of a table that names no mode are read as collaborative; None where every run has its mode.
 

@@ -26,6 +26,7 @@ from verifyplan.frames.cut_notes import note_replayed_cut_rounds
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.load import Runs, as_runs
+from verifyplan.frames.run_notes import note_mixed_modes
 from verifyplan.protocol.vote import CLASSIFICATIONS, MissingBasis, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted, is_or_are
@@ -303,6 +304,9 @@ def _added(parts: list[_PartCounts], dataset: Dataset, allowed: str) -> ClassCou
     cut = pd.concat([part.cut for part in parts], ignore_index=True)
     notes = [note] if (note := note_replayed_cut_rounds(cut, cut["limit"])) else []
     notes += [f"{censored}: each is judged with {allowed}."] if n_censored else []
+    modes = {mode for part in dataset.statistics for mode in part.modes}
+    if len(modes) > 1 and (mixed := note_mixed_modes(dataset.runs)):  # of a selection, a part may hold other runs
+        notes.append(mixed)
     if any(part.synthetic for part in dataset.statistics):
         notes.append("Findings or votes were generated, not observed.")
     return ClassCounts(

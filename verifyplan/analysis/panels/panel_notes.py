@@ -21,6 +21,7 @@ from verifyplan.analysis.panels.majority_accuracy import share_right
 from verifyplan.analysis.panels.panel_answers import MAX_CLOSED_LABELS, PanelAnswers
 from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder
 from verifyplan.frames.panel_votes import PanelVotes, Which
+from verifyplan.frames.run_notes import note_mixed_modes
 from verifyplan.text import counted, listed
 
 MIN_JOINT_ERRORS = 5
@@ -51,6 +52,7 @@ def notes_on_panel(
         yield f"{counted(lost, 'vote')} of {len(votes):,} {was} not counted"
     if votes.runs is not None:
         yield from notes_on_independence(votes.runs)
+        yield from (note.removesuffix(".") for note in (note_mixed_modes(votes.runs.runs),) if note)
     n_runs = answers.clusters.n_runs
     if n_runs == 1 and votes.runs is not None:
         yield "there is one run: how much a figure changes from run to run is not known, and intervals leave it out"

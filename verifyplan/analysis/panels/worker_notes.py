@@ -11,7 +11,7 @@ from verifyplan.analysis.panels.leave_one_out import LeaveOneOut
 from verifyplan.analysis.panels.standing_apart import MIN_UNITS
 from verifyplan.analysis.panels.worker_table import calls_of_workers
 from verifyplan.frames.panel_votes import PanelVotes, Which
-from verifyplan.frames.run_notes import note_unnamed_mode
+from verifyplan.frames.run_notes import note_mixed_modes, note_unnamed_mode
 from verifyplan.text import counted, listed
 
 
@@ -58,6 +58,8 @@ def _notes_on_runs(votes: PanelVotes) -> Iterator[str]:
         return
     if unnamed := note_unnamed_mode(votes.runs.runs):
         yield unnamed
+    if mixed := note_mixed_modes(votes.runs.runs):
+        yield mixed
     if votes.units["run"].nunique() == 1:
         yield "There is one run: how much a figure changes from run to run is not known, and intervals leave it out."
 

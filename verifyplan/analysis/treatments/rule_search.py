@@ -60,6 +60,8 @@ class RuleSearch:
     """The votes among these that supplementary runs added, on findings that somebody chose."""
     mode: Mode | None = None
     """The mode that all runs were recorded in; None where they differ."""
+    _mixed_modes: tuple[str, ...] = field(default=(), repr=False)
+    """The note that runs of both modes are judged together, where they are; a recommendation has it, too."""
     _outcomes: RuleOutcomes | None = field(default=None, repr=False, compare=False)
     """What each rule made of every finding."""
 
@@ -86,7 +88,7 @@ class RuleSearch:
         made = recommend(
             self._fit, self.table, self.rules, self.quality, self.cost, max_cost, self.synthetic, self.mode
         )
-        return replace(made, notes=(*made.notes, *self._note_on_added()))
+        return replace(made, notes=(*made.notes, *self._note_on_added(), *self._mixed_modes))
 
     def settle(self, n: int) -> pd.DataFrame:
         """Return the `n` votes never cast that would narrow the bounds of the frontier most, as a plan of a live run.

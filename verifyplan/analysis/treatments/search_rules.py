@@ -36,7 +36,7 @@ from verifyplan.analysis.treatments.rule_space import (
 from verifyplan.analysis.voters import voters_of
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
-from verifyplan.frames.run_notes import note_unnamed_mode
+from verifyplan.frames.run_notes import note_mixed_modes, note_unnamed_mode
 from verifyplan.frames.runset import RunSet
 from verifyplan.progress import progress
 from verifyplan.protocol.vote import Mode
@@ -103,6 +103,8 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     rules = tuple(outcomes.rules[k] for k in kept)
     table = _table(rules, judged, cost, quality_cells(quality).sign, [distance[k] for k in kept])
     table["is_today"] = [each == today for each in rules]
+    mixed = note_mixed_modes(runs.runs)
+    mixed_modes = () if mixed is None else (mixed.removesuffix("."),)
     n_added = int(runs.runs["added_votes"].fillna(0).sum())
     return RuleSearch(
         table=table,
@@ -112,9 +114,15 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
         n_findings=int((outcomes.truth < 2).sum()),
         n_runs=int(outcomes.findings["run_id"].nunique()),
         n_added=n_added,
-        notes=(*notes, *_notes(runs, rules, table, len(outcomes.rules), cost), *_notes_on_frontier(rules, table, mode)),
+        notes=(
+            *notes,
+            *mixed_modes,
+            *_notes(runs, rules, table, len(outcomes.rules), cost),
+            *_notes_on_frontier(rules, table, mode),
+        ),
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
         mode=mode,
+        _mixed_modes=mixed_modes,
         _outcomes=outcomes.take(kept),
     )
 
