@@ -91,6 +91,20 @@ def test_a_terminal_is_asked_once_and_the_answers_are_remembered(table):
     assert shown.splitlines()[1].startswith("collaborative against adversarial: 2 findings of 1 run")
 
 
+def test_enter_accepts_a_guess_and_is_told_where_there_is_none(table):
+    table.write_text("question,x,says\nc1,a,ok\nc1,b,agree\n")
+    answers = [
+        ("Which column is the item, what is voted on (Enter: question)", ""),
+        ("Which column is the worker, who votes:", ""),
+        ("There is no such column: type its name or its number.", "x"),
+        ("Which column is the verdict, the vote (Enter: says)", ""),
+        ("'ok' (1 row) means", ""),
+        ("Type one of the four, or its first letter.", "a"),
+    ]
+    code, shown = typed(answers, "panel", table.name, folder=table.parent)
+    assert read_sidecar(table).columns == {"item": "question", "worker": "x", "verdict": "says"}, (code, shown)
+
+
 OWN_WORDS = "q,who,says,gold\nc1,a,holds,Sound\nc1,b,refuted,Sound\nc2,a,n/a,Flawed\nc2,b,holds,Flawed\n"
 
 

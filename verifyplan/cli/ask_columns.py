@@ -26,12 +26,19 @@ _OPTIONAL = tuple(name for name in VOTE_COLUMNS if name not in (*NEEDED_COLUMNS,
 
 
 def ask_names(
-    path: Path, table: pd.DataFrame, named: Mapping[str, str], *, words_named: bool, truths_named: bool = False
+    path: Path,
+    table: pd.DataFrame,
+    named: Mapping[str, str],
+    guesses: Mapping[str, str],
+    *,
+    words_named: bool,
+    truths_named: bool = False,
 ) -> VoteNames:
     """Return which column is which: those that are `named`, and those that the user names now, with their words.
 
-    Words are asked for unless an option names them. InputError if a `named` column of verdicts has too many words; for
-    any other column, the user is asked again. Ctrl-C and the end of the input end the command.
+    Enter accepts one of the `guesses`. Words are asked for unless an option names them. InputError if a `named` column
+    of verdicts has too many words; for any other column, the user is asked again. Ctrl-C and the end of the input end
+    the command.
     """
     columns = [str(column) for column in table]
     _say(f"{one_line(path, SHOWN_CHARACTERS)}: {counted(len(table), 'row')}. Its columns:")
@@ -41,7 +48,8 @@ def ask_names(
     answers = dict(named)
     for name in NEEDED_COLUMNS:
         if name not in named:
-            answers[name] = _ask_column(f"Which column is the {name}, {_MEANINGS[name]}", columns)
+            guess = "" if guesses.get(name) in answers.values() else guesses.get(name, "")
+            answers[name] = _ask_column(f"Which column is the {name}, {_MEANINGS[name]}", columns, guess)
     words = {} if words_named else _words_to_ask(table[answers["verdict"]])
     while len(words) > MAX_WORDS:
         message = f"column {answers['verdict']!r} has {len(words):,} words that are not verdicts"
@@ -85,10 +93,11 @@ def _ask_truths(values: pd.Series[Any], column: str) -> dict[str, bool | None]:
     return {word: word == true for word in words}
 
 
-def _ask_column(question: str, columns: Sequence[str]) -> str:
-    """Return the column that the user gives by its name or number; asks again for any other answer."""
+def _ask_column(question: str, columns: Sequence[str], guess: str = "") -> str:
+    """Return the column that the user gives by its name or number, or by Enter if there is a guess; else asks again."""
+    offered = f"{question} (Enter: {one_line(guess, SHOWN_CHARACTERS)})" if guess else question
     while True:
-        column = _column(_prompt(question), columns)
+        column = _column(_prompt(offered, guess), columns)
         if column is not None:
             return column
         _say("  There is no such column: type its name or its number.")
@@ -100,7 +109,7 @@ def _ask_more(columns: Sequence[str], named: Mapping[str, str]) -> dict[str, str
     example = ",".join(f"{name}=COLUMN" for name in free[:2])
     question = f"Others, as {example}, of {', '.join(free)} (Enter: none)"
     while free:
-        parts = [part.partition("=") for part in _prompt(question, "").split(",") if part.strip()]
+        parts = [part.partition("=") for part in _prompt(question).split(",") if part.strip()]
         found = dict[str, str | None]()
         for name, sign, column in parts:
             bare = None if sign else _column(name, columns)
@@ -128,7 +137,7 @@ def _ask_verdict(word: str, n: int) -> str:
     label = read_verdict(word)
     question = f"{_shown(word)} ({counted(n, 'row')}) means {', '.join(VERDICTS)}"
     while True:
-        answer = _prompt(f"{question} [{label}]" if label else question, label).strip().lower()
+        answer = _prompt(f"{question} [{label}]" if label else question, label or "").strip().lower()
         fitting = [verdict for verdict in VERDICTS if answer and verdict.startswith(answer)]
         if len(fitting) == 1:
             return fitting[0]
@@ -149,9 +158,9 @@ def _shown(word: str) -> str:
     return f"{one_line(word, SHOWN_CHARACTERS)!r}" if word else "An empty cell"
 
 
-def _prompt(question: str, default: str | None = None) -> str:
-    options: dict[str, Any] = {} if default is None else {"default": default, "show_default": False}
-    return str(typer.prompt(question, err=True, **options))
+def _prompt(question: str, default: str = "") -> str:
+    """Return the answer, and `default` for Enter alone: without one, typer would ask again without a word."""
+    return str(typer.prompt(question, err=True, default=default, show_default=False))
 
 
 def _say(text: str) -> None:

@@ -46,7 +46,7 @@ def command_fix(table: pd.DataFrame, named: Mapping[str, str], *, words_named: b
 
     `named` are the columns that say themselves what they are.
     """
-    columns = _guessed_columns(table, named)
+    columns = guessed_columns(table, named)
     workers = worker_columns(table, named.values()) if "worker" not in columns else []
     shown = {name: columns.get(name, UNKNOWN) for name in NEEDED_COLUMNS} | columns
     words, notes = ["--columns", pairs_text(shown)], list[str]()
@@ -66,7 +66,7 @@ def command_fix(table: pd.DataFrame, named: Mapping[str, str], *, words_named: b
     return f"name them; these are guesses, so check them: {command} ({'; '.join(notes)}){wide if workers else ''}"
 
 
-def _guessed_columns(table: pd.DataFrame, named: Mapping[str, str]) -> dict[str, str]:
+def guessed_columns(table: pd.DataFrame, named: Mapping[str, str]) -> dict[str, str]:
     """Return the columns that seem to be the item, worker, verdict, round and truth, with those that are `named`."""
     found = dict(named)
     for name in _USUAL_WORDS:

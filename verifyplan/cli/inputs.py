@@ -15,7 +15,7 @@ import typer
 import verifyplan as vp
 from verifyplan.cli import has_terminal
 from verifyplan.cli.ask_columns import ask_names
-from verifyplan.cli.column_fixes import command_fix, options_of, pairs_text, shell_fix
+from verifyplan.cli.column_fixes import command_fix, guessed_columns, options_of, pairs_text, shell_fix
 from verifyplan.cli.options import NO_TABLE_OPTIONS, VoteTableOptions, names_of
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.files import CHART_FORMATS, replacing
@@ -150,9 +150,9 @@ def _unnamed_votes(path: Path, options: _VoteWords) -> tuple[RunSet, VoteNames]:
     unread = unread_words(table[named["verdict"]]) if options.verdicts is None and "verdict" in named else {}
     unsure = unread_truths(table[named["truth"]]) if options.truths is None and "truth" in named else {}
     if (missing or unread or unsure) and has_terminal():
-        asked = ask_names(
-            path, table, named, words_named=options.verdicts is not None, truths_named=options.truths is not None
-        )
+        guesses = guessed_columns(table, named)
+        words_named, truths_named = options.verdicts is not None, options.truths is not None
+        asked = ask_names(path, table, named, guesses, words_named=words_named, truths_named=truths_named)
         typer.echo(_remember(path, asked), err=True)
         names = options.replacing(asked)
         return _read_votes(table, names, sidecar_of(path) if has_sidecar(path) else None), names
