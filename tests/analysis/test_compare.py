@@ -163,11 +163,11 @@ def test_ties_without_a_basis_are_counted_with_where_they_hold():
     runs = vp.from_votes(table, item="claim", worker="judge", verdict="says", mode="collaborative")
     both = vp.compare(runs)
     assert both.changed["why"].tolist() == ["no-majority -> lone-doubt"] * 3
-    assert (
-        "3 of 5 findings are tied, with a majority on neither side: held under adversarial (rule lone-doubt: the "
-        "doubters, one or several, are no majority and cite no counter-evidence), contested under collaborative (rule "
-        "no-majority), which is 3 of the 3 that change. If a tie should not hold, record a basis, or set `majority` "
-    ) in both.notes[0]
+    assert both.notes[1] == (
+        "3 of 5 findings are tied: held under adversarial (lone-doubt: the doubters, one or several, are no majority "
+        "and cite no counter-evidence), contested under collaborative (no-majority), which is 3 of the 3 that change. "
+        "If a tie should not hold, record a basis, or set `majority` below 1/2."
+    )
     below = vp.replay(runs, rules={"mode": "adversarial", "majority": "49/100"}).set_index("finding_id")
     assert below.loc[["T1", "T2", "T3"], "classification"].eq("contested").all(), "what the note advises"
     assert "tied" not in " ".join(vp.compare(runs, missing_basis="counter-evidence").notes)

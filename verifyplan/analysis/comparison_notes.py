@@ -44,8 +44,9 @@ def notes_on_missing_bases(findings: pd.DataFrame, names: Sequence[str]) -> Iter
         if words := _no_basis_words(findings, f"_{name}"):
             under[words].append(name)
     for words, of in under.items():
-        ties = "".join(f". {note}" for name in of for note in _notes_on_ties(findings, name, names))
-        yield f"Under {' and '.join(of)}, {words}{ties}."
+        yield f"Under {' and '.join(of)}, {words}."
+        for name in of:
+            yield from _notes_on_ties(findings, name, names)
 
 
 def _notes_on_ties(findings: pd.DataFrame, name: str, names: Sequence[str]) -> Iterator[str]:
@@ -57,10 +58,10 @@ def _notes_on_ties(findings: pd.DataFrame, name: str, names: Sequence[str]) -> I
             continue
         n_changed = int(findings[f"classification_{name}"].ne(findings[f"classification_{other}"]).sum())
         yield (
-            f"{n_tied:,} of {counted(len(findings), 'finding')} {is_or_are(n_tied)} tied, with a majority on neither "
-            f"side: held under {name} (rule lone-doubt: the doubters, one or several, are no majority and cite no "
-            f"counter-evidence), contested under {other} (rule no-majority), which is {n_tied:,} of the {n_changed:,} "
-            "that change. If a tie should not hold, record a basis, or set `majority` below 1/2"
+            f"{n_tied:,} of {counted(len(findings), 'finding')} {is_or_are(n_tied)} tied: held under {name} "
+            f"(lone-doubt: the doubters, one or several, are no majority and cite no counter-evidence), contested under {other} "
+            f"(no-majority), which is {n_tied:,} of the {n_changed:,} that change. If a tie should not hold, record a "
+            "basis, or set `majority` below 1/2."
         )
 
 

@@ -201,13 +201,14 @@ def replay_dataset(
 
     >>> import verifyplan as vp
     >>> _ = vp.compile_dataset(vp.datasets.path("contract"), "memory://replayed")
-    >>> print(replay_dataset("memory://replayed", "adversarial"))
+    >>> print(replay_dataset("memory://replayed", "adversarial"))  # doctest: +ELLIPSIS
     27 findings
         full-consensus: 0 (n = 27)
      partial-consensus: 14 (n = 27)
              contested: 6 (n = 27)
          worker-unique: 7 (n = 27)
     note: 4 of 27 findings are censored: each is judged with as many rounds as its run allowed.
+    note: The runs are of both modes and are judged together. To compare the modes as they ran, ...
     note: Findings or votes were generated, not observed.
     """
     opened = as_dataset(dataset)
