@@ -59,9 +59,9 @@ def _notes_on_ties(findings: pd.DataFrame, name: str, names: Sequence[str]) -> I
         n_changed = int(findings[f"classification_{name}"].ne(findings[f"classification_{other}"]).sum())
         yield (
             f"{n_tied:,} of {counted(len(findings), 'finding')} {is_or_are(n_tied)} tied: held under {name} "
-            f"(lone-doubt: the doubters, one or several, are no majority and cite no counter-evidence), contested under {other} "
-            f"(no-majority), which is {n_tied:,} of the {n_changed:,} that change. If a tie should not hold, record a "
-            "basis, or set `majority` below 1/2."
+            "(lone-doubt: the doubters, one or several, are no majority and cite no counter-evidence), contested under "
+            f"{other} (no-majority), which is {n_tied:,} of the {n_changed:,} that change. If a tie should not hold, "
+            "record a basis, or set `majority` below 1/2."
         )
 
 
