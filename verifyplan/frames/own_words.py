@@ -107,16 +107,17 @@ def as_truth(values: pd.Series[Any], place: str, truths: Mapping[Any, Any] | Non
     own, problems = own_truths(truths)
     if problems:
         raise TableError(problems)
-    words = as_text(values).map(plain_word, na_action="ignore")
-    words = words.where(words.ne("").fillna(False).astype(bool), None)
-    known = {**_TRUTH, **own}
-    unknown = words[words.notna() & ~words.isin(list(known))].drop_duplicates()
-    if len(unknown):
+    codes, different = pd.factorize(as_text(values) if values.dtype == "object" else values)
+    words = [plain_word(text) for text in as_text(pd.Series(different))]  # each is read once
+    known: dict[str, bool | None] = {"": None, **_TRUTH, **own}
+    unknown = [*dict.fromkeys(word for word in words if word not in known)]
+    if unknown:
         usual = ", ".join("/".join(pair) for pair in _PAIRS)
         pairs = ", ".join(f"{word!r}: <True or False>" for word in unknown[:5])
         fix = f"say what your words mean, as truths={{{pairs}}}, or use one of {usual}, or leave it empty"
         raise TableError(Problem(place, f"holds {one_of(unknown[:5])}", fix))
-    return words.map(known).astype("boolean")
+    truths_read = pd.array([*(known[word] for word in words), None], dtype="boolean")  # code -1 is the last
+    return pd.Series(truths_read[codes], index=values.index, name=values.name)
 
 
 def unread_truths(values: pd.Series[Any]) -> dict[str, int]:
