@@ -144,6 +144,7 @@ class Comparison:
     def in_words(self, metric: str) -> str:
         """Return one metric under each condition and its difference, with intervals and n; or the share that changed.
 
+        The words begin with the metric's name, and with those of two conditions, in the order of their values.
         A difference is that of the condition less the baseline. Of `held` and `right`, which are tested, the conclusion
         of the test follows; of every metric, what votes never cast could make of the difference.
         A rate may be named without `-rate`; `accuracy` is `right` (held and true, or not held and false). Raises
@@ -156,7 +157,8 @@ class Comparison:
             message = f"{metric!r} is not a metric of this comparison{did_you_mean(metric, known)}"
             unmeasured = "" if self.truth is not None else "; others need findings whose truth is known"
             raise SettingsError(Problem("metric", message, f"use one of {one_of(known)}{unmeasured}"))
-        return self._metric_words(metric, concluded=True)
+        of = f", {' against '.join(self.conditions)}" if len(self.conditions) == 2 else ""
+        return f"{metric}{of}: {self._metric_words(metric, concluded=True)}"
 
     def _metric_words(self, metric: str, *, concluded: bool = False) -> str:
         """Return a metric in words, also with the conclusion about its difference where that is not said elsewhere."""

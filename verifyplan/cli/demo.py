@@ -78,8 +78,8 @@ def _known_truth(claims: int, out: Path) -> None:
 
 
 def _echo_metrics(comparison: Comparison) -> None:
-    for metric in ("false-consensus", "false-demotion"):
-        typer.echo(f"  {metric + ':':<16} {comparison.in_words(metric + '-rate')}")
+    for metric in ("false-consensus-rate", "false-demotion-rate"):
+        typer.echo(f"  {comparison.in_words(metric)}")
 
 
 def _verify_now(claims: int, mode: Mode, out: Path) -> None:

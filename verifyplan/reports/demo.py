@@ -14,7 +14,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.vote_tables import VOTE_TABLES
 
 _SET = "llmbar/plain"
-_METRICS = ("false-consensus", "false-demotion")
+_METRICS = ("false-consensus-rate", "false-demotion-rate")
 
 
 class NextStep(NamedTuple):
@@ -63,8 +63,7 @@ class Demo:
     __repr__ = __str__
 
     def _rates(self) -> list[str]:
-        names = " against ".join(self.comparison.conditions)
-        return [f"{name}, {names}: {self.comparison.in_words(f'{name}-rate')}" for name in _METRICS]
+        return [self.comparison.in_words(metric) for metric in _METRICS]
 
     def _repr_html_(self) -> str:
         """Return the words, the chart, the next steps and the notes as HTML; every text is shown as text."""

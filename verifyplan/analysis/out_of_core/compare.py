@@ -79,7 +79,7 @@ def compare_dataset(
     >>> import verifyplan as vp
     >>> _ = vp.compile_dataset(vp.datasets.path("contract"), "memory://compared")
     >>> compare_dataset("memory://compared").in_words("changed")
-    '51.9 % [24.7, 78.0] (n = 27)'
+    'changed, collaborative against adversarial: 51.9 % [24.7, 78.0] (n = 27)'
     """
     opened = as_dataset(dataset)
     conditions = conditions_of(opened, None, modes, max_rounds, missing_basis, rules)

@@ -11,6 +11,7 @@ from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.conditions import ReplayedSet
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.replay import Setting
+from verifyplan.analysis.result_words import share_words
 from verifyplan.charts.labels import plain
 from verifyplan.charts.transitions import transitions
 from verifyplan.charts.truth_metrics import truth_metrics
@@ -34,7 +35,9 @@ def headline(comparison: Comparison) -> Html:
         words = "no finding changes class"
     else:
         verb = "changes" if changed == 1 else "change"
-        words = f"{counted(changed, 'finding')} {verb} class: {comparison.in_words('changed')}"
+        row = comparison.summary.set_index("metric").loc["changed"]
+        share = share_words(*row[["difference", "difference_low", "difference_high"]], n)
+        words = f"{counted(changed, 'finding')} {verb} class: {share}"
     over = f"{counted(n, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
     against = " against ".join(f"<b>{text(name)}</b>" for name in comparison.conditions)
     return status(Html(f"{against}: {over}; {words}."))
