@@ -511,8 +511,9 @@ def test_many_sets_are_compared_with_the_first_and_two_of_them_with_each_other()
     assert comparison.tests["of"].value_counts().to_dict() == {"classes": 4, "held": 4, "right": 4}
     unknown = "no test (4 runs and claims; 6 are needed): whether they differ is not known"
     assert comparison.in_words("held") == (
-        "held: gpt 100.0 % [34.4, 100.0] (n = 48); claude 75.0 % [16.3, 97.9] (n = 48), difference -25.0 points [-100.0, "
-        f"+73.6], {unknown}; gemini 50.0 % [7.7, 92.3] (n = 48), difference -50.0 points [-100.0, +64.9], {unknown}"
+        "held: gpt 100.0 % [34.4, 100.0] (n = 48); claude 75.0 % [16.3, 97.9] (n = 48), "
+        f"difference -25.0 points [-100.0, +73.6], {unknown}; "
+        f"gemini 50.0 % [7.7, 92.3] (n = 48), difference -50.0 points [-100.0, +64.9], {unknown}"
     )
     assert "findings whose class differs: claude 25.0 % [2.1, 83.7] (n = 48); gemini 50.0 %" in str(comparison)
     (note,) = [note for note in comparison.notes if "The sets differ" in note]
