@@ -16,6 +16,7 @@ from tests.longer import examples, part
 from verifyplan.analysis.out_of_core.class_counts import classify_dataset, replay_dataset
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.frames.dataset.dataset import Dataset
+from verifyplan.frames.vote_checks import FINDING
 
 RULES = [
     {"mode": "collaborative"},
@@ -78,6 +79,28 @@ def test_tables_of_findings_are_written_a_file_a_part(tmp_path, runs, claims):
     expected = vp.replay(runs, "adversarial")
     for name in ("run_id", "finding_id", "classification", "rule", "decided_round", "censored", "low", "high"):
         assert in_order(written)[name].tolist() == in_order(expected)[name].tolist()
+
+
+def test_findings_without_votes_are_said_where_the_votes_alone_are_classified():
+    runs = vp.load(vp.datasets.path("contract"))
+    found, voted = (set(table[FINDING].itertuples(index=False, name=None)) for table in (runs.findings, runs.votes))
+    unvoted = found - voted
+    for dataset, n in ((stored(runs), len(unvoted)), (stored(runs).select([min(unvoted)[0]]), 1)):
+        votes, replayed = classify_dataset(dataset, "adversarial"), replay_dataset(dataset, "adversarial")
+        assert votes.n_findings == len(vp.classify(dataset.votes, mode="adversarial"))
+        assert replayed.n_findings == len(dataset.findings) == votes.n_findings + n > votes.n_findings
+        (note,) = [note for note in votes.notes if "without votes" in note]
+        assert note.startswith(
+            f"{n} finding{'s' if n > 1 else ''} without votes {'are' if n > 1 else 'is'} not counted"
+        )
+        assert not [note for note in replayed.notes if "without votes" in note]
+
+
+def test_a_challenge_voted_on_in_several_iterations_is_one_finding_with_votes():
+    plan = vp.datasets.runs("live-example/plan")
+    found = classify_dataset(stored(plan), "adversarial")
+    assert (found.n_findings, len(plan.findings)) == (3, 1)
+    assert not [note for note in found.notes if "without votes" in note]
 
 
 def test_a_folder_with_files_is_not_written_into(tmp_path, claims):

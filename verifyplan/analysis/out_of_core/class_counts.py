@@ -27,6 +27,7 @@ from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.run_notes import note_mixed_modes
+from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.vote import CLASSIFICATIONS, MissingBasis, Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted, is_or_are
@@ -48,7 +49,7 @@ class ClassCounts:
     counts: pd.DataFrame
     """`classification, rule, decided_round, censored, n`: how many findings are alike in all of these."""
     n_findings: int
-    """The findings."""
+    """The findings that are counted, a challenge once in each iteration."""
     n_open: int
     """Findings whose class votes that were never cast could change: `low` and `high` differ."""
     digest: str
@@ -56,7 +57,7 @@ class ClassCounts:
     paths: tuple[str, ...] = ()
     """The Parquet files of the findings, one a part, in order; none where no `folder` was named."""
     notes: tuple[str, ...] = ()
-    """What a reader must know: rounds that a limit cut off, censored findings, generated data."""
+    """What a reader must know: rounds cut off by a limit, censored findings, findings without votes, generated data."""
 
     @property
     def classes(self) -> pd.Series[Any]:
@@ -82,6 +83,8 @@ class _PartCounts(NamedTuple):
     n_open: int
     digest: bytes
     path: str
+    n_unvoted: int
+    """The findings of the part that are not counted, as the table of votes does not name them."""
     cut: pd.DataFrame
     """The findings whose last round a limit cut off, as `cut_rows` returns them."""
 
@@ -124,7 +127,8 @@ def classify_dataset(
     """Return how many findings of a dataset come to which class, by its votes alone (see `classify`).
 
     Each part is read once and classified by itself, so that memory holds a part for each thread or process. Rules that
-    stop within a round ask workers in the order in which they appear in a part.
+    stop within a round ask workers in the order in which they appear in a part. As in `classify`, findings without
+    votes are not counted; a note says how many there are, and `replay_dataset` has them.
 
     Args:
         dataset: what `load` returns for the folder of a dataset, or its address.
@@ -155,7 +159,7 @@ def classify_dataset(
     allowed = _rounds_in_words(
         named, f"{DEFAULT_ROUNDS} rounds, whatever its run allowed; `replay_dataset` takes each run's own number"
     )
-    found = _counts_of(opened, partial(_classified, rules=named), opened.parts, client, folder, allowed)
+    found = _counts_of(opened, partial(_classified, rules=named), opened.parts, client, folder, allowed, by_votes=True)
     return found if _are_several(rules, mode) else found[_ALONE]
 
 
@@ -279,10 +283,13 @@ def _counts_of(
     client: Any,
     folder: Address | None,
     allowed: Mapping[str, str],
+    *,
+    by_votes: bool = False,
 ) -> dict[str, ClassCounts]:
     """Return the counts of the tables of all parts, added up, by name; those of a single name go to `folder`.
 
-    `allowed` says in words how many rounds a finding is judged with, by the name of the rules.
+    `allowed` says in words how many rounds a finding is judged with, by the name of the rules; `by_votes` whether the
+    tables have only findings with votes.
     """
     storage = None if folder is None else Storage.at(folder)
     if storage is not None and len(allowed) > 1:
@@ -292,7 +299,7 @@ def _counts_of(
     if storage is not None and storage.names():
         raise InputError(Problem(storage.address, "holds files already", "name a folder that is new or empty"))
     threads = min(os.cpu_count() or 1, MAX_THREADS)
-    count = partial(_count_part, tables_of=tables_of, storage=storage)
+    count = partial(_count_part, tables_of=tables_of, storage=storage, by_votes=by_votes)
     found = zip(*map_parts(count, parts, client, threads=threads), strict=True)
     return {name: _added(list(each), dataset, allowed[name]) for name, each in zip(allowed, found, strict=True)}
 
@@ -308,6 +315,9 @@ def _added(parts: list[_PartCounts], dataset: Dataset, allowed: str) -> ClassCou
     modes = {mode for part in dataset.statistics for mode in part.modes}
     if len(modes) > 1 and (mixed := note_mixed_modes(dataset.runs)):  # of a selection, a part may hold other runs
         notes.append(mixed)
+    if n_unvoted := sum(part.n_unvoted for part in parts):
+        words = f"{counted(n_unvoted, 'finding')} without votes {is_or_are(n_unvoted)} not counted"
+        notes.append(f"{words}: `replay_dataset` has them, with the classes that their runs gave.")
     if any(part.synthetic for part in dataset.statistics):
         notes.append("Findings or votes were generated, not observed.")
     return ClassCounts(
@@ -320,12 +330,14 @@ def _added(parts: list[_PartCounts], dataset: Dataset, allowed: str) -> ClassCou
     )
 
 
-def _count_part(part: Dataset, tables_of: Tables, storage: Storage | None) -> list[_PartCounts]:
-    cut = cut_rows(part)
-    return [_count_table(table, part, storage, cut) for table in tables_of(part)]
+def _count_part(part: Dataset, tables_of: Tables, storage: Storage | None, by_votes: bool) -> list[_PartCounts]:
+    cut, n_findings = cut_rows(part), part.n_findings if by_votes else None
+    return [_count_table(table, part, storage, cut, n_findings) for table in tables_of(part)]
 
 
-def _count_table(table: pd.DataFrame, part: Dataset, storage: Storage | None, cut: pd.DataFrame) -> _PartCounts:
+def _count_table(
+    table: pd.DataFrame, part: Dataset, storage: Storage | None, cut: pd.DataFrame, n_findings: int | None
+) -> _PartCounts:
     path = "" if storage is None else f"{part.statistics[0].name}.parquet"
     if storage is not None:
         data = BytesIO()
@@ -349,4 +361,7 @@ def _count_table(table: pd.DataFrame, part: Dataset, storage: Storage | None, cu
     )
     n_open = int((table["low"].cat.codes.to_numpy() != table["high"].cat.codes.to_numpy()).sum())
     digest = sha256(key.astype("<i4", copy=False).tobytes()).digest()
-    return _PartCounts(counts, n_open, digest, "" if storage is None else storage.path(path), cut)
+    has_iterations = table["iteration"].to_numpy().any()  # a challenge has a row in each
+    n_judged = len(table) - (int(table.duplicated(FINDING).sum()) if has_iterations else 0)
+    n_unvoted = 0 if n_findings is None else n_findings - n_judged
+    return _PartCounts(counts, n_open, digest, "" if storage is None else storage.path(path), n_unvoted, cut)

@@ -125,6 +125,18 @@ class Dataset(RunSet):
             frames = [frame.loc[rows, kept].reset_index(drop=True) for frame, rows in zip(frames, chosen, strict=True)]
         return joined_codes(frames) if frames else empty("votes")[columns]
 
+    @property
+    def n_findings(self) -> int:
+        """The number of findings, from the manifest unless some runs were selected; their table is not kept."""
+        source: _Source | None = self.__dict__.get("_source")
+        if source is None:
+            return len(self.findings)
+        parts = [part for part in source.parts if part.count("findings")]
+        if source.chosen is None:
+            return sum(part.count("findings") for part in parts)
+        of_runs = (read_codes(source.storage, part, "findings", ["run_id"])["run_id"] for part in parts)
+        return sum(int(runs.isin(source.chosen).sum()) for runs in of_runs)
+
     @cached_property
     def may_be_cut(self) -> bool:
         """Whether a limit may have held back votes of a run of its parts; few columns are read."""
