@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.frames.artifacts import as_bytes, sound
+from verifyplan import datasets
 from verifyplan.analysis.replay import replay
-from verifyplan.errors import ArtifactError, InputError, TableError
+from verifyplan.errors import ArtifactError, InputError, LogError, TableError
 from verifyplan.frames import run_files
 from verifyplan.frames.load import load
 from verifyplan.frames.runset import TABLE_NAMES
@@ -145,6 +146,27 @@ def test_a_json_object_in_a_folder_that_ends_too_early_may_be_a_run_and_is_damag
         load(tmp_path)
     loaded = load(tmp_path, strict=False)
     assert (loaded.runs["run_id"].tolist(), len(loaded.errors)) == (["ok"], 1)
+
+
+def test_a_log_in_a_folder_that_was_cut_within_its_first_line_is_damage(tmp_path):
+    (tmp_path / "ok.json").write_bytes(as_bytes(sound()))
+    log = next(Path(datasets.path("live-example")).rglob("*.jsonl")).read_bytes()
+    for n in [*range(1, 80), log.index(b"\n") - 1]:
+        (tmp_path / "cut.jsonl").write_bytes(log[:n])
+        with pytest.raises(LogError, match=r"cut\.jsonl: contains no run: it has no complete run-started line"):
+            load(tmp_path)
+    loaded = load(tmp_path, strict=False)
+    assert (loaded.runs["run_id"].tolist(), len(loaded.errors)) == (["ok"], 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"event":"lo', '{"seq":2,"at":"', '{"seq":1,"at":"noon","event":"login"}', '{"seq":1,"at":"1"}\n{"seq":2,'],
+)
+def test_a_log_of_another_program_is_passed_over_also_where_it_is_cut(tmp_path, text):
+    (tmp_path / "ok.json").write_bytes(as_bytes(sound()))
+    (tmp_path / "other.jsonl").write_text(text)
+    assert load(tmp_path).errors["message"].str.endswith("passed over").all()
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}\n{"a":', '/* a */ {"a":', "{'a':", "[1, 2", '"a'])

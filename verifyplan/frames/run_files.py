@@ -34,6 +34,10 @@ BYTES_AT_A_TIME = 32 * 2**20
 _MARKS = {ARTIFACT: (b"schemaVersion",), LOG: (b"run-started", b'"digest"')}
 """What the bytes of every run file hold, damaged ones too; a file in a folder that has none of it is not a run."""
 
+_LOG_START = b'{"seq":1,"at":"'
+"""The bytes with which every log begins; they tell a log that was cut within its first line from one of another
+program."""
+
 T = TypeVar("T")
 
 
@@ -168,7 +172,8 @@ def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:
     data = _bytes(file)
     if file.named or any(mark in data for mark in _MARKS[suffix]) or not data.strip():
         return data
-    if suffix == ARTIFACT and _is_cut_off(data):
+    may_be_run = suffix == ARTIFACT or data.startswith(_LOG_START) or _LOG_START.startswith(data)
+    if may_be_run and _is_cut_off(data):
         return data
     lacks = "schemaVersion" if suffix == ARTIFACT else "run-started event"
     fix = "nothing, if it is of another program; else name the file itself to see what is wrong with it"
