@@ -136,11 +136,11 @@ def compile_dataset(
             compiled from other runs, holds something else, is being compiled, or cannot be written.
 
     >>> import verifyplan as vp
-    >>> print(compile_dataset(vp.datasets.path("contract"), "memory://compiled"))
-    memory://compiled: 15 runs in 1 part
+    >>> print(compile_dataset(vp.datasets.path("contract"), "memory://compiled-example"))
+    memory://compiled-example: 15 runs in 1 part
     run files: 15 added, 0 changed, 0 removed; 1 part written
-    >>> vp.load("memory://compiled")
-    Dataset(15 runs, 27 findings, 84 votes, 21 rounds, 51 dispatches in 1 part of 'memory://compiled')
+    >>> vp.load("memory://compiled-example")
+    Dataset(15 runs, 27 findings, 84 votes, 21 rounds, 51 dispatches in 1 part of 'memory://compiled-example')
     """
     source, storage = _full(paths), Storage.at(dataset)
     files = run_files(source)
