@@ -36,7 +36,7 @@ def headline(comparison: Comparison) -> Html:
     else:
         verb = "changes" if changed == 1 else "change"
         row = comparison.summary.set_index("metric").loc["changed"]
-        share = share_words(*row[["difference", "difference_low", "difference_high"]], n)
+        share = share_words(row["difference"], row["difference_low"], row["difference_high"], n)
         words = f"{counted(changed, 'finding')} {verb} class: {share}"
     over = f"{counted(n, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
     against = " against ".join(f"<b>{text(name)}</b>" for name in comparison.conditions)
