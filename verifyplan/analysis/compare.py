@@ -106,6 +106,15 @@ def compare_conditions(
 
     The findings of several sets are paired by run and id, and may be left out; those of one set are the same.
     """
+    expect_draws(resamples, seed)
+    findings_of = {condition.name: condition.findings for condition in conditions}
+    findings, left_out = pair(findings_of, several_sets=several_sets)
+    with no_garbage_collection():
+        return _comparison_of(conditions, findings, left_out, resamples, seed)
+
+
+def expect_draws(resamples: int, seed: int) -> None:
+    """Raise SettingsError for a number of random draws, or a seed of them, that is none."""
     problems = [
         Problem(name, f"must be an integer of at least {low}, got {value!r}", f"give a whole number from {low}")
         for name, value, low in (("resamples", resamples, 1), ("seed", seed, 0))
@@ -113,10 +122,6 @@ def compare_conditions(
     ]
     if problems:
         raise SettingsError(problems)
-    findings_of = {condition.name: condition.findings for condition in conditions}
-    findings, left_out = pair(findings_of, several_sets=several_sets)
-    with no_garbage_collection():
-        return _comparison_of(conditions, findings, left_out, resamples, seed)
 
 
 def _comparison_of(

@@ -8,7 +8,7 @@ import pytest
 import verifyplan as vp
 from tests.analysis.out_of_core.datasets import dataset_of
 from verifyplan.analysis.out_of_core.compare import LEFT_OUT, compare_dataset
-from verifyplan.errors import SettingsError
+from verifyplan.errors import InputError, SettingsError
 
 TABLES = ("mix", "truth", "summary", "tests", "bounds", "cost", "transitions")
 COLUMNS = ["run_id", "iteration", "finding_id", "truth", "changed"]
@@ -64,3 +64,24 @@ def test_it_says_what_it_leaves_out(dataset, runs):
 def test_one_mode_is_no_comparison(dataset):
     with pytest.raises(SettingsError, match="must name at least two conditions"):
         compare_dataset(dataset, modes=["adversarial"])
+
+
+@pytest.mark.parametrize("value", [3, None, {"a": "memory://a"}, vp.datasets.runs], ids=str)
+def test_what_is_no_dataset_is_refused(value):
+    with pytest.raises(
+        InputError, match=r"^dataset: must be a dataset that is on disk, got .*\. Fix: compile the runs"
+    ):
+        compare_dataset(value)
+
+
+def test_several_datasets_are_refused_with_what_compares_them(dataset):
+    with pytest.raises(
+        InputError, match=r"^dataset: must be one dataset, got 2 sets\. Fix: .* compare\(load\(a\), load"
+    ):
+        compare_dataset(dataset, dataset)
+
+
+@pytest.mark.parametrize(("name", "value"), [("resamples", "many"), ("resamples", 0), ("seed", None)])
+def test_draws_are_checked_as_in_memory(name, value, dataset):
+    with pytest.raises(SettingsError, match=f"^{name}: must be an integer of at least [01], got {value!r}"):
+        compare_dataset(dataset, **{name: value})

@@ -255,7 +255,7 @@ def _rounds_in_words(named: Mapping[str, VotingRules], default: str) -> dict[str
 
 def as_dataset(value: Runs) -> Dataset:
     """Return a dataset as it is, or the one at an address; InputError for any other runs."""
-    runs = as_runs(value)
+    runs = as_runs(value) if isinstance(value, str | os.PathLike) else value
     if isinstance(runs, Dataset) and runs.parts:
         return runs
     fix = "compile the runs first: verifyplan compile DIR --out DATASET"

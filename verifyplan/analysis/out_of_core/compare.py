@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from verifyplan.analysis.agreement import AGREEMENT_COLUMNS
-from verifyplan.analysis.compare import by_condition, figures_of
+from verifyplan.analysis.compare import by_condition, expect_draws, figures_of
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import notes_on_bounds
 from verifyplan.analysis.comparison_notes import notes_on_classes, notes_on_missing_bases
@@ -22,6 +22,7 @@ from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.pairing import pair, with_changed
 from verifyplan.analysis.parts_to_judge import cut_rows, parts_to_judge
 from verifyplan.analysis.replay import ReplayMode, Setting, replay_under
+from verifyplan.errors import InputError, Problem
 from verifyplan.frames.cut_notes import note_replayed_cut_rounds
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.dataset.stored_codes import joined_codes
@@ -47,7 +48,7 @@ class _PartComparison(NamedTuple):
 
 def compare_dataset(
     dataset: Dataset | Address,
-    *,
+    *others: object,
     modes: Sequence[ReplayMode | Setting] | None = None,
     rules: object = None,
     max_rounds: int | None = None,
@@ -64,6 +65,7 @@ def compare_dataset(
 
     Args:
         dataset: what `load` returns for the folder of a dataset, or its address.
+        others: none; `compare` takes several sets.
         modes: see `compare`; likewise `rules`, `max_rounds`, `missing_basis`, `resamples` and `seed`.
         rules: see `compare`, for one set.
         max_rounds: see `compare`.
@@ -73,7 +75,7 @@ def compare_dataset(
         client: where parts are judged (see `map_parts`): None for here, a number of processes, or a Dask client.
 
     Raises:
-        InputError: for what is no dataset.
+        InputError: for what is no dataset, and for several.
         SettingsError, TableError: as `compare`.
 
     >>> import verifyplan as vp
@@ -81,6 +83,11 @@ def compare_dataset(
     >>> compare_dataset("memory://compared").in_words("changed")
     'changed, collaborative against adversarial: 51.9 % [24.7, 78.0] (n = 27)'
     """
+    if others:
+        message = f"must be one dataset, got {counted(1 + len(others), 'set')}"
+        fix = "compare several sets in memory, compare(load(a), load(b)), or compile their runs into one dataset"
+        raise InputError(Problem("dataset", message, fix))
+    expect_draws(resamples, seed)
     opened = as_dataset(dataset)
     conditions = conditions_of(opened, None, modes, max_rounds, missing_basis, rules)
     named = {condition.name: condition.rules for condition in conditions}
