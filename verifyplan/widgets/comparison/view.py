@@ -35,7 +35,7 @@ def headline(comparison: Comparison) -> Html:
         words = "no finding changes class"
     else:
         verb = "changes" if changed == 1 else "change"
-        row = comparison.summary.set_index("metric").loc["changed"]
+        row = comparison.summary.set_index("metric").loc[["changed"]].iloc[0]
         share = share_words(row["difference"], row["difference_low"], row["difference_high"], n)
         words = f"{counted(changed, 'finding')} {verb} class: {share}"
     over = f"{counted(n, 'finding')}{made} of {counted(comparison.n_runs, 'run')}"
