@@ -27,6 +27,15 @@ def test_a_score_at_the_threshold_agrees_and_a_missing_one_is_a_verification_err
     assert verdicts(threshold=0.5, agrees_when="at-most") == ["disagree", "agree", "agree", "verification-error"]
 
 
+@pytest.mark.parametrize("stored", ["float16", "float32", "Float32", "float32[pyarrow]"])
+def test_a_score_at_the_threshold_agrees_at_the_precision_of_its_column(stored):
+    for score in (0.7, 0.3):
+        table = pd.DataFrame({"claim": [1, 2], "judge": "a", "p": pd.Series([score, None]).astype(stored)})
+        for side in ("at-least", "at-most"):
+            assert verdicts(table, threshold=score, agrees_when=side) == ["agree", "verification-error"], (score, side)
+        assert verdicts(table, threshold=1e300)[0] == "disagree"
+
+
 def test_scores_go_with_everything_else_that_votes_have():
     runs = vp.from_votes(
         TABLE, item="claim", worker="judge", score="p", threshold=0.5, truth="true", mode="adversarial"

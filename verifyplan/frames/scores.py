@@ -47,7 +47,14 @@ def threshold_problems(threshold: object, agrees_when: object) -> Iterator[Probl
 def sides(
     values: pd.Series[Any], threshold: float, agrees_when: AgreesWhen, place: str
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], list[Problem]]:
-    """Return which scores agree, which are missing, and what is wrong with them; a score at the threshold agrees."""
+    """Return which scores agree, which are missing, and what is wrong with them; a score at the threshold agrees.
+
+    A column of single precision holds 0.7 as 0.69999999, so the threshold is rounded as its scores were.
+    """
+    stored = getattr(values.dtype, "numpy_dtype", values.dtype)
+    if stored in (np.float16, np.float32):
+        with np.errstate(over="ignore"):  # beyond all scores it is infinite, with all of them on one side
+            threshold = float(stored.type(threshold))
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     texts = values.astype("str").str.strip() if values.dtype in ("object", "str") else None
     missing = values.isna().to_numpy() | (
