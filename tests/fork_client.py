@@ -32,6 +32,8 @@ def run(place: str, module: str, function: str, words: Sequence[str], folder: st
             return int(answers.readline() or KILLED)
 
 
-if __name__ == "__main__":  # the socket, then the words of a command
+if __name__ == "__main__":  # the socket, the signals to pass on, a function of `fork_server.py` and its words
     folder = os.getcwd()  # noqa: PTH109  (pathlib takes as long to import as all else here)
-    sys.exit(run(sys.argv[1], "tests.fork_server", "command", sys.argv[2:], folder, os.environ))
+    place, numbers, function, *words = sys.argv[1:]
+    signals = [int(number) for number in numbers.split()]
+    sys.exit(run(place, "tests.fork_server", function, words, folder, os.environ, signals=signals))

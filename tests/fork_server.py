@@ -30,8 +30,9 @@ def command(*words: str) -> None:
     import_module("verifyplan.cli").main()
 
 
-def python(code: str) -> None:
+def python(code: str, *words: str) -> None:
     """Run a program, as `python -W error -c` does."""
+    sys.argv = ["-c", *words]
     exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
 
 

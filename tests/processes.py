@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile, mkdtemp
@@ -83,10 +83,23 @@ def forked(
         return subprocess.CompletedProcess([module, function, *given], code, out.read(), err.read())
 
 
+def python(code: str, *words: object) -> list[str]:
+    """Return the words that start a program as `python -c` does, but in a fork that has imported everything.
+
+    It starts within a moment, is sent SIGINT and SIGTERM, and ends soon after what was started is killed.
+    """
+    return client("python", code, *words, signals=(signal.SIGINT, signal.SIGTERM))
+
+
+def client(function: str, *words: object, signals: Sequence[int] = ()) -> list[str]:
+    """Return the words that start a function of `fork_server.py` in such a fork, which is sent these signals."""
+    numbers = " ".join(str(int(number)) for number in signals)
+    return [sys.executable, "-IS", fork_client.__file__, fork_server("everything"), numbers, function, *map(str, words)]
+
+
 def write_command(place: Path) -> Path:
     """Write a script that does what the command `verifyplan` does, in a fork; return its place."""
-    client = shlex.join([sys.executable, "-IS", fork_client.__file__, fork_server("everything")])
-    place.write_text(f'#!/bin/sh\nexec {client} "$@"\n')
+    place.write_text(f'#!/bin/sh\nexec {shlex.join(client("command"))} "$@"\n')
     place.chmod(0o755)
     return place
 

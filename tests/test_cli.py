@@ -21,7 +21,7 @@ import pytest
 import typer
 
 import verifyplan as vp
-from tests.processes import ROOT, forked, process
+from tests.processes import ROOT, client, forked, process
 from verifyplan.agents.prices import bundled_prices
 from verifyplan.cli.app import COMMANDS, app
 from verifyplan.cli.rules import rules
@@ -366,7 +366,8 @@ def test_ctrl_c_says_how_the_run_goes_on(tmp_path):
     steps = "\n".join(f"{n}. Change `src/m{n}.py` and run `pytest tests/test_m{n}.py`." for n in range(1, 250))
     plan.write_text(f"# Long\n\nGoal: change everything.\n\n{steps}\n")
     logs = tmp_path / "logs"
-    words = [str(COMMAND), "verify", str(plan), "--repo", str(tmp_path), "--log-dir", str(logs)]
+    given = ("verify", plan, "--repo", tmp_path, "--log-dir", logs)
+    words = client("command", *given, signals=(signal.SIGINT,))
     with process(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         while running.poll() is None and not any(log.stat().st_size for log in logs.glob("*.jsonl")):
             time.sleep(0.01)

@@ -16,6 +16,7 @@ import verifyplan as vp
 from tests.live.live_runs import Played, turn_of
 from tests.live.scripted_replies import hangs
 from tests.live.scripted_server import ScriptedServer
+from tests.processes import client
 from tests.runs.crossing import AGREE, finding
 from tests.runs.plan.planning import PLAN, challenge, scores
 from verifyplan import redaction
@@ -460,7 +461,7 @@ def test_the_sdk_is_not_loaded_where_no_model_is_asked(words):
 def test_the_command_itself_asks_a_model():
     with served(votes()) as server:
         words = ["crossverify", "findings.json", "--workers", "ann,bob,cy", "--model", HAIKU, "--base-url", server.url]
-        done = subprocess.run([str(COMMAND), *words], capture_output=True, text=True)
+        done = subprocess.run(client("command", *words), capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(server.requests) == 2
 

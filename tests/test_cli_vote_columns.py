@@ -8,7 +8,6 @@ import pty
 import re
 import select
 import shlex
-import sys
 import time
 from pathlib import Path
 
@@ -16,8 +15,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
-from tests import fork_client
-from tests.processes import fork_server, process
+from tests.processes import client, process
 from verifyplan.cli import ask_columns
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.vote_files import (
@@ -43,8 +41,7 @@ def table(tmp_path) -> Path:
 def typed(answers: list[tuple[str, str]], *words: object, folder: Path) -> tuple[int, str]:
     """Run the command in a terminal, type each answer once its question is there; its exit code and what was shown."""
     terminal, far = pty.openpty()
-    client = [sys.executable, "-IS", fork_client.__file__, fork_server("everything"), *map(str, words)]
-    with process(client, stdin=far, stdout=far, stderr=far, cwd=folder) as command:
+    with process(client("command", *words), stdin=far, stdout=far, stderr=far, cwd=folder) as command:
         os.close(far)
         shown, waiting, deadline = "", list(answers), time.monotonic() + 60
         while time.monotonic() < deadline:

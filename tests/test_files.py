@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+from tests.fork_client import KILLED
+from tests.processes import python
 from verifyplan.errors import InputError
 from verifyplan.files import decode, disk_error, replacing, write_new_text, write_text
 
@@ -47,7 +48,7 @@ def umask(request):
 
 
 def started(script: str, *arguments: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-W", "error", "-c", script, *map(str, arguments)])
+    return subprocess.Popen(python(script, *arguments))
 
 
 def names(folder: Path) -> list[str]:
@@ -102,7 +103,7 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, failu
 
 def test_a_process_that_dies_while_writing_leaves_the_old_file(tmp_path):
     target = write_text(tmp_path / "a.txt", "old")
-    assert started(DYING, target).wait(60) == 9
+    assert started(DYING, target).wait(60) == KILLED
     assert target.read_text() == "old"
     assert [name for name in names(tmp_path) if not name.startswith(".")] == ["a.txt"]
 

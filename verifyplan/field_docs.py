@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from inspect import cleandoc, getsource
 from itertools import pairwise
 from textwrap import dedent
@@ -33,13 +34,19 @@ def field_docs(cls: type) -> dict[str, str]:
     """Return the documented fields of a class and of those it is derived from, each with the string under it."""
     docs: dict[str, str] = {}
     for kind in reversed(cls.__mro__):
-        try:
-            [tree] = ast.parse(dedent(getsource(kind))).body
-        except (OSError, TypeError):  # built in, or without source
-            continue
-        if isinstance(tree, ast.ClassDef):
-            docs |= {name: text for field, below in pairwise(tree.body) for name, text in _documented(field, below)}
+        docs |= _own_field_docs(kind)
     return docs
+
+
+@cache  # Python reads a class's source word by word, and that of pydantic's base class for every model
+def _own_field_docs(cls: type) -> dict[str, str]:
+    try:
+        [tree] = ast.parse(dedent(getsource(cls))).body
+    except (OSError, TypeError):  # built in, or without source
+        return {}
+    if not isinstance(tree, ast.ClassDef):
+        return {}
+    return {name: text for field, below in pairwise(tree.body) for name, text in _documented(field, below)}
 
 
 def _documented(field: ast.stmt, below: ast.stmt) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.processes import environment, process
+from tests.processes import process, python
 from tests.runs.plan import planning
 from tests.runs.plan.breaking import Heard, course
 from verifyplan.errors import LogError
@@ -184,8 +184,7 @@ while taken < 40:
 def test_processes_that_race_for_a_log_write_it_one_after_another(log):
     with ExitStack() as stack:
         others = [
-            stack.enter_context(process([sys.executable, "-c", RACE, str(log), name], stdin=subprocess.PIPE))
-            for name in ("a", "b", "c")
+            stack.enter_context(process(python(RACE, log, name), stdin=subprocess.PIPE)) for name in ("a", "b", "c")
         ]
         for other in others:
             assert other.stdin is not None
@@ -376,8 +375,7 @@ for limit in {LIMITS}:
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="the system has no limit on the size of files")
 def test_a_run_whose_disk_was_full_is_resumed_to_its_end(tmp_path):
     expected = planning.run_of(planning.script())
-    command = [sys.executable, "-c", LIMITED, str(tmp_path)]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    done = subprocess.run(python(LIMITED, tmp_path), capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["File too large: nothing more was written to it"] * len(LIMITS)
     for number, limit in enumerate(LIMITS, start=1):
         path = tmp_path / f"plan-{number:03d}.jsonl"

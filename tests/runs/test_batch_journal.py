@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
+from tests.processes import forked
 from verifyplan.errors import LogError
 from verifyplan.redaction import remember
 from verifyplan.runs.batch.journal import NAME, BatchedExchange, Collected, Dropped, Journal, Submitted, open_journal
@@ -112,9 +111,9 @@ def test_two_commands_do_not_write_one_journal(tmp_path):
     code = "import sys, pathlib; from verifyplan.runs.batch.journal import open_journal\n"
     code += "with open_journal(pathlib.Path(sys.argv[1])): pass"
     with open_journal(tmp_path):
-        done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
+        done = forked("everything", "tests.fork_server", "python", code, tmp_path)
     assert "is being written by another command" in done.stderr
-    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)]).returncode == 0
+    assert forked("everything", "tests.fork_server", "python", code, tmp_path).returncode == 0
     assert list(tmp_path.iterdir()) == []
 
 

@@ -154,19 +154,28 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("rules", RULES, ids=str)
-@pytest.mark.parametrize("mode", MODES)
-def test_bounds_cover_every_completion_under_any_rules(rules: VotingRules, mode: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def completions(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, dict[str, pd.DataFrame]]]:
+    """Three runs of one round that a limit cut off, and the votes on each finding with every way to complete them."""
+    made = []
     for seed in range(3):
-        run = cut_run(tmp_path / str(seed), drawn(seed), 25, max_rounds=1)
-        chosen = rules.model_copy(update={"mode": mode, "max_rounds": 1})
-        votes, judged = run.frames.votes.reset_index(drop=True), vp.replay(run, rules=chosen)
-        outcomes = rule_outcomes(run.frames, [chosen])
+        run = cut_run(tmp_path_factory.mktemp("cut"), drawn(seed), 25, max_rounds=1)
+        votes = run.frames.votes.reset_index(drop=True)
         rows = held_back(votes)
         assert len(rows)
-        for place, name in enumerate(judged["finding_id"]):
-            ways = vp.classify(completed(votes, rows, str(name)), rules=chosen)["classification"]
-            found = set(ways.cat.codes)
+        made.append((run, {name: completed(votes, rows, name) for name in map(str, run.frames.findings["finding_id"])}))
+    return made
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("mode", MODES)
+def test_bounds_cover_every_completion_under_any_rules(rules: VotingRules, mode: str, completions: Any) -> None:
+    for run, tables in completions:
+        chosen = rules.model_copy(update={"mode": mode, "max_rounds": 1})
+        judged, outcomes = vp.replay(run, rules=chosen), rule_outcomes(run.frames, [chosen])
+        assert judged["finding_id"].tolist() == list(tables)
+        for place, (name, table) in enumerate(tables.items()):
+            found = set(vp.classify(table, rules=chosen)["classification"].cat.codes)
             low, high = (judged[end].cat.codes.iloc[place] for end in ("low", "high"))
             assert high <= min(found), (name, found)
             assert max(found) <= low, (name, found)

@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import verifyplan as vp
-from tests.processes import environment, process
+from tests.processes import process, python
 
 PROGRAM = """
 import sys, time
@@ -35,8 +34,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as on
 
 def interrupted(folder: Path, seconds: float, claims: int, items_per_call: int, *, again: bool = False) -> str:
     """Interrupt a run once its first function runs; return what it writes to standard error."""
-    words = [sys.executable, "-c", PROGRAM, str(seconds), str(claims), str(items_per_call)]
-    with process(words, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True) as run:
+    words = python(PROGRAM, seconds, claims, items_per_call)
+    with process(words, cwd=folder, stderr=subprocess.PIPE, text=True) as run:
         until = time.monotonic() + 60
         while not list(folder.glob("begun-*")):
             assert time.monotonic() < until

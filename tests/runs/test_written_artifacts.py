@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.processes import python
 from tests.runs.crossing import Playing, finding, run_of
 from verifyplan.frames.artifact import read_artifact
 from verifyplan.frames.load import load
@@ -79,8 +79,9 @@ for _ in range(5):
 
 
 def started(seconds: float, out: Path, go: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", PROGRAM, str(seconds), str(out), str(go)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        python(PROGRAM, seconds, out, go), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def test_two_processes_at_once_get_numbers_of_their_own(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import environment, process
+from tests.processes import process, python
 from verifyplan.cli.plan import on_blocked_of
 from verifyplan.errors import SettingsError
 
@@ -29,8 +29,7 @@ def in_terminal(typed: str) -> str:
     """What a process says that runs in a terminal in which this is typed."""
     controller, terminal = pty.openpty()
     with process(
-        [sys.executable, "-W", "error", "-c", RUN], stdin=terminal, stdout=subprocess.PIPE, stderr=terminal,
-        env=environment(), start_new_session=True,
+        python(RUN), stdin=terminal, stdout=subprocess.PIPE, stderr=terminal, start_new_session=True,
     ) as running:  # fmt: skip
         os.close(terminal)
         os.write(controller, typed.encode())

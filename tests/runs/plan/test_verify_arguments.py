@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from decimal import Decimal
 from inspect import signature, unwrap
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import get_args
 import pytest
 
 import verifyplan as vp
+from tests.processes import client
 from tests.runs.plan.acting import TRIVIAL, USAGE, Acting
 from tests.runs.plan.planning import PLAN, challenge, scores, script
 from verifyplan.agents.scripted import ScriptedBackend
@@ -281,8 +281,7 @@ def test_bad_arguments_exit_with_2_and_words(cli, blocked, words, message):
 
 
 def test_a_name_that_is_no_text_is_told_by_the_process(blocked):
-    command = [Path(sys.executable).with_name("verifyplan"), "verify", b"\xff.md"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=blocked)
+    done = subprocess.run([*client("command", "verify"), b"\xff.md"], capture_output=True, text=True, cwd=blocked)
     assert done.returncode == 2
     assert "is a name that no log can hold" in done.stderr
     assert not (blocked / "runs").exists()
