@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from tests.longer import LONG
 from verifyplan.analysis.treatments.rule_costs import RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import rule_outcomes
 from verifyplan.frames.runset import concat
@@ -17,7 +18,7 @@ from verifyplan.protocol.voting_rules import VotingRules
 
 
 @cache
-def contradicting(n_runs: int = 6) -> vp.RunSet:
+def contradicting(n_runs: int) -> vp.RunSet:
     """Return runs of five findings, each with a roster of its own order."""
     rng, names = np.random.default_rng(4), list("abcde")
     rows = [
@@ -48,7 +49,7 @@ def contradicting(n_runs: int = 6) -> vp.RunSet:
     ids=str,
 )
 def test_runs_are_judged_together_as_each_by_itself(rules):
-    runs = contradicting()
+    runs = contradicting(6 if LONG else 3)
     together = vp.replay(runs, rules=rules)
     apart = pd.concat([vp.replay(runs.select([run]), rules=rules) for run in runs.runs["run_id"]], ignore_index=True)
     pd.testing.assert_frame_equal(together, apart, check_categorical=False)

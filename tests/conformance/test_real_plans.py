@@ -14,7 +14,7 @@ PLANS = sorted([*(DATA / "plans").rglob("*.md"), *(DATA / "planning").rglob("*PL
 
 
 @pytest.mark.skipif(not PLANS, reason="the folder ../shared with real plans is not here")
-@pytest.mark.parametrize("plan", part(PLANS, 4), ids=lambda path: "/".join(path.parts[-2:]))
+@pytest.mark.parametrize("plan", part(PLANS, 8), ids=lambda path: "/".join(path.parts[-2:]))
 def test_a_real_plan_is_verified_and_replays(plan, tmp_path):
     run = vp.verify(plan, tmp_path, log_dir=None)
     assert run.outcome is not None

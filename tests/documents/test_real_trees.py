@@ -7,18 +7,15 @@ from collections import Counter
 import pytest
 
 from tests.sample_tree import sample_tree
-from verifyplan.documents import check, load
+from verifyplan.documents import check
 from verifyplan.documents.checks.catalogue import RULES
 from verifyplan.documents.checks.check import check_tree
 from verifyplan.documents.document_tables import tables_of
 
 
 @pytest.fixture(scope="module", params=["ferry", "fake-project"])
-def tree(request, shared):
-    root = shared / "data" / "planning" / request.param
-    if not root.is_dir():
-        pytest.skip(f"needs {request.param}, a real tree of documents, under ../shared/data/planning")
-    return load(root)
+def tree(request, real_tree):
+    return real_tree(request.param)
 
 
 @pytest.fixture(scope="module")

@@ -169,16 +169,13 @@ def test_deep_folders_are_walked(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["ferry", "fake-project"])
-def test_every_document_of_a_real_tree_loads_and_is_written_back_unchanged(shared, name):
-    root = shared / "data" / "planning" / name
-    if not root.is_dir():
-        pytest.skip(f"needs {name}, a real tree of documents, under ../shared/data/planning")
-    tree = load(root)
+def test_every_document_of_a_real_tree_loads_and_is_written_back_unchanged(real_tree, name):
+    tree = real_tree(name)
     assert len(tree) >= 10
     assert tree.unread == ()
     for document in tree:
         assert document.write().encode() == Path(document.path).read_bytes()
-    files = [path for path in walk(root / ".planning").files if path.suffix == ".md"]
+    files = [path for path in walk(tree.folder).files if path.suffix == ".md"]
     assert len(tree) + len(tree.others) == len(files)
     for phase in tree.phases:
         assert all(phase.plan_of(summary) is not None for summary in phase.summaries), phase.folder

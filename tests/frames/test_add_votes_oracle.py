@@ -41,13 +41,11 @@ def test_votes_are_those_of_a_naive_union_and_give_the_classes_of_a_table_of_all
             {key[0] for key in asked}}  # fmt: skip
     if not more:
         return
-    both = vp.add_votes(runs_of(recorded), more)
+    both, every = vp.add_votes(runs_of(recorded), more), runs_of(full)
     assert cast(both) == full
     changed = {run: sum(key[0] == run for key in asked) for run in {key[0] for key in recorded}}
     assert both.runs.set_index("run_id")["added_votes"].fillna(0).astype(int).to_dict() == changed
     columns = ["run_id", "finding_id", "classification", "rule", "low", "high"]
     for rules in ("as-recorded", "unanimous", {"stop": {"margin": 1}, "order": WORKERS}):
-        got, expected = (
-            vp.replay(runs, rules=rules)[columns].sort_values(columns[:2]) for runs in (both, runs_of(full))
-        )
+        got, expected = (vp.replay(runs, rules=rules)[columns].sort_values(columns[:2]) for runs in (both, every))
         pd.testing.assert_frame_equal(got.reset_index(drop=True), expected.reset_index(drop=True))

@@ -224,8 +224,9 @@ def test_classes_without_a_worker_are_those_of_its_votes_lost(mode, max_rounds):
     columns = {"item": finding, "round": round_ + 1, "worker": np.array(list("abcde"))[worker], "verdict": words}
     votes = pd.DataFrame(columns)[kept].assign(basis=rng.choice(["counter-evidence", "burden-not-met"], kept.sum()))
     named = {name: name for name in votes} | {"mode": mode}
-    found = vp.influence(vp.from_votes(votes, **named), setting=vp.Setting(max_rounds=max_rounds)).findings
-    before = vp.replay(vp.from_votes(votes, **named), max_rounds=max_rounds).set_index("finding_id")["classification"]
+    recorded = vp.from_votes(votes, **named)
+    found = vp.influence(recorded, setting=vp.Setting(max_rounds=max_rounds)).findings
+    before = vp.replay(recorded, max_rounds=max_rounds).set_index("finding_id")["classification"]
     lost = pd.concat(
         votes.assign(left_out=name, verdict=votes["verdict"].mask(votes["worker"].eq(name), "verification-error"))
         for name in "abcde"

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verifyplan as vp
-from tests.longer import examples
+from tests.longer import LONG, examples
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.panels.error_correlation import effective_votes, error_correlation
 from verifyplan.analysis.panels.majority_accuracy import share_right
@@ -352,6 +352,7 @@ def test_ties_count_as_their_share_and_the_oracle_as_right():
     assert worth.figure("mean-judge")[0::3] == (0.5, 40)
 
 
+@pytest.mark.usefixtures("every_partition")
 def test_choosing_the_best_judge_is_not_rewarded():
     """Of 40 judges who guess one is best by chance; on other items it is as good as any."""
     errors = np.random.default_rng(0).random((100, 40)) < 0.5
@@ -393,7 +394,7 @@ def test_judges_without_common_items_are_ranked_by_accuracy_and_said_to_be():
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=30)
+@settings(max_examples=examples(100))
 def test_where_all_judge_all_items_the_best_judge_is_the_most_accurate(seed):
     errors = np.random.default_rng(seed).random((15, 4)) < 0.4
     worth = vp.panel(table(errors))
@@ -603,10 +604,11 @@ def uneven(seed: int) -> pd.DataFrame:
     return table(rng.random((120, 5)) < [0.2, 0.22, 0.25, 0.35, 0.45])
 
 
+@pytest.mark.usefixtures("every_partition")
 @pytest.mark.parametrize("made", [0, 1])
 def test_no_figure_hangs_on_the_seed(made):
     votes = uneven(made)
-    found = [vp.panel(votes, seed=seed).summary.set_index("figure") for seed in range(10)]
+    found = [vp.panel(votes, seed=seed).summary.set_index("figure") for seed in range(10 if LONG else 5)]
     values = np.array([each["value"] for each in found])
     assert np.ptp(values, axis=0).max() < 0.006, dict(zip(found[0].index, np.ptp(values, axis=0), strict=True))
 

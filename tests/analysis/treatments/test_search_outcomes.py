@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from tests.longer import examples
 from verifyplan.analysis.replay import replay
 from verifyplan.analysis.treatments.round_outcomes import HAS_NO_VOTES
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, rule_outcomes
@@ -82,7 +83,7 @@ def assert_equal_to_replays(runs: RunSet, rules: list[VotingRules]) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_any_rules_on_random_votes_give_what_a_replay_gives(seed):
     random = np.random.default_rng(seed)
-    assert_equal_to_replays(random_runs(random), [random_rules(random) for _ in range(25)])
+    assert_equal_to_replays(random_runs(random), [random_rules(random) for _ in range(examples(32))])
 
 
 def test_more_workers_than_fit_into_a_number_are_judged_as_a_replay_does():
@@ -95,7 +96,7 @@ def test_more_workers_than_fit_into_a_number_are_judged_as_a_replay_does():
 def test_the_default_space_of_bundled_runs_gives_what_replays_give(name):
     runs = vp.datasets.runs(name)
     space = default_space(runs)
-    assert_equal_to_replays(runs, [space[0], *space[1 :: max(1, len(space) // 20)]])
+    assert_equal_to_replays(runs, [space[0], *space[1 :: max(1, len(space) // examples(40))]])
 
 
 def test_presets_give_what_replays_give():

@@ -222,12 +222,9 @@ def test_whatever_a_summary_says_its_claims_are_findings(must_haves, body, provi
 
 
 @pytest.mark.parametrize("name", ["ferry", "fake-project"])
-def test_real_summaries_give_claims_of_their_files(shared, name):
-    root = shared / "data" / "planning" / name
-    if not root.is_dir():
-        pytest.skip(f"needs {name}, a real tree of documents, under ../shared/data/planning")
+def test_real_summaries_give_claims_of_their_files(real_tree, name):
     silent = []
-    for phase in load(root).phases:
+    for phase in real_tree(name).phases:
         for summary in phase.summaries:
             found = claims(summary, phase.plan_of(summary))
             assert found == claims(summary, phase.plan_of(summary))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from verifyplan.documents.checks.check import check_document
-from verifyplan.documents.loading import load, load_text, read_text
+from verifyplan.documents.loading import load_text, read_text
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "planning"
 FILES = sorted(DATA.rglob("*.md"))
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(not FILES, reason="the folder ../shared with rea
 
 
 @pytest.mark.parametrize("tree", ["ferry", "fake-project"])
-def test_every_document_is_written_back_byte_for_byte_and_none_raises(tree):
-    loaded = load(DATA / tree)
+def test_every_document_is_written_back_byte_for_byte_and_none_raises(real_tree, tree):
+    loaded = real_tree(tree)
     assert loaded.unread == ()
     assert len(loaded.documents) + len(loaded.others) == len([f for f in FILES if f.is_relative_to(DATA / tree)])
     for document in loaded:
@@ -27,8 +27,8 @@ def test_every_document_is_written_back_byte_for_byte_and_none_raises(tree):
             assert all(1 <= violation.line <= lines for violation in check_document(held))
 
 
-def test_every_key_can_be_rewritten_and_reads_as_before():
-    for document in load(DATA / "ferry").documents[::10]:  # YAML is read slowly
+def test_every_key_can_be_rewritten_and_reads_as_before(real_tree):
+    for document in real_tree("ferry").documents[::10]:  # YAML is read slowly
         front = document.source.front
         if front.values and not front.problems:
             values = {name: value for name, value in front.values.items() if isinstance(value, list | dict | str | int)}
@@ -44,9 +44,9 @@ def test_any_real_file_can_be_read_as_a_plan():
         list(check_document(document))
 
 
-def test_no_rule_of_a_known_form_fires_on_most_real_plans_or_notes():
+def test_no_rule_of_a_known_form_fires_on_most_real_plans_or_notes(real_tree):
     documents = [
-        d for tree in ("ferry", "fake-project") for d in load(DATA / tree) if d.kind in ("plan", "research-note")
+        d for tree in ("ferry", "fake-project") for d in real_tree(tree) if d.kind in ("plan", "research-note")
     ]
     fired = [
         {v.rule for v in check_document(document) if v.severity != "info" and not v.rule.startswith("document/")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,10 @@ from verifyplan.documents.kinds.execution_summary import Claimed, ExecutionSumma
 from verifyplan.documents.kinds.integration_report import Flow, IntegrationCheck, IntegrationReport
 from verifyplan.documents.kinds.plan_check_report import IssueCounts, PlanCheckReport, PlanIssue
 from verifyplan.documents.kinds.verification import Gap, MustHaveResult, VerificationDocument
-from verifyplan.documents.loading import load_text
 from verifyplan.documents.reading.document import Document
 from verifyplan.documents.reading.phrases import LocatedText
 from verifyplan.documents.reading.source import read_source
+from verifyplan.documents.tree import Tree
 
 MODELS: list[type[Document]] = [
     ExecutionSummary,
@@ -127,13 +128,11 @@ def test_nothing_is_read_from_nothing_and_it_is_written_back(model: type[Documen
         assert document.form == ("other" if "no report" in text and model.FORMS else "contract")
 
 
-def test_every_real_report_is_read_and_written_back(shared: Path):
+def test_every_real_report_is_read_and_written_back(real_tree: Callable[[str], Tree]):
     known: dict[tuple[str, str], int] = {}
-    for path in sorted((shared / "data" / "planning").rglob("*.md")):
-        text = path.read_bytes().decode()
-        document = load_text(text, str(path))
+    for document in (*real_tree("ferry"), *real_tree("fake-project")):
         if isinstance(document, ExecutionSummary | VerificationDocument):
-            assert document.write() == text
+            assert document.write().encode() == Path(document.path).read_bytes()
             known[document.kind, document.form] = known.get((document.kind, document.form), 0) + 1
             assert not isinstance(document, VerificationDocument) or document.form == "short" or document.results
     assert known == {
