@@ -19,8 +19,20 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-LIBRARIES = ("altair", "anthropic", "pandas", "pyarrow.parquet", "pydantic", "scipy.stats", "typer", "vl_convert")
+LIBRARIES = (
+    "altair",
+    "anthropic",
+    "anyio._backends._asyncio",
+    "pandas",
+    "pyarrow.parquet",
+    "pydantic",
+    "scipy.stats",
+    "typer",
+    "vl_convert",
+)
 KERNELS = ("ipykernel.kernelapp", "ipywidgets", "verifyplan.widgets.explorer", "verifyplan.widgets.comparison")
+
+SECRET = f"password = 'a1B2c3D4e5F6' and ghp_{'a1B2' * 9}"
 
 
 def command(*words: str) -> None:
@@ -52,10 +64,19 @@ def imports(kind: str) -> list[str]:
     return [*everything, *KERNELS] if kind == "kernels" else everything
 
 
+def warm_up() -> None:
+    """Do once what nearly every fork would do first: compile the rules of secrets, and read the certificates."""
+    import_module("verifyplan.redaction").redact(SECRET)
+    trusted = import_module("verifyplan.agents.anthropic.client").trusted_certificates
+    trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
 def serve(kind: str, place: str) -> None:
     """Answer requests until standard input ends."""
     for name in imports(kind):
         import_module(name)
+    if kind != "libraries":
+        warm_up()
     gc.freeze()  # what was imported is looked through for garbage in no fork
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(place)

@@ -27,7 +27,6 @@ from tests.live.scripted_replies import Answer, status
 from tests.live.scripted_server import ScriptedServer
 from tests.runs.crossing import AGREE, BURDEN, COUNTER, finding
 from tests.runs.plan.planning import PLAN, challenge, change, scores, unknown
-from verifyplan.agents.anthropic import client
 from verifyplan.agents.anthropic.backend import Anthropic
 from verifyplan.protocol.event import Sink
 from verifyplan.protocol.event_run import RunReopened, RunResumed, call_of
@@ -265,7 +264,6 @@ def at_instants(kind: str, folder: Path, seed: str, runs: str) -> dict[str, Any]
 def main(place: str, how: str, kind: str, *numbers: str) -> None:
     """Do what the command line says and print what came of it."""
     importlib.import_module("verifyplan.agents.anthropic.batches")  # once, not in every child
-    client.trusted_certificates(None, None)
     os.fsync = lambda _: None  # a killed process loses nothing that it wrote
     ways: dict[str, Callable[..., dict[str, Any]]] = {
         "requests": at_requests,

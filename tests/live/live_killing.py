@@ -24,7 +24,6 @@ from tests.live.scripted_asked import Asked
 from tests.live.scripted_replies import Answer, calls, says, searches, status
 from tests.live.serve import ServedScript
 from tests.runs.plan.planning import PLAN, challenge
-from verifyplan.agents.anthropic import client
 from verifyplan.plans.plan import parse_plan
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.protocol.event_run import CallFailed, CallReplied, RunResumed, TurnReplied, TurnSent
@@ -196,7 +195,6 @@ def main(place: str, kind: str, events: str, *turns: str) -> None:
     """Do what the command line says and print what came of it."""
     folder = Path(place)
     os.fsync = lambda _: None  # a killed process loses nothing that it wrote
-    client.trusted_certificates(None, None)  # once, not in every process that is forked
     (folder / "repository").mkdir()
     (folder / "repository" / "store.py").write_text("import locks\n\nlocks.open('orders')\n")
     (folder / "script.py").write_text(
