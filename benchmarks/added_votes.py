@@ -73,7 +73,7 @@ def _figures(runs: vp.RunSet) -> dict[str, float]:
 def main() -> None:
     print(f"Precision of both workers, {100 * PRECISION:.1f} % in the population; {N_TRIALS} trials\n")
     print("| planned votes added | value | bounds apart | interval contains the population's | bounds hold |")
-    print("|" + "---|" * 5)
+    print("|---|" + "--:|" * 4)
     for share in (0, 0.5, 1):
         means = np.array([trial(seed, share) for seed in range(N_TRIALS)], dtype=float).mean(axis=0)
         print(f"| {100 * share:.0f} % |" + "".join(f" {100 * mean:.1f} % |" for mean in means), flush=True)

@@ -67,7 +67,7 @@ def main(repetitions: int = REPETITIONS) -> None:
     )
     table = pd.DataFrame(rows)
     print("| " + " | ".join(table.columns) + " |")
-    print("|" + "---|" * len(table.columns))
+    print("|" + "".join("---|" if name == "claims" else "--:|" for name in table.columns))
     for row in table.itertuples(index=False):
         print("| " + " | ".join(map(str, row)) + " |")
 

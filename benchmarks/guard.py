@@ -130,7 +130,7 @@ def markdown(rows: Sequence[Row]) -> str:
     """Return the figures of a benchmark as a table of Markdown, and where they were measured."""
     lines = [
         "| what | on | verifyplan | peer | its time | ratio | aim | memory, ours and theirs |",
-        "|---|---|---|---|---|---|---|---|",
+        "|---|---|--:|---|--:|--:|---|--:|",
     ]
     for figure, *_ in rows:
         aim = "" if figure.aim is None else f"{figure.aim:.3g}, {'' if figure.ratio >= figure.aim else 'not '}reached"

@@ -187,7 +187,7 @@ def main(trials: int = TRIALS) -> None:
     results = pd.concat(rows)
     print(f"Classes and metrics of all votes within the bounds of those that are left; {trials:,} trials a set\n")
     print("| votes | hidden | trials | classes | within | metrics | within | open | width of F1 |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|" + "--:|" * 7)
     for (name, hidden), group in results.groupby(["set", "hidden"], sort=False):
         total = group.sum(numeric_only=True)
         within = 100 * total["n_within"] / total["n_findings"], 100 * total["n_metrics_within"] / total["n_metrics"]

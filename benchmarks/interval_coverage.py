@@ -84,7 +84,7 @@ def main(repetitions: int = REPETITIONS) -> None:
     cells = table.groupby(keys, sort=False)["shown"].agg(" / ".join).unstack("runs", sort=False)
     heads = [f"{runs} run{'s' * (runs > 1)}" for runs in RUNS]
     print(f"| claims | errors | correlation | {' | '.join(heads)} |")
-    print("|---|---|---|" + "---|" * len(RUNS))
+    print("|---|---|--:|" + "--:|" * len(RUNS))
     for key, row in cells.iterrows():
         print(f"| {' | '.join(map(str, key))} | {' | '.join(row)} |")
     bounds = table.apply(wanted, axis=1, result_type="expand")

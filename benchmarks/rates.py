@@ -101,7 +101,7 @@ MARGINAL = {panel: float(moved(values[0], SPREAD).mean()) for panel, values in P
 def corrected_rates(simulations: int) -> Iterator[str]:
     """Yield the lines of the table on corrected rates."""
     yield "| method | labels | items | " + " | ".join(PANELS) + " |"
-    yield "|---|---|---|" + "---|" * len(PANELS)
+    yield "|---|--:|---|" + "--:|" * len(PANELS)
     for layout in LAYOUTS:
         for n_labels in LABELS:
             cells = [coverage(panel, n_labels, simulations, layout) for panel in PANELS]
@@ -138,7 +138,7 @@ def run_means(
 def planned_runs(simulations: int) -> Iterator[str]:
     """Yield the lines of the table on needed runs: how often a t interval of so many runs leaves 0 out."""
     yield "| delta | discordance | correlation | findings a run | runs | shown (80 % planned) | shown without any |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "|" + "--:|" * 7
     rng = np.random.default_rng(0)
     for plan in PLANS:
         delta, discordance, icc, findings = plan
@@ -161,7 +161,7 @@ PILOT_RUNS = (3, 5, 12, 30)
 def pilots(simulations: int) -> Iterator[str]:
     """Yield the lines of the table on pilots: how often their interval of the runs needed holds that number."""
     yield "| delta | discordance | correlation | findings a run | runs of the pilot | held | median interval |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "|" + "--:|" * 7
     rng = np.random.default_rng(0)
     for plan, n_runs in product((PLANS[0], PLANS[3]), PILOT_RUNS):
         delta, discordance, icc, findings = plan
@@ -191,7 +191,7 @@ def repeated_looks(simulations: int) -> Iterator[str]:
     """Yield the lines of the table on looks after every run; repeated t tests begin at the fifth."""
     columns = " | ".join(f"width at {look}" for look in SHOWN_LOOKS)
     yield f"| true difference | repeated t excludes it | sequence excludes it | 0 excluded by | {columns} |"
-    yield "|---|---|---|---|" + "---|" * len(SHOWN_LOOKS)
+    yield "|--:|--:|--:|---|" + "--:|" * len(SHOWN_LOOKS)
     for delta in (0.0, 0.1, 0.2):
         rng = np.random.default_rng(int(100 * delta))
         every = run_means(rng, (simulations, LOOKS), (delta, 0.3, 0.05, 20), delta)

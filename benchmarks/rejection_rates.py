@@ -70,7 +70,7 @@ def main(repetitions: int = REPETITIONS) -> None:
     print(f"Rejections at 5 % without any difference, in per cent; {repetitions:,} simulations a row (± {error:.1f})\n")
     table = pd.DataFrame(rows)
     print("| " + " | ".join(table.columns) + " |")
-    print("|" + "---|" * len(table.columns))
+    print("|" + "".join("---|" if name == "claims" else "--:|" for name in table.columns))
     for row in table.itertuples(index=False):
         print("| " + " | ".join(map(str, row)) + " |")
 

@@ -94,7 +94,7 @@ def main(n_trials: int = TRIALS) -> None:
     ]
     print(f"No rule is better: {n_trials} trials a row, error rate 20 %, medians of {N_SPLITS} halvings\n")
     print("| rules | runs | findings | claims | correlation | 0 in the interval, % | p < .05, % | cheapest, % |")
-    print("|" + "---|" * 8)
+    print("|--:|--:|--:|---|" + "--:|" * 4)
     for n_rules in (2, 20, 200):
         for runs, findings, correlation, repeated in shapes:
             design = Design(runs, findings, (0.2,) * n_rules, correlation, repeated=repeated)
@@ -111,7 +111,7 @@ def main(n_trials: int = TRIALS) -> None:
             )
     print(f"\nThe tenth of 20 rules errs less: {n_trials} trials a row, 20 runs of 30 findings, correlation .1\n")
     print("| its error rate, % | recommended, % | mean gain over today's, points | shown by interval, % | p < .05, % |")
-    print("|" + "---|" * 5)
+    print("|" + "--:|" * 5)
     for better in (0.15, 0.1, 0.05):
         rates = tuple(better if k == 9 else 0.2 for k in range(20))
         design = replace(Design(20, 30, rates, 0.1), rates=rates)

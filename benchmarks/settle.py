@@ -116,7 +116,7 @@ def main() -> None:
             f"{name}: {hidden.sum():,} votes hidden\n\n"
             "| votes | planned | at random | ratio | expected narrowing | narrowing |"
         )
-        print("|" + "---|" * 6)
+        print("|" + "--:|" * 6)
         table = measured(runs, hidden, space(runs, pruning), SIZES, N_RANDOM)
         for n, planned, at_random, expected in table.itertuples(index=False):
             narrowed = 100 * (table["planned"][0] - planned)

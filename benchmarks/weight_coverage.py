@@ -36,7 +36,7 @@ def main(repetitions: int = REPETITIONS) -> None:
     error = 100 * np.sqrt(0.05 * 0.95 / repetitions)
     print(f"95 % intervals of weights that hold them, in per cent; {repetitions:,} simulations a row (± {error:.1f})\n")
     print("| weights | R² | " + " | ".join(f"n = {n}" for n in SIZES) + " |")
-    print("|" + "---|" * (len(SIZES) + 2))
+    print("|" + "--:|" * (len(SIZES) + 2))
     for weights, explained in product(WEIGHTS, (0.5, 0.8)):
         cells = []
         for n in SIZES:

@@ -40,11 +40,14 @@ function breakAfterMarks(texts) {
   }
 }
 
-// Keep numbers and their units on one line: "83 %", "n = 419".
+// Keep numbers and their units, and intervals, on one line: "83 %", "12.3 s", "n = 419", "[39.9, 92.3]".
 function keepUnits(article) {
   for (const text of textsOf(article)) {
     if (text.parentElement.closest("pre, code, svg, script, style")) continue;
-    const kept = text.data.replace(/(\d) %/g, "$1\u00a0%").replace(/\bn = (?=\d)/g, "n\u00a0=\u00a0");
+    const kept = text.data
+      .replace(/(\d) (?=%|(?:s|ms|min|h|MB|GB|MiB|GiB)\b)/g, "$1\u00a0")
+      .replace(/\bn = (?=\d)/g, "n\u00a0=\u00a0")
+      .replace(/\[[-+−]?[\d.,]+(?: %)?, [-+−]?[\d.,]+(?: %)?\]/g, interval => interval.replaceAll(" ", "\u00a0"));
     if (kept !== text.data) text.data = kept;
   }
 }
@@ -56,7 +59,7 @@ addEventListener("DOMContentLoaded", () => {
   for (const cell of document.querySelectorAll(".bd-article table:not(.dataframe) td")) {
     const { length } = cell.textContent.trim();
     cell.classList.toggle("vp-long", length > 60);
-    cell.classList.toggle("vp-short", length <= 12);
+    cell.classList.toggle("vp-short", length <= 16);
     letBreak(cell, 40);
   }
   for (const table of document.querySelectorAll(".bd-article table:not(.dataframe)")) {
