@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -330,6 +331,13 @@ def test_circumstances_are_whole():
     assert "none" not in told.replace("models", "").replace('"none"', ""), "what is not there is no news"
     assert "scaled from 7 on" in report("full")
     assert "Redis 19 (22) and 5 more" in report("full")
+
+
+def test_what_is_below_the_current_folder_is_named_from_there(monkeypatch):
+    monkeypatch.setattr(Path, "cwd", lambda: Path("/repo"))
+    told = section(report("full"), "The run")
+    assert "| plan | plans/cache.md |" in told
+    assert "| repository root | /repo |" in told
 
 
 def test_every_prefix_of_a_run_has_a_report():

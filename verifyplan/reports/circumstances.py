@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
 from pydantic_core import to_json
@@ -41,3 +42,13 @@ def known(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, Any]]:
     filled = {key: value for key, value in values.items() if value not in (None, [], {})}
     blank = {key for key, value in filled.items() if isinstance(value, str) and not value.strip()}
     return [(f"{prefix} {key}", value) for key, value in filled.items() if key not in blank]
+
+
+def from_here(path: str) -> str:
+    """Return a path below the current folder relative to it, as its reader would name it; another as it is.
+
+    >>> from_here(f"{Path.cwd()}/plans/PLAN.md"), from_here("/elsewhere/PLAN.md")
+    ('plans/PLAN.md', '/elsewhere/PLAN.md')
+    """
+    place, here = PurePath(path), Path.cwd()
+    return str(place.relative_to(here)) if place != here and place.is_relative_to(here) else path

@@ -31,7 +31,7 @@ from verifyplan.reports.blocks import (
     table_section,
     titled_bullets,
 )
-from verifyplan.reports.circumstances import MAX_VALUE_CHARACTERS, known
+from verifyplan.reports.circumstances import MAX_VALUE_CHARACTERS, from_here, known
 from verifyplan.reports.circumstances import circumstances as run_circumstances
 from verifyplan.reports.plan_facts import convergence_of, id_link
 from verifyplan.reports.usage import dollars, expected_usage, max_expected_tokens
@@ -266,5 +266,6 @@ def circumstances(state: PlanState) -> PageSection:
     defaults = PlanSettings().model_dump(mode="json")
     settings = inputs.settings.model_dump(mode="json", exclude={"rules"}) | inputs.settings.rules.changed
     changed = [(f"setting {name}", value) for name, value in settings.items() if value != defaults.get(name)]
-    plan = [("plan", inputs.plan_path), ("plan sha256", inputs.plan_sha256)]
-    return run_circumstances(state.started, [*known("repository", inputs.repository), *changed], plan)
+    plan = [("plan", from_here(inputs.plan_path)), ("plan sha256", inputs.plan_sha256)]
+    repository = inputs.repository | {"root": from_here(str(inputs.repository.get("root", "")))}
+    return run_circumstances(state.started, [*known("repository", repository), *changed], plan)

@@ -12,6 +12,7 @@ from typing import Any
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event import Event, Sink
 from verifyplan.redaction import redact
+from verifyplan.reports.circumstances import from_here
 from verifyplan.reports.visible import one_line
 from verifyplan.runs.arguments import Workers
 from verifyplan.runs.cross.crossverify import crossverify
@@ -131,6 +132,8 @@ def _about(options: Mapping[str, Any], **first: object) -> dict[str, str]:
 
 def _plain(value: object) -> object:
     """Return a setting as it is shown; for an object without a text, its class."""
-    if isinstance(value, str | int | float | Path | Mapping | list | tuple) or value is None:
+    if isinstance(value, Path):
+        return from_here(str(value))
+    if isinstance(value, str | int | float | Mapping | list | tuple) or value is None:
         return value
     return getattr(value, "__name__", None) or (str(value) if hasattr(value, "model_dump") else type(value).__name__)
