@@ -66,6 +66,13 @@ def test_the_reference_has_every_public_name():
     assert [name for name, value in objects.items() if not any(value is each for each in shown)] == []
 
 
+def test_every_page_says_in_words_first_what_it_is_for():
+    pages = [path for path in build.pages() if path.suffix == ".md" and path.parent != build.ROOT]
+    texts = {str(path): path.read_text() for path in pages}
+    texts |= {title: f"# {title}\n\n{reference.introduction(title)}\n\n" for title in reference.sections()}
+    assert [name for name, text in texts.items() if not re.match(r"# .+\n\n(?:\*\*|`)?[A-Za-z]", text)] == []
+
+
 def test_the_reference_shows_classes_with_their_members_and_errors_with_their_bases(tmp_path):
     assert ":members:" in reference.directive("results.Comparison")
     assert "autofunction:: verifyplan.compare" in reference.directive("compare")

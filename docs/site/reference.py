@@ -44,6 +44,16 @@ def sections() -> dict[str, list[str]]:
     return found
 
 
+def introduction(title: str) -> str:
+    """Return what a section of the interface's page says before its table, with links as they are on other pages.
+
+    >>> introduction("Load and look")
+    'These read runs and votes from files and tables, and explain their columns.'
+    """
+    text = INTERFACE.read_text("utf-8").split(f"\n## {title}\n")[1]
+    return text.partition("\n|")[0].strip().replace("](", "](../docs/")
+
+
 def value_of(name: str) -> object:
     """Return what a public name stands for."""
     value: object = vp
@@ -75,5 +85,7 @@ def write_reference(folder: Path) -> None:
     for title, names in sections().items():
         slug = re.sub(r"\W+", "-", title.lower()).strip("-")
         pages.append(slug)
-        (folder / f"{slug}.md").write_text(f"# {title}\n\n" + "\n".join(map(directive, names)), "utf-8")
+        (folder / f"{slug}.md").write_text(
+            "\n\n".join([f"# {title}", introduction(title), *map(directive, names)]), "utf-8"
+        )
     (folder / "index.md").write_text(INDEX.format(pages="\n".join(pages)), "utf-8")

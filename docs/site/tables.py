@@ -21,7 +21,7 @@ GROUPS = {
 def write_tables(folder: Path) -> None:
     """Write the page `tables.md`."""
     parts = [
-        "# Columns of every table\n\n"
+        "# Columns of every table\n\nThis page says what each column means, of runs, results and bundled votes. "
         '`vp.documentation("votes")` shows the same in a notebook. No value of a key is missing. Of the '
         "types, `whole` is an integer, `yesno` a boolean, and `names` a list of texts.\n"
     ]

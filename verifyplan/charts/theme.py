@@ -159,6 +159,9 @@ class theme:  # noqa: N801  (a call that sets, as `warnings.catch_warnings` is)
     on a ground of that colour, in notebooks and in files of all formats. Figures made before are drawn in the new
     theme as well. Colours of classes and votes are the same in both. SettingsError for another name.
 
+    Args:
+        name: `auto`, `light` or `dark`.
+
     >>> import tempfile, verifyplan as vp
     >>> with vp.charts.theme("dark"):
     ...     path = vp.export(vp.charts.queue("contract"), tempfile.mkdtemp() + "/queue.svg")

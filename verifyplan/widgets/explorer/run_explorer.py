@@ -33,6 +33,10 @@ class RunExplorer(Panel):
 
     It opens on the first run, or on `run_id`. `run_id`, `step` and `finding_id` say what is shown and can be set;
     `selected` is the row of the chosen finding, challenge or message.
+
+    Args:
+        runs: the runs to choose from: a set, a run, or a path.
+        run_id: the run to open; None for the first.
     """
 
     def __init__(self, runs: Runs, run_id: str | None = None) -> None:

@@ -42,6 +42,12 @@ class LiveRun(Panel):
 
     TypeError for an option that the function behind it lacks, InputError for a `start` that is not a boolean; all other
     arguments are checked when it starts, and their errors are shown.
+
+    Args:
+        plan: the plan to verify: a path, or a `Plan`.
+        repo: the repository that the plan is about; it is only read.
+        start: whether the run starts at once, not when Start is pressed.
+        options: all other arguments of `verify`.
     """
 
     def __init__(
