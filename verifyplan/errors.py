@@ -47,7 +47,8 @@ MESSAGE_ERROR_PREFIX = "MESSAGE_SCHEMA_VALIDATION_FAILED::"
 class Problem:
     """One thing that is wrong: its place, what is wrong with it, and what to do.
 
-    >>> print(Problem("votes.csv: column verdict", "'maybe' is not a verdict", "write agree or disagree"))
+    >>> what, fix = "'maybe' is not a verdict", "write agree or disagree"
+    >>> print(Problem("votes.csv: column verdict", what, fix))
     votes.csv: column verdict: 'maybe' is not a verdict. Fix: write agree or disagree.
     """
 

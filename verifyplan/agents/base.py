@@ -44,8 +44,11 @@ class Backend(Protocol):
     ...     def check_worker(self, worker):
     ...         return None
     ...     async def answer(self, request: vp.agents.WorkerRequest) -> vp.agents.Reply:
-    ...         return vp.agents.Reply(value={"votes": {item.finding_id: "agree" for item in request.items}})
-    >>> claims = [{"finding_id": "F-1", "summary": "rows are locked", "evidence": "store.py:12"}]
+    ...         votes = {item.finding_id: "agree" for item in request.items}
+    ...         return vp.agents.Reply(value={"votes": votes})
+    >>> claims = [
+    ...     {"finding_id": "F-1", "summary": "rows are locked", "evidence": "store.py:12"}
+    ... ]
     >>> run = vp.crossverify(claims, ["ann", "bob"], backend=Agreeable(), log_dir=None)
     >>> list(run.frames.findings["classification"])
     ['full-consensus']

@@ -57,7 +57,10 @@ def from_function(
     >>> def judge(finding):
     ...     return "agree" if "store.py" in finding.evidence else "disagree"
     >>> backend = vp.agents.from_function(judge)
-    >>> claims = [{"finding_id": name, "summary": f"{name} is safe", "evidence": name} for name in ("store.py", "b.py")]
+    >>> claims = [
+    ...     {"finding_id": name, "summary": f"{name} is safe", "evidence": name}
+    ...     for name in ("store.py", "b.py")
+    ... ]
     >>> run = vp.crossverify(claims, ["ann", "bob"], backend=backend, log_dir=None)
     >>> list(run.frames.findings["classification"])
     ['full-consensus', 'worker-unique']

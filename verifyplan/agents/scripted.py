@@ -30,9 +30,18 @@ class ScriptedBackend:
     Raises InputError for a file that does not contain such a mapping.
 
     >>> import verifyplan as vp
-    >>> script = {"r1/bob": {"F-1": {"verdict": "disagree", "disagree_basis": "burden-not-met"}}}
-    >>> claim = {"finding_id": "F-1", "summary": "rows are locked", "evidence": "store.py:12", "worker": "ann"}
-    >>> run = vp.crossverify([claim], ["ann", "bob"], backend=vp.agents.ScriptedBackend(script), log_dir=None)
+    >>> script = {
+    ...     "r1/bob": {"F-1": {"verdict": "disagree", "disagree_basis": "burden-not-met"}}
+    ... }
+    >>> claim = {
+    ...     "finding_id": "F-1",
+    ...     "summary": "rows are locked",
+    ...     "evidence": "store.py:12",
+    ...     "worker": "ann",
+    ... }
+    >>> run = vp.crossverify(
+    ...     [claim], ["ann", "bob"], backend=vp.agents.ScriptedBackend(script), log_dir=None
+    ... )
     >>> list(run.frames.votes["verdict"])
     ['disagree']
     """

@@ -94,7 +94,9 @@ def agreement(
         SettingsError: where `ordered` does not name every label once.
         TableError: as `from_table`.
 
-    >>> votes = pd.DataFrame({"item": list("FFGGHH"), "worker": list("ababab"), "label": list("ynyynn")})
+    >>> votes = pd.DataFrame(
+    ...     {"item": list("FFGGHH"), "worker": list("ababab"), "label": list("ynyynn")}
+    ... )
     >>> agreement(votes)[["measure", "value", "n"]].round(3)
                   measure  value  n
     0  krippendorff-alpha  0.444  3

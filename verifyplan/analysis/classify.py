@@ -70,7 +70,9 @@ def classify(
     ['contested']
     >>> classify(votes, mode="adversarial", max_rounds=1)["rule"].tolist()
     ['lone-doubt']
-    >>> classify(votes, rules={"mode": "adversarial", "aggregate": "any-refute"}, max_rounds=1)["rule"].tolist()
+    >>> classify(
+    ...     votes, rules={"mode": "adversarial", "aggregate": "any-refute"}, max_rounds=1
+    ... )["rule"].tolist()
     ['any-disagree']
     """
     chosen = chosen_rules(rules, mode, max_rounds, missing_basis, modes=MODES)

@@ -90,7 +90,11 @@ def compare(
     >>> comparison = compare("stdlib-claims/adversarial", resamples=100)
     >>> comparison.conditions, comparison.n_findings
     (('collaborative', 'adversarial'), 720)
-    >>> sticky = compare("stdlib-claims/adversarial", rules={"as run": {}, "sticky": "sticky-refutes"}, resamples=100)
+    >>> sticky = compare(
+    ...     "stdlib-claims/adversarial",
+    ...     rules={"as run": {}, "sticky": "sticky-refutes"},
+    ...     resamples=100,
+    ... )
     >>> sticky.conditions
     ('as run', 'sticky')
     """

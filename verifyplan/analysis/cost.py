@@ -33,8 +33,11 @@ def cost(runs: Runs) -> pd.DataFrame:
     calls used tokens that have no price.
 
     >>> from verifyplan.frames.votes import from_votes
-    >>> votes = pd.DataFrame({"item": ["F", "F"], "who": ["a", "b"], "says": ["agree", "verification-error"]})
-    >>> cost(from_votes(votes, item="item", worker="who", verdict="says")).set_index("measure")["value"].to_dict()
+    >>> votes = pd.DataFrame(
+    ...     {"item": ["F", "F"], "who": ["a", "b"], "says": ["agree", "verification-error"]}
+    ... )
+    >>> costs = cost(from_votes(votes, item="item", worker="who", verdict="says"))
+    >>> costs.set_index("measure")["value"].to_dict()
     {'rounds': 1.0, 'calls': 0.0, 'failed-calls': 0.0, 'unsent-calls': 0.0, 'votes': 2.0, 'failed-votes': 1.0,
      'worker-seconds': 0.0}
     """

@@ -162,7 +162,10 @@ def detection(runs: Runs, labels: Labels, *, settlements: bool = False) -> Detec
     `challenges`, from defects, and on sound plans; `documentation("detection.settlements")` has the rules.
 
     >>> from verifyplan.datasets.plans import labelled_plans
-    >>> found = detection("live-example/plan", [label for label in labelled_plans() if label.plan == "purge-hour"])
+    >>> found = detection(
+    ...     "live-example/plan",
+    ...     [label for label in labelled_plans() if label.plan == "purge-hour"],
+    ... )
     >>> found.verdicts[["plan", "expected", "given"]]
              plan expected    given
     0  purge-hour   REVISE  RETHINK

@@ -31,7 +31,8 @@ def disagreement(runs: Runs) -> pd.DataFrame:
     >>> from verifyplan.frames.votes import from_votes
     >>> votes = pd.DataFrame({"item": list("FFFGGH"), "who": list("abcaba"),
     ...     "says": ["agree", "agree", "disagree", "agree", "agree", "disagree"]})
-    >>> disagreement(from_votes(votes, item="item", worker="who", verdict="says"))["disagreement"].round(2).tolist()
+    >>> found = disagreement(from_votes(votes, item="item", worker="who", verdict="says"))
+    >>> found["disagreement"].round(2).tolist()
     [0.67, 0.0, nan]
     """
     runs = as_runs(runs)

@@ -127,7 +127,9 @@ def replay(
         SettingsError, TableError: as `classify`.
 
     >>> from verifyplan.frames.votes import from_votes
-    >>> votes = pd.DataFrame({"item": "F", "who": ["a", "b"], "says": ["agree", "disagree"]})
+    >>> votes = pd.DataFrame(
+    ...     {"item": "F", "who": ["a", "b"], "says": ["agree", "disagree"]}
+    ... )
     >>> runs = from_votes(votes, item="item", worker="who", verdict="says")
     >>> replay(runs, "adversarial")[["classification", "rule"]].values.tolist()
     [['partial-consensus', 'lone-doubt']]

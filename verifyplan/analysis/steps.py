@@ -37,8 +37,11 @@ def steps(runs: Runs, run_id: str) -> pd.DataFrame:
     for a run that is not there.
 
     >>> from verifyplan.frames.votes import from_votes
-    >>> votes = pd.DataFrame({"item": ["F", "F"], "who": ["a", "b"], "says": ["agree", "disagree"]})
-    >>> steps(from_votes(votes, item="item", worker="who", verdict="says"), "votes")["title"].tolist()
+    >>> votes = pd.DataFrame(
+    ...     {"item": ["F", "F"], "who": ["a", "b"], "says": ["agree", "disagree"]}
+    ... )
+    >>> found = steps(from_votes(votes, item="item", worker="who", verdict="says"), "votes")
+    >>> found["title"].tolist()
     ['what was found', 'round 1', 'the end']
     """
     return steps_of(RunIndex(as_runs(runs)).run(run_id))

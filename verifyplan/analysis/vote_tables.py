@@ -28,7 +28,8 @@ def vote_matrix(
     (round 0) for those who found it; `attrs["synthetic"]` marks generated data. Raises InputError for a run that
     is not there.
 
-    >>> vote_matrix("contract", "1.2-max-rounds-reached")[["finding_id", "worker", "round", "mark"]].head(3)
+    >>> matrix = vote_matrix("contract", "1.2-max-rounds-reached")
+    >>> matrix[["finding_id", "worker", "round", "mark"]].head(3)
       finding_id worker  round              mark
     0      F-001    ann      0        discovered
     1      F-001    bob      1             agree

@@ -44,8 +44,14 @@ def audit(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     drawn, and the caption says how many; a single dimension without one is named in its place. The score informs and
     never decides a verdict. Raises TableError where a score is not a whole number from 1 to 10.
 
-    >>> keys = [["backup", "roll-out", "search"], ["risk_coverage", "rollback"], ["synthesizer", "challenger"]]
-    >>> scores = pd.MultiIndex.from_product(keys, names=["run_id", "dimension", "by"]).to_frame(index=False)
+    >>> keys = [
+    ...     ["backup", "roll-out", "search"],
+    ...     ["risk_coverage", "rollback"],
+    ...     ["synthesizer", "challenger"],
+    ... ]
+    >>> scores = pd.MultiIndex.from_product(
+    ...     keys, names=["run_id", "dimension", "by"]
+    ... ).to_frame(index=False)
     >>> scores = scores.assign(evidence="plan.md:3", refused=None, disputed=False)
     >>> scores["score"] = [9, 6, 7, 7, 5, 6, 8, 4, 7, 7, 6, 5]
     >>> scores.attrs["synthetic"] = True

@@ -74,8 +74,11 @@ def debate(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     >>> turns = [("r1", "purge.py", 1, 24, None, None), ("r1", "purge.py", 2, 31, 7, "CONVERGED VERIFIED"),
     ...     ("r2", "backup.py", 1, 40, None, None), ("r2", "backup.py", 2, 18, -22, None),
     ...     ("r2", "backup.py", 3, 18, 0, "FAILED NO_IMPROVEMENT")]
-    >>> table = pd.DataFrame(turns, columns=["run_id", "task", "turn", "diff_lines", "lines_more", "end"])
-    >>> texts = {"opening": "Write it.", "built": "Done.", "verified": "Read.", "n_messages": 3, "max_turns": 4}
+    >>> table = pd.DataFrame(
+    ...     turns, columns=["run_id", "task", "turn", "diff_lines", "lines_more", "end"]
+    ... )
+    >>> texts = {"opening": "Write it.", "built": "Done.", "verified": "Read."}
+    >>> texts |= {"n_messages": 3, "max_turns": 4}
     >>> table = table.assign(same_diff=table["lines_more"].eq(0), last=table["end"].notna(), **texts)
     >>> table.attrs["synthetic"] = True
     >>> figure = debate(table)

@@ -41,7 +41,10 @@ def quality_scores(data: pd.DataFrame | Runs, *, by: str = "synthesizer", **opti
     out. A refused or missing score is named in its place. The score informs and never decides a verdict (rule A10).
     Raises TableError where a score is not a whole number from 1 to 10.
 
-    >>> keys = [["backup", "roll-out", "search", "import"], ["risk_coverage", "rollback", "tests"]]
+    >>> keys = [
+    ...     ["backup", "roll-out", "search", "import"],
+    ...     ["risk_coverage", "rollback", "tests"],
+    ... ]
     >>> scores = pd.MultiIndex.from_product(keys, names=["run_id", "dimension"]).to_frame(index=False)
     >>> scores = scores.assign(by="synthesizer", evidence="plan.md:3", refused=None, disputed=False)
     >>> scores["score"] = [9, 6, 7, 5, 8, 4, 7, 6, 9, 3, 5, 6]

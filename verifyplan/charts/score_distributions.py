@@ -46,7 +46,9 @@ def score_distributions(data: pd.DataFrame | Runs, *, by: str = "synthesizer", *
 
     >>> import verifyplan as vp
     >>> table = vp.datasets.example_scores(40).drop(columns="overall")
-    >>> scores = table.melt(var_name="dimension", value_name="score", ignore_index=False).reset_index(names="run_id")
+    >>> scores = table.melt(
+    ...     var_name="dimension", value_name="score", ignore_index=False
+    ... ).reset_index(names="run_id")
     >>> scores = scores.assign(by="synthesizer", evidence="made up", refused=None, disputed=False)
     >>> scores.attrs["synthetic"] = True
     >>> figure = score_distributions(scores)

@@ -196,7 +196,8 @@ def read_labels(labels: Labels) -> tuple[PlanLabel, ...]:
     severity, needles, places` and, if there, `verdict, held_out, line`; it holds no labels of challenges.
     Raises InputError for what cannot be read, listing every problem of every label.
 
-    >>> [label] = read_labels({"move": {"defects": [{"severity": "BLOCKING", "needles": ["db.py"], "line": 3}]}})
+    >>> defect = {"severity": "BLOCKING", "needles": ["db.py"], "line": 3}
+    >>> [label] = read_labels({"move": {"defects": [defect]}})
     >>> label.expected, label.defects[0].cited
     ('RETHINK', ('plan:3',))
     """

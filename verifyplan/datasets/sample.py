@@ -45,7 +45,10 @@ def sample_repository(folder: str | Path) -> Path:
     if git is missing or fails.
 
     >>> import tempfile
-    >>> sorted(path.name for path in sample_repository(tempfile.mkdtemp() + "/waybill").iterdir())[:3]
+    >>> sorted(
+    ...     path.name
+    ...     for path in sample_repository(tempfile.mkdtemp() + "/waybill").iterdir()
+    ... )[:3]
     ['.git', '.github', 'AGENTS.md']
     """
     target = Path(folder).absolute()

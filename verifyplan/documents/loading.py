@@ -88,7 +88,8 @@ def load(path: str | Path) -> Document | Tree:
     the nine documents. In a folder, what cannot be read is listed in `unread`.
 
     >>> import tempfile, verifyplan as vp
-    >>> [document.kind for document in load(vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels"))][:2]
+    >>> project = vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels")
+    >>> [document.kind for document in load(project)][:2]
     ['plan', 'plan']
     """
     place = Path(path)

@@ -43,12 +43,21 @@ def add_votes(runs: Runs, more: Runs | Mapping[str, Runs]) -> RunSet:
 
     >>> import verifyplan as vp
     >>> first = {"F-1": {"verdict": "agree"}}
-    >>> script = {1: {"bob": first, "cy": {"F-1": {"verdict": "disagree"}}}, 2: {"bob": first}}
+    >>> script = {
+    ...     1: {"bob": first, "cy": {"F-1": {"verdict": "disagree"}}},
+    ...     2: {"bob": first},
+    ... }
     >>> claim = [{"finding_id": "F-1", "summary": "f has no check", "worker": "ann"}]
-    >>> setting = {"backend": vp.agents.ScriptedBackend(script), "log_dir": None, "mode": "collaborative"}
+    >>> setting = {
+    ...     "backend": vp.agents.ScriptedBackend(script),
+    ...     "log_dir": None,
+    ...     "mode": "collaborative",
+    ... }
     >>> run = vp.crossverify(claim, ["ann", "bob", "cy"], max_rounds=1, **setting)
     >>> calls = [{"finding_id": "F-1", "round": 2, "worker": "bob"}]
-    >>> extra = vp.crossverify(claim, ["ann", "bob", "cy"], max_rounds=2, only=calls, **setting)
+    >>> extra = vp.crossverify(
+    ...     claim, ["ann", "bob", "cy"], max_rounds=2, only=calls, **setting
+    ... )
     >>> print(add_votes(run, extra))
     RunSet(1 run, 1 finding, 3 votes, 1 round, 3 dispatches, 2 calls)
     note: 1 vote of supplementary runs was added to 1 run.

@@ -24,7 +24,9 @@ def read_artifact(path: str | Path) -> Artifact:
     Raises ArtifactError naming the file, and for each problem its place (a JSON pointer) and its fix.
 
     >>> import verifyplan as vp
-    >>> read_artifact(vp.datasets.path("contract") / "1.2-max-rounds-reached.json").finalState
+    >>> read_artifact(
+    ...     vp.datasets.path("contract") / "1.2-max-rounds-reached.json"
+    ... ).finalState
     'max-rounds-reached'
     """
     try:
@@ -73,7 +75,9 @@ def write_artifact(artifact: Artifact, path: str | Path) -> Path:
     Raises ArtifactError if it breaks rule B9; nothing is written then.
 
     >>> import tempfile, verifyplan as vp
-    >>> artifact = read_artifact(vp.datasets.path("contract") / "1.2-max-rounds-reached.json")
+    >>> artifact = read_artifact(
+    ...     vp.datasets.path("contract") / "1.2-max-rounds-reached.json"
+    ... )
     >>> written = write_artifact(artifact, tempfile.mkdtemp() + "/again.json")
     >>> read_artifact(written) == artifact
     True

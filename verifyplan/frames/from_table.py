@@ -74,7 +74,9 @@ def from_table(
     Raises TableError listing every column that is absent, items with two truths, repeated votes, labels or workers
     that differ only in case, and a truth in other words than the votes.
 
-    >>> table = pd.DataFrame({"q": [1, 1, 2], "judge": ["a", "b", "a"], "says": ["cat", "dog", "dog"]})
+    >>> table = pd.DataFrame(
+    ...     {"q": [1, 1, 2], "judge": ["a", "b", "a"], "says": ["cat", "dog", "dog"]}
+    ... )
     >>> votes = from_table(table, item="q", worker="judge", label="says")
     >>> votes.labels, votes.workers, len(votes.units)
     (('cat', 'dog'), ('a', 'b'), 2)

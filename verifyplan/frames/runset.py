@@ -347,7 +347,8 @@ def concat(sets: Iterable[RunSet]) -> RunSet:
     Raises TableError if two hold a run of the same id, InputError if there is none to join.
 
     >>> import verifyplan as vp
-    >>> len(vp.concat([vp.datasets.runs("contract"), vp.datasets.runs("stdlib-claims/adversarial")]))
+    >>> sets = ("contract", "stdlib-claims/adversarial")
+    >>> len(vp.concat([vp.datasets.runs(name) for name in sets]))
     27
     """
     every = list(sets)

@@ -96,13 +96,22 @@ def from_votes(
     What a table says of a finding (truth, summary, category, discoverers) and of a run (mode) must be the same in all
     its rows, empty ones aside. Raises TableError listing every column that is absent and every value that does not fit.
 
-    >>> table = pd.DataFrame({"claim": [1, 1], "judge": ["a", "b"], "says": ["yes", "REFUTED"]})
+    >>> table = pd.DataFrame(
+    ...     {"claim": [1, 1], "judge": ["a", "b"], "says": ["yes", "REFUTED"]}
+    ... )
     >>> runs = from_votes(table, item="claim", worker="judge", verdict="says", mode="adversarial",
     ...     verdicts={"yes": "agree"})
-    >>> runs.votes["verdict"].tolist(), runs.findings["finding_id"].tolist(), runs.runs["mode"].tolist()
+    >>> (
+    ...     runs.votes["verdict"].tolist(),
+    ...     runs.findings["finding_id"].tolist(),
+    ...     runs.runs["mode"].tolist(),
+    ... )
     (['agree', 'disagree'], ['1'], ['adversarial'])
-    >>> table = pd.DataFrame({"claim": [1, 1, 2], "judge": ["a", "b", "a"], "p": [0.9, 0.2, None]})
-    >>> from_votes(table, item="claim", worker="judge", score="p", threshold=0.5).votes["verdict"].tolist()
+    >>> table = pd.DataFrame(
+    ...     {"claim": [1, 1, 2], "judge": ["a", "b", "a"], "p": [0.9, 0.2, None]}
+    ... )
+    >>> runs = from_votes(table, item="claim", worker="judge", score="p", threshold=0.5)
+    >>> runs.votes["verdict"].tolist()
     ['agree', 'disagree', 'verification-error']
     """
     expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")

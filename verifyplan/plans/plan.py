@@ -39,7 +39,7 @@ def parse_plan(text: str, path: str = "plan.md") -> Plan:
     Source: rules A8, G2.
 
     >>> plan = parse_plan("# Sums\n\n1. Create `src/sums.py`\n2. Run `pytest -q`\n")
-    >>> [(reference.kind, reference.name, reference.intent, reference.line) for reference in plan.references]
+    >>> [(each.kind, each.name, each.intent, each.line) for each in plan.references]
     [('file', 'src/sums.py', 'create', 3), ('command', 'pytest -q', 'use', 4)]
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

@@ -97,7 +97,9 @@ def check_message(data: object) -> None:
     then its fields in the order of the schema. 1.0 is an integer, true is none; halves of surrogate pairs, which JSON
     texts cannot hold, pass here and are shown as escapes. Source: rule C1.
 
-    >>> check_message({"role": "architect", "type": "propose", "content": "Do it", "turn": 1})
+    >>> check_message(
+    ...     {"role": "architect", "type": "propose", "content": "Do it", "turn": 1}
+    ... )
     >>> check_message({"role": "judge", "type": "propose", "content": "Do it", "turn": 1})
     Traceback (most recent call last):
     verifyplan.errors.MessageError: MESSAGE_SCHEMA_VALIDATION_FAILED::{"errors":[{"keyword":"enum",\

@@ -68,7 +68,10 @@ def compare_rules(
         SettingsError: for rules that cannot be used, listing all problems.
         InputError: if there is no plan run.
 
-    >>> found = compare_rules("live-example/plan", {"as run": None, "lenient": "lenient", "one pass": "one-pass"})
+    >>> found = compare_rules(
+    ...     "live-example/plan",
+    ...     {"as run": None, "lenient": "lenient", "one pass": "one-pass"},
+    ... )
     >>> found.table[["rules", "verdict", "changed", "calls"]]
           rules  verdict  changed  calls
     0    as run  RETHINK    False     19

@@ -75,10 +75,17 @@ def estimate(
     Raises InputError for what `verify` and `crossverify` would refuse, SettingsError where no model is named.
 
     >>> from verifyplan.plans.plan import parse_plan
-    >>> estimate(parse_plan("# Fix a typo\n\nCorrect `README.md`."), model="claude-haiku-5-5").high.calls
+    >>> estimate(
+    ...     parse_plan("# Fix a typo\n\nCorrect `README.md`."), model="claude-haiku-5-5"
+    ... ).high.calls
     0
-    >>> claims = [{"finding_id": name, "summary": f"{name} is locked", "evidence": "a.md"} for name in ("F1", "F2")]
-    >>> cross = estimate(claims, ["ann", "bob"], model="claude-haiku-5-5", max_rounds=2, items_per_call=1)
+    >>> claims = [
+    ...     {"finding_id": name, "summary": f"{name} is locked", "evidence": "a.md"}
+    ...     for name in ("F1", "F2")
+    ... ]
+    >>> cross = estimate(
+    ...     claims, ["ann", "bob"], model="claude-haiku-5-5", max_rounds=2, items_per_call=1
+    ... )
     >>> cross.low.calls, cross.high.calls  # two workers, one call a claim; one round or two
     (4, 8)
     """

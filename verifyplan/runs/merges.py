@@ -48,7 +48,8 @@ def group_findings(
 
     >>> rows = [{"finding_id": "F-1", "summary": "`f` lacks a check", "worker": "ann"},
     ...     {"finding_id": "F-2", "summary": "A check `f` lacks", "worker": "bob"}]
-    >>> group_findings(rows, ["ann", "bob"], matcher="likeness")[["finding_id", "merged_into"]].values.tolist()
+    >>> merges = group_findings(rows, ["ann", "bob"], matcher="likeness")
+    >>> merges[["finding_id", "merged_into"]].values.tolist()
     [['F-1', 'F-1'], ['F-2', 'F-1']]
     """
     roster = read_roster(workers)

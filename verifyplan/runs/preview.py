@@ -101,7 +101,11 @@ def preview(run: Callable[..., Any], *arguments: Any, **settings: Any) -> Previe
     SettingsError for another function. Source: rules G3, H3.
 
     >>> import verifyplan as vp
-    >>> claim = {"finding_id": "F-1", "summary": "it logs in with password = 'hunter2!'", "worker": "cy"}
+    >>> claim = {
+    ...     "finding_id": "F-1",
+    ...     "summary": "it logs in with password = 'hunter2!'",
+    ...     "worker": "cy",
+    ... }
     >>> models = vp.agents.Anthropic.keyless(model="m")
     >>> shown = vp.preview(vp.crossverify, [claim], ["ann", "bob", "cy"], backend=models)
     >>> list(shown.requests["call_id"]), "hunter2" in str(shown)

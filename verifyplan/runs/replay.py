@@ -113,7 +113,8 @@ def replay_run(
     >>> run = verify(plan, backend=ScriptedBackend({}, silent=True), log_dir=None)
     >>> replay_run(run).same, run.verdict
     (True, 'PROCEED')
-    >>> replay_run([run, run], policy="deliberate")[["kind", "recorded_verdict", "replayed_verdict", "changed"]]
+    >>> table = replay_run([run, run], policy="deliberate")
+    >>> table[["kind", "recorded_verdict", "replayed_verdict", "changed"]]
        kind recorded_verdict replayed_verdict  changed
     0  plan          PROCEED          PROCEED    False
     1  plan          PROCEED          PROCEED    False

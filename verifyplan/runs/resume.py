@@ -134,7 +134,9 @@ def resume(
         InputError: for an answer that does not fit, or if the run does not wait; for limits that are used up already.
 
     >>> import verifyplan as vp
-    >>> vp.resume("runs/purge-hour-001.jsonl", answer="acknowledge:C1", note="seen by the team")  # doctest: +SKIP
+    >>> vp.resume(
+    ...     "runs/purge-hour-001.jsonl", answer="acknowledge:C1", note="seen by the team"
+    ... )  # doctest: +SKIP
     >>> vp.resume("runs/purge-hour-001.jsonl", retry_failed=True, max_cost=5)  # doctest: +SKIP
     """
     path = _log_of(path)

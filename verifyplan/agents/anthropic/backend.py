@@ -92,7 +92,11 @@ class Anthropic:
     Raises SettingsError, listing everything that does not fit. Each exchange is recorded in the run log; an interrupted
     run continues within a call. Source: rules G1, G3, G4, A11, A12, B4.
 
-    >>> Anthropic("claude-opus-5-5", api_key="the-key-of-this-example", workers={"ann": "claude-haiku-5-5"})
+    >>> Anthropic(
+    ...     "claude-opus-5-5",
+    ...     api_key="the-key-of-this-example",
+    ...     workers={"ann": "claude-haiku-5-5"},
+    ... )
     Anthropic('claude-opus-5-5', key from api_key)
     """
 
@@ -274,7 +278,8 @@ class Anthropic:
         >>> from verifyplan.protocol.call import WorkerRequest
         >>> vote = {"mode": "adversarial", "verification_mode": "lightweight", "items": ()}
         >>> request = WorkerRequest(call_id="r1/ann", worker="ann", round=1, **vote)
-        >>> Anthropic.keyless(model="claude-haiku-5-5", max_tokens=900).first_request(request)["max_tokens"]
+        >>> backend = Anthropic.keyless(model="claude-haiku-5-5", max_tokens=900)
+        >>> backend.first_request(request)["max_tokens"]
         900
         """
         return self._conversation(request, UnrecordedTurns()).first_body()

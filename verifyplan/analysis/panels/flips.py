@@ -222,7 +222,8 @@ def flips(
     >>> table = pd.DataFrame({"item": list("ppppqqqq"), "worker": list("ab") * 4, "round": [0, 0, 1, 1] * 2,
     ...     "label": ["yes", "yes", "yes", "no", "no", "yes", "yes", "yes"], "truth": "yes"})
     >>> found = flips(table)
-    >>> found.changes.query("step == 'first → last'")[["change", "count", "n"]].head(2).values.tolist()
+    >>> ends = found.changes.query("step == 'first → last'")
+    >>> ends[["change", "count", "n"]].head(2).values.tolist()
     [['right → wrong', 1, 3], ['wrong → right', 1, 1]]
     """
     if ties not in TIES:

@@ -137,7 +137,9 @@ def influence(
     alone judged are left out. A figure whose denominator is 0 is NaN. Raises TableError and SettingsError as
     `from_table` and `replay` do. Source: rule F3.
 
-    >>> table = pd.DataFrame({"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxxx")})
+    >>> table = pd.DataFrame(
+    ...     {"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxxx")}
+    ... )
     >>> influence(table).table.set_index("worker")["difference"].to_dict()
     {'a': 0.25, 'b': 0.25, 'c': 0.0}
     """

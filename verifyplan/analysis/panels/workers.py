@@ -248,8 +248,11 @@ def workers(
 
     Raises TableError and SettingsError as `from_table` does, and where all votes are empty. Source: rule F3.
 
-    >>> table = pd.DataFrame({"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxyy")})
-    >>> workers(table.assign(truth="x")).table[["worker", "accuracy", "agreement"]].to_numpy().tolist()
+    >>> table = pd.DataFrame(
+    ...     {"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyxyy")}
+    ... )
+    >>> found = workers(table.assign(truth="x")).table
+    >>> found[["worker", "accuracy", "agreement"]].to_numpy().tolist()
     [['a', 1.0, 0.25], ['b', 0.5, 0.5], ['c', 0.0, 0.25]]
     """
     columns = {

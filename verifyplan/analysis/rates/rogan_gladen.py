@@ -59,7 +59,9 @@ def corrected_rate(
         InputError: for truth other than 0 and 1, labels on all items, or none among the true or the false ones.
 
     >>> says = [1, 1, 0, 1, 0, 0, 1, 0, 1, 0] * 4
-    >>> found = corrected_rate([*says, 1, 0, 1, 1], [1, 1, 0, 1, 0, 0, 1, 0, 0, 0] * 4 + [None] * 4)
+    >>> found = corrected_rate(
+    ...     [*says, 1, 0, 1, 1], [1, 1, 0, 1, 0, 0, 1, 0, 0, 0] * 4 + [None] * 4
+    ... )
     >>> round(found.value, 3)
     0.7
     """

@@ -163,7 +163,8 @@ def fragility(runs: Runs, rules: object = None) -> Fragility:
         TableError: as `replay`.
 
     >>> from verifyplan.frames.votes import from_votes
-    >>> votes = pd.DataFrame({"item": "F", "who": list("abc"), "says": ["agree", "disagree", "verification-error"]})
+    >>> says = ["agree", "disagree", "verification-error"]
+    >>> votes = pd.DataFrame({"item": "F", "who": list("abc"), "says": says})
     >>> runs = from_votes(votes, item="item", worker="who", verdict="says")
     >>> print(fragility(runs))  # doctest: +ELLIPSIS
     1 finding of 1 run, 2 votes and 1 that failed

@@ -83,8 +83,11 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     >>> rows = [(item, who, "agree" if item % 3 or who == "c" else "disagree", item % 3 > 0)
     ...     for item in range(30) for who in "abc"]
     >>> votes = pd.DataFrame(rows, columns=["item", "who", "says", "true"])
-    >>> runs = from_votes(votes, item="item", worker="who", verdict="says", truth="true", mode="collaborative")
-    >>> search = search_rules(runs, {"workers": [None, ["a"], ["c"]], "aggregate": ["majority"]})
+    >>> names = {"item": "item", "worker": "who", "verdict": "says", "truth": "true"}
+    >>> runs = from_votes(votes, **names, mode="collaborative")
+    >>> search = search_rules(
+    ...     runs, {"workers": [None, ["a"], ["c"]], "aggregate": ["majority"]}
+    ... )
     >>> search.frontier[["workers", "value", "votes"]].values.tolist()
     [['a', 1.0, 30.0]]
     """

@@ -128,7 +128,10 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
 
     >>> from verifyplan.frames.votes import from_votes
     >>> votes = pd.DataFrame({"item": "F", "who": list("abcde"), "says": ["agree"] * 5})
-    >>> found = stopping(from_votes(votes, item="item", worker="who", verdict="says"), {"margin 2": {"margin": 2}})
+    >>> found = stopping(
+    ...     from_votes(votes, item="item", worker="who", verdict="says"),
+    ...     {"margin 2": {"margin": 2}},
+    ... )
     >>> found.table[["stop", "votes", "saved", "n_class_changed"]].values.tolist()
     [['all votes', 5, 0.0, 0], ['margin 2', 2, 0.6, 0]]
     """

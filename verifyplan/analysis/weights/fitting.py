@@ -188,7 +188,11 @@ def fit(
             plans than it takes to fit (two more than dimensions that vary).
 
     >>> table = pd.DataFrame({"wit": [1, 2, 3, 4, 5, 9], "depth": [2, 9, 1, 5, 3, 4]})
-    >>> result = fit(table, 0.75 * table["wit"] + 0.25 * table["depth"], ranges=dict.fromkeys(table, (0, 10)))
+    >>> result = fit(
+    ...     table,
+    ...     0.75 * table["wit"] + 0.25 * table["depth"],
+    ...     ranges=dict.fromkeys(table, (0, 10)),
+    ... )
     >>> result.exact()
     {'wit': Decimal('0.7500'), 'depth': Decimal('0.2500')}
     """

@@ -65,7 +65,8 @@ def rank_stability(
         InputError: listing all that is wrong with scores, weights and settings.
 
     >>> table = pd.DataFrame({"wit": [7, 5, 1], "depth": [4, 5, 1]}, index=["a", "b", "c"])
-    >>> rank_stability(table, {"wit": "0.6", "depth": "0.4"}, draws=500)[["plan", "rank", "low_rank", "high_rank"]]
+    >>> ranks = rank_stability(table, {"wit": "0.6", "depth": "0.4"}, draws=500)
+    >>> ranks[["plan", "rank", "low_rank", "high_rank"]]
       plan  rank  low_rank  high_rank
     0    a     1         1          1
     1    b     2         2          2

@@ -41,7 +41,9 @@ def wide(scores: Runs | pd.DataFrame) -> pd.DataFrame:
     Raises TableError listing columns that hold no numbers, infinite values, and plans, columns or scores that stand
     twice.
 
-    >>> table = pd.DataFrame({"run_id": ["a", "a"], "dimension": ["wit", "depth"], "score": [7, 4]})
+    >>> table = pd.DataFrame(
+    ...     {"run_id": ["a", "a"], "dimension": ["wit", "depth"], "score": [7, 4]}
+    ... )
     >>> wide(table)
            wit  depth
     plan

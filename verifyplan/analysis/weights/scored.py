@@ -66,7 +66,9 @@ def apply(scores: Runs | pd.DataFrame, weights: WeightsOfScores = None) -> pd.Da
     rank, and `missing` names what it lacks. Raises TableError and SettingsError listing all that is wrong. Source: rule
     A10.
 
-    >>> table = pd.DataFrame({"wit": [7, 8, 5], "depth": [4, 2, None]}, index=["a", "b", "c"])
+    >>> table = pd.DataFrame(
+    ...     {"wit": [7, 8, 5], "depth": [4, 2, None]}, index=["a", "b", "c"]
+    ... )
     >>> apply(table, {"wit": "0.5", "depth": "0.5"})
       plan  score  final  rank missing
     0    a    5.5      6     1

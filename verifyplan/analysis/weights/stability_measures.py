@@ -44,7 +44,8 @@ def stability_measures(
     The score informs and never decides a verdict.
 
     >>> table = pd.DataFrame({"wit": [7, 5, 1], "depth": [4, 5, 1]}, index=["a", "b", "c"])
-    >>> stability_measures(table, {"wit": "0.6", "depth": "0.4"}, draws=200)[["measure", "value", "n"]]
+    >>> measures = stability_measures(table, {"wit": "0.6", "depth": "0.4"}, draws=200)
+    >>> measures[["measure", "value", "n"]]
              measure  value    n
     0  kendall-tau-b    1.0    3
     1     pairs-kept    1.0    3

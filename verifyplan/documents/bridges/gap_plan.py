@@ -89,8 +89,15 @@ def gap_plan(
     Source: rule D5.
 
     >>> import tempfile, verifyplan as vp
-    >>> phase = vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels") / ".planning" / "phases" / "01-tracking"
-    >>> plan = gap_plan(phase / "VERIFICATION.md", [phase / "PLAN-01.md", phase / "PLAN-02.md"])
+    >>> phase = (
+    ...     vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels")
+    ...     / ".planning"
+    ...     / "phases"
+    ...     / "01-tracking"
+    ... )
+    >>> plan = gap_plan(
+    ...     phase / "VERIFICATION.md", [phase / "PLAN-01.md", phase / "PLAN-02.md"]
+    ... )
     >>> [task.name for task in plan.tasks]
     ['Close the gap: A recipient is told once that a parcel has arrived']
     """

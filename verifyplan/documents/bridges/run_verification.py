@@ -86,7 +86,9 @@ def verification(
     >>> project = vp.datasets.sample_planning(tempfile.mkdtemp() + "/parcels")
     >>> plan = project / ".planning" / "phases" / "01-tracking" / "PLAN-01.md"
     >>> workers = {"planner": "search", "ann": "search", "bob": "window"}
-    >>> run = vp.crossverify(vp.documents.must_have_findings(plan), workers, repo=project, log_dir=None)
+    >>> run = vp.crossverify(
+    ...     vp.documents.must_have_findings(plan), workers, repo=project, log_dir=None
+    ... )
     >>> verification(run, plan).status
     'human_needed'
     """

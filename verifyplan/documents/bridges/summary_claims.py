@@ -69,7 +69,8 @@ def claims(
 
     >>> from verifyplan.documents.loading import load_text
     >>> text = '---\nplan: "01-01"\ncommits: ["1c5991d"]\nmust_haves: ["api.py: answers pings: DONE"]\n---\n'
-    >>> [(finding.finding_id, finding.category) for finding in claims(load_text(text, "SUMMARY-01-01.md"))]
+    >>> found = claims(load_text(text, "SUMMARY-01-01.md"))
+    >>> [(finding.finding_id, finding.category) for finding in found]
     [('01-01/claim-1', 'must-have'), ('01-01/claim-2', 'commit')]
     """
     reported = document_of(summary, ExecutionSummary)

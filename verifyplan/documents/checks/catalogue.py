@@ -75,7 +75,8 @@ class Violation:
 
     `lines` are all lines of a rule that is broken so often that it is reported once; empty for a single line.
 
-    >>> print(Violation("PLAN-01.md", 7, "plan/task-id", "error", "the task has no id", 'write id="01-01-T1"'))
+    >>> said = ("the task has no id", 'write id="01-01-T1"')
+    >>> print(Violation("PLAN-01.md", 7, "plan/task-id", "error", *said))
     PLAN-01.md:7: error: the task has no id [plan/task-id]. Fix: write id="01-01-T1".
     """
 

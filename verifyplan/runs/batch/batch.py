@@ -163,7 +163,8 @@ def batch_crossverify(
 
     >>> import verifyplan as vp
     >>> claims = vp.datasets.stdlib_claims(40)
-    >>> batch_crossverify(claims, ["ann", "bob"], backend=vp.agents.Anthropic(model="..."))  # doctest: +SKIP
+    >>> models = vp.agents.Anthropic(model="...")  # doctest: +SKIP
+    >>> batch_crossverify(claims, ["ann", "bob"], backend=models)  # doctest: +SKIP
     """
     check_counts(repetitions=repetitions)
     model_backend, top = expect_model_backend(backend), expect_folder("log_dir", log_dir)

@@ -163,8 +163,18 @@ def crossverify(
             called; a SettingsError if only settings are wrong.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
-    >>> script = {1: {"bob": {"F-1": {"verdict": "agree"}}, "cy": {"F-1": {"verdict": "disagree"}}}}
-    >>> finding = {"finding_id": "F-1", "summary": "f has no check", "evidence": "m.py:3", "worker": "ann"}
+    >>> script = {
+    ...     1: {
+    ...         "bob": {"F-1": {"verdict": "agree"}},
+    ...         "cy": {"F-1": {"verdict": "disagree"}},
+    ...     }
+    ... }
+    >>> finding = {
+    ...     "finding_id": "F-1",
+    ...     "summary": "f has no check",
+    ...     "evidence": "m.py:3",
+    ...     "worker": "ann",
+    ... }
     >>> run = crossverify([finding], ["ann", "bob", "cy"], mode="collaborative", max_rounds=1,
     ...     backend=ScriptedBackend(script), log_dir=None)
     >>> run.artifact.findings[0].classification

@@ -116,8 +116,14 @@ def debate(
         InputError: for a task, backend, folder or setting that cannot be used, listing all problems.
 
     >>> from verifyplan.agents.scripted import ScriptedBackend
-    >>> script = {"t1/propose": {"content": "Say hello."}, "t1/verify": {"content": "Verified: it does."}}
-    >>> script["t1/implement"] = {"content": "Done.", "diff": "--- /dev/null\n+++ b/hello\n@@ -0,0 +1 @@\n+hello\n"}
+    >>> script = {
+    ...     "t1/propose": {"content": "Say hello."},
+    ...     "t1/verify": {"content": "Verified: it does."},
+    ... }
+    >>> script["t1/implement"] = {
+    ...     "content": "Done.",
+    ...     "diff": "--- /dev/null\n+++ b/hello\n@@ -0,0 +1 @@\n+hello\n",
+    ... }
     >>> both = ScriptedBackend(script)
     >>> print(debate("greet", both, log_dir=None))
     CONVERGED (VERIFIED) in turn 1 of at most 3: greet

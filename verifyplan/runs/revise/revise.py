@@ -79,7 +79,12 @@ def revise(
     >>> from verifyplan.agents.scripted import ScriptedBackend
     >>> from verifyplan.plans.plan import parse_plan
     >>> writer = ScriptedBackend({})
-    >>> revise(parse_plan("# Fix a typo\n\nCorrect the spelling."), ".", architect=writer, log_dir=None).why
+    >>> revise(
+    ...     parse_plan("# Fix a typo\n\nCorrect the spelling."),
+    ...     ".",
+    ...     architect=writer,
+    ...     log_dir=None,
+    ... ).why
     'nothing was checked, so nothing was revised'
     """
     check_counts(max_turns=max_turns, max_rounds=max_rounds)
