@@ -29,7 +29,7 @@ from verifyplan.text import counted
 
 
 @dataclass(frozen=True)
-class _Source:
+class _StoredTables:
     """Where the tables of a dataset come from."""
 
     storage: Storage
@@ -68,17 +68,17 @@ class Dataset(RunSet):
     @classmethod
     def of(cls, storage: Storage, parts: Iterable[Part], errors: tuple[dict[str, str], ...] = ()) -> Dataset:
         """Return some parts of a dataset."""
-        return cls._from(_Source(storage, tuple(parts), errors=errors))
+        return cls._from(_StoredTables(storage, tuple(parts), errors=errors))
 
     @classmethod
-    def _from(cls, source: _Source) -> Dataset:
+    def _from(cls, source: _StoredTables) -> Dataset:
         made = object.__new__(cls)
         made.__dict__["_source"] = source
         return made
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         """Read a table when it is first asked for."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         if source is None or (name not in TABLES and name != "errors"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.__dict__[name] = table = _table(source, name)
@@ -91,23 +91,23 @@ class Dataset(RunSet):
     @property
     def parts(self) -> tuple[Dataset, ...]:
         """The parts, each a dataset; none where its tables are no longer those of its files."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         return () if source is None else tuple(self._from(replace(source, parts=(part,))) for part in source.parts)
 
     @property
     def statistics(self) -> tuple[Part, ...]:
         """The entry of each part in the manifest: its rows, runs, modes and workers."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         return () if source is None else source.parts
 
     def without_texts(self) -> Dataset:
         """Return the dataset with long texts missing: the explanations of votes, the contents of messages."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         return self if source is None else self._from(replace(source, texts=False))
 
     def paths(self, table: str) -> list[str]:
         """Return the paths of the Parquet files of a table, for other programs; long texts are in `-texts` beside."""
-        source: _Source = self.__dict__["_source"]
+        source: _StoredTables = self.__dict__["_source"]
         return [part_path(source.storage, part, table) for part in source.parts if part.count(table)]
 
     def coded_votes(self, columns: list[str], *, texts: bool = False) -> pd.DataFrame:
@@ -115,7 +115,7 @@ class Dataset(RunSet):
 
         With `texts`, `explanation` is read, too.
         """
-        source: _Source = self.__dict__["_source"]
+        source: _StoredTables = self.__dict__["_source"]
         named = list(dict.fromkeys([*columns, "run_id"])) if source.chosen is not None else columns
         parts = (part for part in source.parts if part.count("votes"))
         frames = [read_codes(source.storage, part, "votes", named, texts=texts) for part in parts]
@@ -128,7 +128,7 @@ class Dataset(RunSet):
     @property
     def n_findings(self) -> int:
         """The number of findings, from the manifest unless some runs were selected; their table is not kept."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         if source is None:
             return len(self.findings)
         parts = [part for part in source.parts if part.count("findings")]
@@ -140,7 +140,7 @@ class Dataset(RunSet):
     @cached_property
     def may_be_cut(self) -> bool:
         """Whether a limit may have held back votes of a run of its parts; few columns are read."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         if source is None:
             return bool(may_be_cut(self.runs).any())
         parts = (part for part in source.parts if part.count("runs"))
@@ -180,7 +180,7 @@ class Dataset(RunSet):
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> Dataset:
         """Return only some runs (see `RunSet.select`); of parts that have none of them nothing is read."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         if source is None:
             return super().select(chosen)  # type: ignore[return-value]  # in memory: made by `replace`
         wanted = frozenset(self.wanted_runs(chosen))
@@ -190,7 +190,7 @@ class Dataset(RunSet):
 
     def with_truth(self, truth: Truth, truths: Mapping[Any, bool | None] | None = None) -> Dataset:
         """Return the same runs with `findings.truth` filled (see `RunSet.with_truth`), whenever findings are read."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         if source is None:
             return super().with_truth(truth, truths)  # type: ignore[return-value]
         table = truth_table(truth)
@@ -203,14 +203,14 @@ class Dataset(RunSet):
 
     def __len__(self) -> int:
         """Return the number of runs, from the manifest unless some were selected."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         if source is None or source.chosen is not None:
             return len(self.runs)
         return sum(part.count("runs") for part in source.parts)
 
     def __repr__(self) -> str:
         """Return the sizes of the tables as the manifest has them; nothing is read."""
-        source: _Source | None = self.__dict__.get("_source")
+        source: _StoredTables | None = self.__dict__.get("_source")
         if source is None:
             return super().__repr__()
         counts = {name: sum(part.count(name) for part in source.parts) for name in TABLE_NAMES}
@@ -234,7 +234,7 @@ def _may_hold(part: Part, ids: list[str]) -> bool:
     return place < len(ids) and ids[place] <= part.last_run
 
 
-def _table(source: _Source, name: str) -> pd.DataFrame:
+def _table(source: _StoredTables, name: str) -> pd.DataFrame:
     """Return a table of all parts; InputError where it would be too large."""
     if name == "errors":
         return pd.DataFrame(source.errors, dtype="str") if source.errors else no_errors()
@@ -245,7 +245,7 @@ def _table(source: _Source, name: str) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else empty(name)
 
 
-def _part_table(source: _Source, part: Part, name: str) -> pd.DataFrame:
+def _part_table(source: _StoredTables, part: Part, name: str) -> pd.DataFrame:
     table = read_table(source.storage, part, name, texts=source.texts)
     if source.chosen is not None:
         table = table[table["run_id"].isin(source.chosen).to_numpy(dtype=bool)].reset_index(drop=True)
