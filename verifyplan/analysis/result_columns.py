@@ -190,7 +190,10 @@ _INFLUENCE: Columns = (
     Column("difference", "number", "without minus with all"),
     *interval_ends("difference", "clustered t, of `changed` Wilson (rule F1)"),
     Column(
-        "n", "whole", "decisions of both shares, of majorities with votes in both; of `changed` those on which it votes"
+        "n",
+        "whole",
+        "decisions that count in either share: of `precision` what is held, of `f1` what is held or true; of "
+        "majorities with votes in both; of `changed` those on which it votes",
     ),
 )
 

@@ -11,6 +11,7 @@ import pytest
 import verifyplan as vp
 from verifyplan.errors import SettingsError, TableError
 from verifyplan.frames.runset import RunSet
+from verifyplan.protocol.vote import HELD
 
 VOTES = pd.DataFrame(
     {
@@ -239,3 +240,16 @@ def test_classes_without_a_worker_are_those_of_its_votes_lost(mode, max_rounds):
         voted = votes[votes["worker"].eq(name) & votes["verdict"].ne("verification-error")]["item"].astype(str).unique()
         expected = after[changed & changed.index.isin(voted)]
         assert own.to_dict() == expected.to_dict()
+
+
+def test_n_of_f1_counts_what_is_true_or_held_with_the_worker_or_without():
+    runs = vp.datasets.runs("stdlib-claims/adversarial")
+    found, with_all = vp.influence(runs), vp.replay(runs)
+    changed = found.findings.query("worker == 'search'").set_index(["run", "item"])["without"]
+    key = pd.MultiIndex.from_frame(with_all[["run_id", "finding_id"]])
+    without = pd.Series(with_all["classification"].astype("object").to_numpy(), key)
+    without.update(changed)
+    held = with_all["classification"].isin(HELD).to_numpy() | without.isin(HELD).to_numpy()
+    n = found.table.query("worker == 'search'").set_index("metric")["n"]
+    assert (n["precision"], n["f1"]) == (held.sum(), (held | with_all["truth"].to_numpy(dtype=bool)).sum())
+    assert n["f1"] < len(with_all)

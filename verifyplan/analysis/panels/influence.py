@@ -134,7 +134,9 @@ def influence(
     `precision`, `recall`, `f1`, `false-consensus-rate`, `false-demotion-rate`, of tables with truth `accuracy` and,
     where a positive label is known, `sensitivity` and `specificity` of the majority. Intervals are clustered by run
     and claim (rule F1). Majorities are compared over the items that have votes in both cases: those that the worker
-    alone judged are left out. A figure whose denominator is 0 is NaN. Raises TableError and SettingsError as
+    alone judged are left out. `n` counts the decisions in the denominator with all or without: of `precision` the
+    findings of known truth that are held in either case, of `f1` these and all true ones (not, as in `compare`, also
+    the false ones held in neither). A figure whose denominator is 0 is NaN. Raises TableError and SettingsError as
     `from_table` and `replay` do. Source: rule F3.
 
     >>> table = pd.DataFrame(
