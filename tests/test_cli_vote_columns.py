@@ -250,6 +250,20 @@ def test_names_with_spaces_that_a_shell_took_apart_are_told_to_be_quoted(cli, ta
     assert "Fix: name one such file" in cli("workers", table, table, "--columns", "item=q").err
 
 
+@pytest.mark.parametrize(
+    ("first", "rest"), [("item=q,worker=my", "judge,verdict=says"), ("item=q,verdict=says,worker=my", "judge")]
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_comparison_tells_that_names_with_spaces_need_quotes(cli, table, first, rest, is_first):
+    words = ["--columns", first, rest]
+    done = cli("compare", *words, table) if is_first else cli("compare", table, *words)
+    assert (
+        f"--columns: is cut at a space. Fix: put quotes around its names, as one has a space: {rest!r} is" in done.err
+    )
+    named = cli("compare", f"gpt={table}", "contract", *words[:2])
+    assert "'contract' has no name, but others do" in named.err, "a bundled set is no rest of a name"
+
+
 def test_every_way_to_name_columns_says_how_a_shell_names_words(cli, table):
     options = ["--columns", "item=q,worker=who,verdict=says", "--verdicts", "yes=agree,=verification-error"]
     fix = "Fix: say what your words mean: --verdicts yes=agree,=verification-error,no=VERDICT, each VERDICT"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.vote_files import (
     NEEDED_COLUMNS,
+    VOTE_COLUMNS,
     VoteNames,
     column_problems,
     columns_by_own_names,
@@ -43,6 +45,8 @@ from verifyplan.text import visible
 
 _TABLES = ("csv", "parquet")
 """Suffixes of files of one table, which a result of several tables cannot be written to."""
+_REST_OF_COLUMNS = re.compile(rf"[^=]*,({'|'.join(VOTE_COLUMNS)})=.*|\w+")
+"""What a shell makes of names of columns behind a space: `judge,verdict=vote` of `worker=my judge,verdict=vote`."""
 
 
 def read_runs(
@@ -117,11 +121,23 @@ class _VoteWords:
         return replace(names, columns=columns, verdicts=verdicts, truths=truths)
 
 
+def quotes_fix(paths: list[str]) -> str:
+    """Return how to write names of columns of which one has a space and no quotes; blank where none seems to.
+
+    >>> quotes_fix(["votes.csv", "judge,verdict=vote"])
+    "put quotes around its names, as one has a space: 'judge,verdict=vote' is read by itself"
+    >>> quotes_fix(["gpt=gpt.csv", "claude=claude.csv", "contract"])
+    ''
+    """
+    rests = [path for path in paths if _REST_OF_COLUMNS.fullmatch(path)]
+    split = [path for path in rests if not (Path(path).exists() or is_bundled(path))]
+    return f"put quotes around its names, as one has a space: {split[0]!r} is read by itself" if split else ""
+
+
 def _named_votes(paths: list[str], columns: str, options: _VoteWords) -> tuple[RunSet, VoteNames]:
     """Return a table of votes whose columns are named by --columns, and its names."""
     if len(paths) != 1 or not is_vote_file(paths[0]):
-        split = [path for path in paths[1:] if "=" in path and not Path(path).exists()]
-        fix = f"put quotes around its names, as one has a space: {split[0]!r} is read by itself" if split else ""
+        fix = quotes_fix(paths)
         message = "goes with one CSV, TSV or Parquet file of votes"
         raise InputError(Problem("--columns", message, fix or "name one such file"))
     named = read_pairs("--columns", columns, "name=column", "item=claim,worker=judge,verdict=vote")

@@ -13,7 +13,7 @@ import verifyplan as vp
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.replay import ReplayMode
 from verifyplan.cli import options
-from verifyplan.cli.inputs import is_chart_file, is_vote_table, read_runs
+from verifyplan.cli.inputs import is_chart_file, is_vote_table, quotes_fix, read_runs
 from verifyplan.cli.option_groups import with_groups
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.dataset.compile import compile_dataset
@@ -88,6 +88,8 @@ def compare(
     if other is None and other_mode is not None:
         raise InputError(Problem("--other-mode", "goes with --other", "name the second table, or leave it out"))
     is_chart = is_chart_file(out, "the report")
+    if table.columns is not None and (fix := quotes_fix(runs)):
+        raise InputError(Problem("--columns", "is cut at a space", fix))
     named = _named_paths(runs)
     _refuse_unnamed_tables(runs, other)
     comparison = vp.compare(
