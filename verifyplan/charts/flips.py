@@ -156,11 +156,13 @@ def _caption(found: Flips, lines: pd.DataFrame) -> str:
         f"{part['share_text'].iloc[-1]} at the end (n = {part['n'].iloc[-1]:,})"
         for measure, part in lines.groupby("measure", sort=False)
     ]
+    others = any(part["n"].iloc[0] != part["n"].iloc[-1] for _, part in lines.groupby("measure"))
     worth = found.effective_votes_in_words()
     n, again = (int(rows.loc[["changed"], column].sum()) for column in ("n", "n_again"))
     return sentences(
         f"Dots: {of if judged else 'the share of votes that change'} ({count(found.n_items, 'item')}; n: votes).",
         *(f"{end}." for end in ends),
+        "Each of these shares is of all items that have votes in its round, not of the same items." if others else "",
         f"The panel is worth {worth}." if worth else "",
         f"Of {count(n, 'vote')}, {n - again:,} are of items that were asked in one round: they keep their votes."
         if again < n

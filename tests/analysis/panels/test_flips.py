@@ -149,7 +149,9 @@ def test_the_round_in_which_a_majority_first_breaks():
 def test_agreement_doubles_and_accuracy_does_not_move():
     found = vp.flips(items(table("aab", "aaa"), table("bba", "bbb")))
     assert found.rounds.query("measure == 'agreement'")["value"].tolist() == pytest.approx([1 / 3, 1])
-    assert "the majority is right in 50.0 → 50.0 % (+0.0 points" in str(found)
+    assert re.search(
+        r"the majority is right in 50.0 → 50.0 % \(\+0.0 points .*, n = \d items that have both\)", str(found)
+    )
     assert "two workers agree in 33.3 → 100.0 % (+66.7 points" in str(found)
 
 

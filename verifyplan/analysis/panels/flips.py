@@ -116,7 +116,7 @@ class Flips:
             row = self.differences.set_index("measure").loc[[measure]].iloc[0]
             if row["n"]:
                 values = f"{100 * row['first']:.1f} → {100 * row['second']:.1f} %"
-                parts.append(f"{words} {values} ({_points(row)}, n = {int(row['n']):,})")
+                parts.append(f"{words} {values} ({_points(row)}, n = {int(row['n']):,} items that have both)")
         return "; ".join(parts)
 
     def _worth(self) -> str:
