@@ -22,7 +22,6 @@ from typing import Any
 import pytest
 from IPython.core.formatters import DisplayFormatter
 from IPython.core.ultratb import VerboseTB
-from rich.console import Console
 from rich.traceback import Traceback
 
 import verifyplan as vp
@@ -95,13 +94,10 @@ class Spill:
         told = traceback.TracebackException.from_exception(error, capture_locals=True, compact=False)
         self.tell(where, "".join(told.format()))
         self.tell(where, VerboseTB("nocolor").text(type(error), error, error.__traceback__))
-        page = io.StringIO()
-        Console(file=page, width=500).print(
-            Traceback.from_exception(
-                type(error), error, error.__traceback__, show_locals=True, extra_lines=0, indent_guides=False
-            )  # lines of code hold no values
-        )
-        self.tell(where, page.getvalue())
+        rich = Traceback.extract(type(error), error, error.__traceback__, show_locals=True)
+        for stack in rich.stacks:  # what it draws, but for lines of code, which hold no values: drawing takes seconds
+            self.tell(where, stack.exc_type, stack.exc_value, *stack.notes)
+            self.tell(where, *(value for frame in stack.frames for value in (frame.locals or {}).values()))
 
     def cli(self, *arguments: object) -> None:
         """What a command prints, in this process."""

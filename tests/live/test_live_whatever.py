@@ -27,6 +27,7 @@ from tests.live.scripted_replies import (
     truncates,
 )
 from tests.live.scripted_server import ScriptedServer
+from tests.longer import examples
 from tests.runs.crossing import AGREE, COUNTER
 from tests.runs.plan.planning import run_of
 from verifyplan.agents.scripted import ScriptedBackend
@@ -37,7 +38,7 @@ from verifyplan.runs.resume import read_run
 RETRIES = 1
 quick = settings(
     deadline=None,
-    max_examples=15,
+    max_examples=examples(32),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )
 
