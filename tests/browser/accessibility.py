@@ -35,6 +35,7 @@ def axe(page: NotebookPage, selector: str = OUTPUTS, *, colors: bool = False) ->
     Or those of colours alone, where the same page was looked at in another theme.
     """
     assert page.tab.locator(selector).count(), f"nothing on the page is {selector}"
-    page.tab.evaluate(AXE_SCRIPT)
+    if not page.tab.evaluate("() => !!window.axe"):
+        page.tab.evaluate(AXE_SCRIPT)
     found = [Violation(**one) for one in page.tab.evaluate(RUN, [selector, COLORS if colors else None])]
     return [one for one in found if one.impact in GRAVE]

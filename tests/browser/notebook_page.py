@@ -113,12 +113,14 @@ class NotebookPage(Controls):
         It is at rest when it has not changed for `quiet` seconds. Voila's page asks for models after all else is shown.
         """
         end, owed = time.monotonic() + seconds, list[str]()
-        self.tab.evaluate("() => { window.verifyplanWatch.changed = performance.now(); }")
-        while time.monotonic() < end:
-            self.tab.wait_for_timeout(40)
-            still = self.tab.evaluate("() => performance.now() - window.verifyplanWatch.changed") / 1000
-            owed = self._traffic.pending + self.tab.evaluate("() => window.verifyplanWatch.loading()")
-            if still >= quiet and not owed:
+        while (left := end - time.monotonic()) > 0:
+            self.tab.wait_for_timeout(20)
+            if self._traffic.pending:
+                owed = self._traffic.pending
+                continue
+            rested, loading = self.tab.evaluate("given => window.verifyplanWatch.rest(...given)", [quiet, left])
+            owed = self._traffic.pending + loading
+            if rested and not owed:
                 return
         waiting = ", ".join(owed) or "nothing, but the page keeps changing"
         raise TimeoutError(f"the page did not come to rest in {seconds} s; the kernel still owes: {waiting}")

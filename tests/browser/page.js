@@ -22,6 +22,17 @@
   };
   watch.loading = () => [...document.querySelectorAll(".jp-OutputArea-output")]
     .filter((area) => area.textContent.includes("Loading widget...")).map(() => "the model of a widget");
+  // whether from now on nothing changed for so long, told as soon as that is known, and what is loaded even then
+  watch.rest = (quiet, seconds) => new Promise((tell) => {
+    const end = performance.now() + 1000 * seconds;
+    watch.changed = performance.now();
+    const look = () => {
+      const left = watch.changed + 1000 * quiet - performance.now();
+      if (left > 0 && performance.now() < end) setTimeout(look, left);
+      else tell([left <= 0, watch.loading()]);
+    };
+    look();
+  });
   watch.runAll = (seconds) => Promise.race([
     command("notebook:run-all-cells"),
     new Promise((_, late) => setTimeout(() => late(new Error(`cells still run after ${seconds} s`)), seconds * 1000)),
