@@ -230,6 +230,22 @@ def test_discoverers_may_be_lists_too():
     assert column(imported(CLAIMS.assign(who=None), discoverers="who").findings, "discoverers") == [[], []]
 
 
+@pytest.mark.parametrize("dtype", ["object", "str", "category"])
+def test_facts_are_the_same_in_columns_of_any_type_and_may_be_missing_throughout(dtype):
+    named = {"summary": "text", "category": "sort", "discoverers": "who"}
+    runs, found = imported(CLAIMS, **named), imported(CLAIMS.astype(dict.fromkeys(named.values(), dtype)), **named)
+    pd.testing.assert_frame_equal(found.findings, runs.findings)
+    nothing = imported(CLAIMS.assign(who=pd.Series([None] * 4, dtype=dtype)), discoverers="who")
+    assert column(nothing.findings, "discoverers") == [[], []]
+
+
+def test_texts_for_truth_and_claims_are_those_of_each_value():
+    frame = table(right=pd.Series([1, 1, True], dtype="object"), text=pd.Series([1, 1, True], dtype="object"))
+    runs = imported(frame, truth="right", truths={"1": False}, summary="text")
+    assert column(runs.findings, "truth") == [False, True]
+    assert column(runs.findings, "summary") == ["1", "True"]
+
+
 @pytest.mark.parametrize("mode", ["adversarial", " ADVERSARIAL "])
 def test_the_mode_of_a_table_is_recorded_and_read(mode):
     runs = imported(CLAIMS, mode=mode)

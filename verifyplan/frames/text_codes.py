@@ -51,6 +51,19 @@ def arrow_texts(values: pd.Series[Any]) -> Any:
     return pa.array(values) if coded is None else coded
 
 
+def texts_if_all(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of objects as one of texts if all are texts or missing; any other column as it is.
+
+    >>> [str(texts_if_all(pd.Series(values, dtype="object")).dtype) for values in (["a", None], ["a", 1])]
+    ['str', 'object']
+    """
+    if values.dtype != "object" or pd.api.types.infer_dtype(values, skipna=True) != "string":
+        return values
+    dtype = pd.StringDtype("pyarrow", na_value=np.nan)
+    texts = dtype.construct_array_type()(pa.array(values, pa.large_string(), from_pandas=True), dtype=dtype)
+    return pd.Series(texts, index=values.index, name=values.name)
+
+
 def _rise(texts: Any) -> bool:
     """Return whether each text is after the one before, and none is missing."""
     return not texts.null_count and bool(pc.all(pc.less(texts[:-1], texts[1:]), min_count=0).as_py())

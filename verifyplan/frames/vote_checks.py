@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.table_files import IS_CSV
-from verifyplan.frames.text_codes import any_missing
+from verifyplan.frames.text_codes import any_missing, first_rows, numbered, texts_if_all
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, VERDICTS, Mode
 from verifyplan.rules.answers import read_mode
@@ -24,6 +24,8 @@ from verifyplan.rules.citations import CITATION, cites_location
 from verifyplan.text import counted, did_you_mean
 
 Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.signedinteger[Any]]
 
 NEEDED = ("run_id", "finding_id", "round", "worker", "verdict", "disagree_basis")
 """The columns that an analysis of votes cannot do without."""
@@ -148,27 +150,28 @@ def row_name(table: pd.DataFrame, row: int) -> str:
     return f"line {FIRST_LINE + row + breaks}"
 
 
-def finding_facts(votes: pd.DataFrame, truths: Mapping[str, bool | None]) -> tuple[pd.DataFrame, list[Problem]]:
-    """Return truth, summary, category and discoverers, one row a finding that has any, and what does not fit.
+def finding_facts(
+    votes: pd.DataFrame, finding: Ints, n: int, truths: Mapping[str, bool | None]
+) -> tuple[dict[str, Any], list[Problem]]:
+    """Return truth, summary, category and discoverers, those that the table has, and what does not fit.
 
-    A column that the table lacks is missing throughout; discoverers are tuples of names; `truths` are words of the
-    caller's for truth.
+    Each is an array of a value for each of the n findings; discoverers are tuples of names. `finding` numbers the
+    finding of each vote, -1 where a vote has none; `truths` are words of the caller's for truth.
     """
-    keys = votes[FINDING] if any(name in votes for name in _READERS) else votes[FINDING].iloc[:0]
-    facts = keys.drop_duplicates().dropna().assign(discoverers=None)
+    facts: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, read in _READERS.items():
         if name not in votes:
             continue
         try:
-            values = read(votes[name], truths) if name == "truth" else read(votes[name])
+            codes, values = read(votes[name], truths)
         except TableError as error:
             problems += error.problems
             continue
-        table = votes[FINDING].assign(**{name: values}).dropna().drop_duplicates()
-        problems += _contradictions(table, FINDING, name)
-        facts = facts.drop(columns=name, errors="ignore").merge(table.drop_duplicates(FINDING), on=FINDING, how="left")
-    if "category" in votes and votes["category"].eq(PLAN_BODY).any():
+        of_finding, fact_problems = _code_of_each(votes, FINDING, name, finding, n, codes, values)
+        problems += fact_problems
+        facts[name] = pd.api.extensions.take(values, of_finding, allow_fill=True)
+    if "category" in votes and PLAN_BODY in votes["category"].cat.categories:
         message = f"{PLAN_BODY!r} is the category of plan items, which have rules of their own"
         problems.append(Problem("votes: column category", message, "give another category, or none"))
     return facts, problems
@@ -194,29 +197,47 @@ def texts_cite_places(texts: Any) -> Bools:
     return found
 
 
-def _text(values: pd.Series[Any]) -> pd.Series[Any]:
-    return values.where(values.str.strip().ne("").fillna(True).astype(bool), None)
+def _truth_codes(values: pd.Series[Any], truths: Mapping[str, bool | None]) -> tuple[Codes, Any]:
+    truth = as_truth(values, "votes: column truth", truths)
+    return truth.to_numpy(np.int8, na_value=-1), pd.array([False, True], dtype="boolean")
 
 
-def _names(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return tuples of names from lists or from texts with semicolons or commas; None where there is none."""
-    if values.map(pd.api.types.is_list_like).any():
-        return values.map(lambda names: tuple(map(str, names)) or None if pd.api.types.is_list_like(names) else names)
-    texts = values.astype("object").where(values.notna(), None)
-    names = {
-        text: tuple(name.strip() for name in re.split("[;,]", str(text)) if name.strip()) or None
-        for text in texts.drop_duplicates().dropna()
-    }
-    return texts.map(names).astype("object")
+def _text_codes(values: pd.Series[Any], _: object) -> tuple[Codes, Any]:
+    return values.cat.codes.to_numpy(), values.cat.categories.array
 
 
-_READERS: Mapping[str, Any] = {
-    "truth": lambda values, truths: as_truth(values, "votes: column truth", truths),
-    "summary": _text,
-    "category": _text,
-    "discoverers": _names,
+def _name_codes(values: pd.Series[Any], _: object) -> tuple[Codes, Any]:
+    """Return the code of each value, -1 for a missing one, and what the codes mean: tuples of names.
+
+    Names are in lists or in texts with semicolons or commas; a text among lists is kept as it is. Each different text
+    and each list, which is often one object in many rows, is read once.
+    """
+    values, listed = texts_if_all(values), False
+    if not isinstance(values.dtype, pd.StringDtype | pd.CategoricalDtype):
+        values = values.astype("object")
+        numbers = numbered(np.fromiter(map(id, values.to_numpy()), np.int64, len(values)))
+        listed = any(map(pd.api.types.is_list_like, values.iloc[first_rows(numbers)]))
+    if not listed:
+        numbers = numbered(values)
+    names = [
+        tuple(map(str, value)) or None
+        if pd.api.types.is_list_like(value)
+        else value
+        if listed
+        else tuple(name.strip() for name in re.split("[;,]", str(value)) if name.strip()) or None
+        for value in values.iloc[first_rows(numbers)]
+    ]
+    codes, different = pd.factorize(pd.Series(names, dtype="object").to_numpy())
+    return np.append(codes, -1)[numbers], different
+
+
+_READERS: Mapping[str, Callable[..., tuple[Codes, Any]]] = {
+    "truth": _truth_codes,
+    "summary": _text_codes,
+    "category": _text_codes,
+    "discoverers": _name_codes,
 }
-"""The readers of the columns of facts about findings."""
+"""The readers of the columns of facts about findings: each returns a code a vote, -1 for none, and their values."""
 
 
 def run_modes(votes: pd.DataFrame, whole_table: Mode | None, own: object) -> tuple[pd.Series[Any], list[Problem]]:
@@ -224,12 +245,12 @@ def run_modes(votes: pd.DataFrame, whole_table: Mode | None, own: object) -> tup
 
     `own` is the name that the column has in the caller's table.
     """
+    runs = votes["run_id"].cat
     if "mode" not in votes:
-        runs = votes["run_id"].drop_duplicates().dropna()
-        return pd.Series(whole_table, index=runs.to_numpy(), dtype="object"), []
-    words = _text(votes["mode"])
-    modes = {word: read_mode(word) for word in words.drop_duplicates().dropna()}
-    unknown = [word for word, mode in modes.items() if mode is None]
+        return pd.Series(whole_table, index=runs.categories, dtype="object"), []
+    words = votes["mode"].cat
+    modes = [read_mode(word) for word in words.categories]
+    unknown = [word for word, mode in zip(words.categories, modes, strict=True) if mode is None]
     if unknown:
         message = f"holds {one_of(unknown[:5])}" + (f" (your column {own!r})" if own != "mode" else "")
         fix = (
@@ -238,8 +259,26 @@ def run_modes(votes: pd.DataFrame, whole_table: Mode | None, own: object) -> tup
             f"compare({{name: from_votes(rows, ...) for name, rows in table.groupby({own!r})}})"
         )
         return pd.Series(dtype="object"), [Problem("votes: column mode", message, fix)]
-    table = votes[["run_id"]].assign(mode=words.map(modes)).dropna().drop_duplicates()
-    return table.drop_duplicates("run_id").set_index("run_id")["mode"], _contradictions(table, ["run_id"], "mode")
+    codes, values = pd.factorize(np.array([*modes, None], dtype="object"))  # code -1 is the last
+    of_run, problems = _code_of_each(
+        votes, ["run_id"], "mode", runs.codes.to_numpy(), len(runs.categories), codes[words.codes], values
+    )
+    of_runs = pd.api.extensions.take(values, of_run, allow_fill=True)
+    return pd.Series(of_runs, index=runs.categories, dtype="object"), problems
+
+
+def _code_of_each(
+    votes: pd.DataFrame, key: list[str], name: str, group: Codes, n: int, codes: Codes, values: Any
+) -> tuple[Ints, list[Problem]]:
+    """Return the first code of each of n findings or runs, -1 for none, and a problem where one has several."""
+    known = np.flatnonzero((codes >= 0) & (group >= 0))
+    codes, group = codes[known], group[known]
+    of_each = np.full(n, -1, dtype=np.int64)
+    of_each[group[::-1]] = codes[::-1]  # of equal places the last one stays
+    if np.array_equal(of_each[group], codes):
+        return of_each, []
+    table = votes[key].iloc[known].assign(**{name: values.take(codes)})
+    return of_each, _contradictions(table.drop_duplicates(), key, name)
 
 
 def _contradictions(table: pd.DataFrame, key: list[str], name: str) -> list[Problem]:

@@ -19,7 +19,7 @@ from verifyplan.frames.own_words import own_truths, own_verdicts, plain_word, to
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
-from verifyplan.frames.text_codes import by_appearance, first_rows, index_type, numbered
+from verifyplan.frames.text_codes import by_appearance, first_rows, index_type, numbered, texts_if_all
 from verifyplan.frames.vote_checks import (
     FINDING,
     NEEDED,
@@ -34,6 +34,9 @@ from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.vote import MODES, Verdict
 from verifyplan.rules.answers import read_basis, read_mode, read_verdict
 from verifyplan.text import counted, did_you_mean
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 
 
 def from_votes(
@@ -135,7 +138,8 @@ def from_votes(
         raise TableError(problems)
     votes = _filled(pd.DataFrame(columns).reset_index(drop=True), words)
     problems = [*_wrong_workers(votes, item, worker), *vote_problems(votes, partial(row_name, frame))]
-    facts, fact_problems = finding_facts(votes, true_words)
+    finding, first = _findings(votes)
+    facts, fact_problems = finding_facts(votes, finding, len(first), true_words)
     modes, mode_problems = run_modes(votes, whole_table, mode)
     highest = 0 if problems else pd.to_numeric(votes["round"]).max()
     problems += [*fact_problems, *mode_problems]
@@ -145,7 +149,6 @@ def from_votes(
         problems.append(Problem("votes: max_rounds", message, fix))
     if problems:
         raise TableError(_with_own_name(told_of_pandas(problem, verdicts), named) for problem in problems)
-    finding, first = _findings(votes)
     if problems := [*_repeated_votes(votes, finding)]:
         raise TableError(problems)
     bases = votes["disagree_basis"].where(votes["verdict"].eq("disagree"), None)  # as in a live run: none elsewhere
@@ -234,7 +237,10 @@ def _repeated(text: str | None, n: int) -> pd.Categorical:
     return pd.Categorical.from_codes(np.full(n, code, dtype=np.int8), categories=pd.Index(texts, dtype="str"))
 
 
-_CODED = ("run_id", "finding_id", "worker", "verdict", "disagree_basis")
+_TEXTS = ("summary", "category", "mode")
+"""Columns of words that are no names: 1 and True in them are different."""
+
+_CODED = ("run_id", "finding_id", "worker", "verdict", "disagree_basis", *_TEXTS)
 """Columns whose values repeat: each different value is read once."""
 
 
@@ -242,7 +248,8 @@ def _coded(
     name: str, values: pd.Series[Any], read: Callable[[str], str | None] | None, if_missing: str | None
 ) -> pd.Categorical:
     """Return a column as categories in order of appearance: its texts, or what is read in them."""
-    codes, different = _different(values)
+    values = texts_if_all(values)
+    codes, different = _different(as_text(values) if name in _TEXTS and values.dtype == "object" else values)
     texts = _as_standard(name, different)
     if read is None and texts.equals(different):  # they are names as they are, and differ
         return pd.Categorical.from_codes(codes, categories=pd.Index(texts), validate=False)
@@ -276,6 +283,9 @@ def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
     """
     if name in ("round", "truth", "discoverers"):
         return values
+    if name in _TEXTS:
+        texts = as_text(values)
+        return texts.mask(texts.str.strip().eq("").fillna(False).astype(bool), None)
     if name not in ("run_id", "finding_id", "worker"):
         return as_text(values)
     if pd.api.types.is_float_dtype(values.dtype) and (values.dropna() % 1 == 0).all():
@@ -288,7 +298,7 @@ def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
     return names.mask(names.eq("").fillna(False).astype(bool), None)
 
 
-def _repeated_votes(votes: pd.DataFrame, finding: npt.NDArray[np.int64]) -> Iterator[Problem]:
+def _repeated_votes(votes: pd.DataFrame, finding: Ints) -> Iterator[Problem]:
     key = ["run_id", "finding_id", "round", "worker"]
     rounds, distinct = pd.factorize(pd.to_numeric(votes["round"]))
     worker = votes["worker"].cat
@@ -311,9 +321,9 @@ def _repeated_votes(votes: pd.DataFrame, finding: npt.NDArray[np.int64]) -> Iter
 
 def _runset(
     votes: pd.DataFrame,
-    finding: npt.NDArray[np.int64],
-    first: npt.NDArray[np.int64],
-    facts: pd.DataFrame,
+    finding: Ints,
+    first: Ints,
+    facts: Mapping[str, Any],
     modes: pd.Series[Any],
     max_rounds: int | None,
     *,
@@ -324,8 +334,7 @@ def _runset(
     np.maximum.at(n_rounds, finding, votes["round"].to_numpy(dtype=np.int64))
     findings = votes[FINDING].iloc[first].reset_index(drop=True).assign(n_rounds=n_rounds)
     runs = _runs(findings, modes, max_rounds, synthetic=synthetic)
-    if len(facts):
-        findings = findings.merge(facts, on=FINDING, how="left")
+    findings = findings.assign(**facts)
     known = "discoverers" in findings and bool(findings["discoverers"].notna().any())
     if known:
         named = [names if isinstance(names, tuple) else () for names in findings["discoverers"]]
@@ -335,11 +344,7 @@ def _runset(
     for name in ("ticket_ids", "consensus_workers", "dissenting_workers", *(() if known else ("discoverers",))):
         findings[name] = _empty_lists(len(findings))
     votes, findings = (table.assign(**{name: _texts(table[name]) for name in FINDING}) for table in (votes, findings))
-    own: Any = False
-    if known:
-        pairs = findings[[*FINDING, "discoverers"]].explode("discoverers").dropna()
-        pairs = pairs.rename(columns={"discoverers": "worker"}).drop_duplicates().assign(own=True)
-        own = votes[[*FINDING, "worker"]].merge(pairs, on=[*FINDING, "worker"], how="left")["own"].eq(True).to_numpy()
+    own = _own_votes(findings["discoverers"], finding, votes["worker"]) if known else False
     uncited = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
     uncited[uncited] = ~cite_places(votes.loc[uncited, "explanation"])
     votes = votes[[*NEEDED, "explanation"]].assign(
@@ -348,6 +353,14 @@ def _runset(
     values = {"runs": runs, "findings": findings, "votes": votes}
     tables = {name: typed(name, table, keys_checked=True) for name, table in values.items()}
     return RunSet(**tables | {"findings": with_losses_at(**tables, finding=finding)})
+
+
+def _own_votes(discoverers: pd.Series[Any], finding: Ints, workers: pd.Series[Any]) -> Bools:
+    """Return whether each vote is of a worker who is among the discoverers of its finding."""
+    lists, names = discoverers.tolist(), workers.cat.categories
+    worker = names.get_indexer(pd.Index([name for found in lists for name in found], dtype="str"))
+    pairs = np.repeat(np.arange(len(lists)), [len(found) for found in lists]) * len(names) + worker
+    return np.isin(finding * len(names) + workers.cat.codes.to_numpy(), pairs[worker >= 0])
 
 
 def _runs(findings: pd.DataFrame, modes: pd.Series[Any], max_rounds: int | None, *, synthetic: bool) -> pd.DataFrame:
@@ -381,8 +394,11 @@ def _texts(values: pd.Series[Any]) -> LateTexts:
     return LateTexts.of(CodedTexts(pa.DictionaryArray.from_arrays(pa.array(codes), names), in_order=True))
 
 
-def _findings(votes: pd.DataFrame) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the number of each vote's finding, in order of appearance, and the first row of each finding."""
+def _findings(votes: pd.DataFrame) -> tuple[Ints, Ints]:
+    """Return the number of each vote's finding, in order of appearance, -1 for none, and each finding's first row."""
     run, item = (votes[name].cat for name in FINDING)
-    number = numbered(run.codes.to_numpy(dtype=np.int64) * len(item.categories) + item.codes.to_numpy())
+    runs, items = run.codes.to_numpy(dtype=np.int64), item.codes.to_numpy(dtype=np.int64)
+    number = pd.Series(runs * len(item.categories) + items)
+    known = (runs >= 0) & (items >= 0)
+    number = numbered(number if known.all() else number.astype("Int64").where(known))
     return number, first_rows(number)
