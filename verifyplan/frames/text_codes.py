@@ -59,9 +59,9 @@ def texts_if_all(values: pd.Series[Any]) -> pd.Series[Any]:
     """
     if values.dtype != "object" or pd.api.types.infer_dtype(values, skipna=True) != "string":
         return values
-    dtype = pd.StringDtype("pyarrow", na_value=np.nan)
-    texts = dtype.construct_array_type()(pa.array(values, pa.large_string(), from_pandas=True), dtype=dtype)
-    return pd.Series(texts, index=values.index, name=values.name)
+    dtype: Any = pd.StringDtype("pyarrow", na_value=np.nan)
+    texts = pa.array(values, pa.large_string(), from_pandas=True)
+    return pd.Series(dtype.construct_array_type()(texts, dtype=dtype), index=values.index, name=values.name)
 
 
 def _rise(texts: Any) -> bool:

@@ -25,7 +25,7 @@ from verifyplan.text import counted, did_you_mean
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.signedinteger[Any]]
+Codes = npt.NDArray[np.integer[Any]]
 
 NEEDED = ("run_id", "finding_id", "round", "worker", "verdict", "disagree_basis")
 """The columns that an analysis of votes cannot do without."""

@@ -398,7 +398,6 @@ def _findings(votes: pd.DataFrame) -> tuple[Ints, Ints]:
     """Return the number of each vote's finding, in order of appearance, -1 for none, and each finding's first row."""
     run, item = (votes[name].cat for name in FINDING)
     runs, items = run.codes.to_numpy(dtype=np.int64), item.codes.to_numpy(dtype=np.int64)
-    number = pd.Series(runs * len(item.categories) + items)
-    known = (runs >= 0) & (items >= 0)
-    number = numbered(number if known.all() else number.astype("Int64").where(known))
+    cell, known = pd.Series(runs * len(item.categories) + items), (runs >= 0) & (items >= 0)
+    number = numbered(cell if known.all() else cell.astype("Int64").where(known))
     return number, first_rows(number)
