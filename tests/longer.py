@@ -16,9 +16,9 @@ PART = 4
 """One in so many random examples is tried where not everything is."""
 
 
-def examples(all_of_them: int) -> int:
-    """Return how many random examples a heavy property is tried on."""
-    return all_of_them if LONG else max(1, all_of_them // PART)
+def examples(all_of_them: int, every: int = PART) -> int:
+    """Return how many random examples a heavy property is tried on: all, or one in `every` of them."""
+    return all_of_them if LONG else max(1, all_of_them // every)
 
 
 def part(items: Sequence[Any], every: int, offset: int = 0) -> Sequence[Any]:

@@ -25,7 +25,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals as on POSIX"
 
 
 def inner_pytest(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [*IN_THE_BACKGROUND, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
+    command = [*IN_THE_BACKGROUND, sys.executable, "-m", "pytest", "-q", "-pno:cacheprovider", "-pno:nbval", *words]
     return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300, **options)
 
 

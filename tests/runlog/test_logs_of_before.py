@@ -26,6 +26,7 @@ from tests.live.batch_served import QUICK, Posted, items
 from tests.live.live_runs import KEY, speaking_to, turn_of, turns
 from tests.live.scripted_replies import Answer, status
 from tests.live.scripted_server import ScriptedServer
+from tests.longer import part
 
 LOGS = Path(__file__).parent / "logs"
 OLD = sorted(LOGS.glob("v[12]-*.jsonl"))
@@ -259,12 +260,17 @@ def test_its_artifact_is_written_again_as_it_was(path, tmp_path):
     )
 
 
+def cuts(paths: Iterable[Path]) -> dict[str, Any]:
+    """Arguments of `parametrize` for logs that were broken off: each at every second place, in turns, or at all."""
+    chosen = [(path, *place) for number, path in enumerate(paths) for place in part(CUTS, 2, number)]
+    return {"argvalues": chosen, "ids": [f"{name_of(path)}-{share}-{torn}" for path, share, torn in chosen]}
+
+
 def whole_ones() -> list[Path]:
     return [path for path in (*TODAYS, *LATER) if path not in LIVE and lines_of(path)[-1]["type"] == "run-ended"]
 
 
-@pytest.mark.parametrize(("share", "torn"), CUTS)
-@pytest.mark.parametrize("path", **named(whole_ones()))
+@pytest.mark.parametrize(("path", "share", "torn"), **cuts(whole_ones()))
 def test_broken_off_it_is_resumed_to_the_end_that_it_had(path, share, torn, place):
     log = cut(path, share, torn, place.parent / path.name)
     assert vp.load(log).runs["finished"].tolist() == [False]
@@ -302,8 +308,7 @@ def test_a_run_that_waits_takes_an_answer(place):
     assert (run.verdict, run.outcome.overridden) == ("RETHINK", "C2")
 
 
-@pytest.mark.parametrize(("share", "torn"), CUTS)
-@pytest.mark.parametrize("path", **named(LIVE))
+@pytest.mark.parametrize(("path", "share", "torn"), **cuts(LIVE))
 def test_broken_off_a_run_of_models_is_resumed_within_a_call(path, share, torn, place):
     log = cut(path, share, torn, place.parent / path.name)
     replied = {one["call_id"] for one in lines_of(log) if one["type"] == "turn-replied"}
@@ -322,7 +327,7 @@ def moved(lines: list[dict[str, Any]], root: Path, url: str) -> bytes:
     return chained(lines)
 
 
-@pytest.mark.parametrize("batches", range(1, 8))
+@pytest.mark.parametrize("batches", part(range(1, 8), 2))
 def test_a_batch_that_was_broken_off_is_gone_on_with_and_sends_nothing_again(batches, place):
     """Both runs ended between two batches, of which as many were sent as `batches` says."""
     logs, folder = sorted(LOGS.glob("v3-batch/*.jsonl")), place.parent / "runs"

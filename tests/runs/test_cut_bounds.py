@@ -103,7 +103,7 @@ def within(judged: pd.DataFrame, classes: Any) -> bool:
     return bool(((high <= position) & (position <= low)).all())
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(40, 8), deadline=None)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 11).map(lambda calls: 10 * calls - 5),

@@ -66,7 +66,7 @@ def classes(table: pd.DataFrame) -> dict[str, str]:
     return dict(zip(table["finding_id"], table["classification"].astype(str), strict=True))
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60, 8), deadline=None)
 @given(scripts(), rule_values())
 def test_live_replayed_and_tabled_votes_give_the_same_classes(script, rules):
     script = {number: {**voters, "ann": voters["bob"]} for number, voters in script.items()}

@@ -108,7 +108,7 @@ def classes(runs: RunSet) -> dict[str, tuple[str, str]]:
     return {finding_id: (str(classification), str(rule)) for finding_id, classification, rule in told}
 
 
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(40, 8), deadline=None)
 @given(scripts(), st.booleans(), st.integers(1, 3), st.randoms())
 def test_the_same_votes_give_the_same_classes_however_they_come(script, adversarial, max_rounds, random):
     found = [finding("F-1"), finding("F-2")]

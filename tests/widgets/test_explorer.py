@@ -163,10 +163,11 @@ def test_view_opens_a_finding_by_its_name_or_by_the_row_of_a_table(claims, plans
 
 
 def test_view_opens_every_row_that_names_a_finding_a_run_a_call_or_a_round(claims, plans, models):
-    for runs in (claims, plans, models):
-        for number, name in enumerate(TABLES):
+    for number, name in enumerate(TABLES):
+        held = [runs for runs in (claims, plans, models) if len(getattr(runs, name))]
+        for runs in part(held, max(1, len(held)), number):
             table = getattr(runs, name)
-            places = sorted({0, len(table) // 2, len(table) - 1}) if len(table) else []
+            places = sorted({0, len(table) // 2, len(table) - 1})
             for row in map(table.iloc.__getitem__, part(places, 3, number)):
                 viewer = vp.view(runs, row)
                 assert (viewer.run_id, viewer.failure.value) == (row["run_id"], ""), name

@@ -10,10 +10,11 @@ from typing import Any, Literal, get_args
 
 import pytest
 from anthropic import transform_schema
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
+from tests.longer import examples
 from verifyplan.agents.anthropic.answer_parsing import AnswerError, check_ids, merge_repair, parse_answer
 from verifyplan.agents.anthropic.answer_schemas import (
     MAX_LISTED_IDS,
@@ -199,6 +200,7 @@ def as_asked(request: RoleRequest | WorkerRequest, value: dict[str, Any]) -> dic
 
 
 @each_request
+@settings(max_examples=examples(100, 8))  # of each of eleven requests
 @given(data=st.data())
 def test_an_answer_that_is_written_as_asked_is_read_as_the_protocols(request_, data):
     answer = data.draw(ANSWERS[request_.role])
@@ -209,6 +211,7 @@ def test_an_answer_that_is_written_as_asked_is_read_as_the_protocols(request_, d
 
 
 @each_request
+@settings(max_examples=examples(100, 8))  # of each of eleven requests
 @given(data=st.data())
 def test_the_protocols_own_shape_is_read_too(request_, data):
     value = data.draw(ANSWERS[request_.role]).model_dump(mode="json")
@@ -216,6 +219,7 @@ def test_the_protocols_own_shape_is_read_too(request_, data):
 
 
 @each_request
+@settings(max_examples=examples(100, 8))  # of each of eleven requests
 @given(data=st.data(), before=st.text(max_size=9), after=st.text(max_size=9), fence=st.booleans())
 def test_an_answer_is_found_in_the_midst_of_prose(request_, data, before, after, fence):
     value = data.draw(ANSWERS[request_.role]).model_dump(mode="json")

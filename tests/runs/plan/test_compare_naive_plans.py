@@ -75,7 +75,7 @@ CHANGED = st.lists(st.sampled_from(sorted(FIELDS)), max_size=6, unique=True).fla
 RULES = CHANGED.map(lambda fields: PlanRules(**fields))
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(100, 8))
 @given(STORY, RULES, st.lists(RULES, min_size=1, max_size=3))
 def test_runs_under_any_rules_end_as_read_by_hand(story, own, others):
     run = story.run(rules=own)
@@ -111,7 +111,7 @@ def test_runs_under_any_rules_end_as_read_by_hand(story, own, others):
                 assert turns["how"].tolist() == ["not known" if unknown else "only together"]
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(100, 8))
 @given(STORY, RULES)
 def test_what_a_verdict_rests_on_is_as_read_by_hand(story, own):
     run = story.run(rules=own)

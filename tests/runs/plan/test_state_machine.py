@@ -67,7 +67,7 @@ def wild(chosen: dict[str, Any], draw: Any) -> Book:
     return book
 
 
-@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(150, 8), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(settings_of_runs, st.data())
 def test_no_agent_and_no_setting_can_break_the_loop(chosen, data):
     wild(chosen, data.draw)
