@@ -178,12 +178,12 @@ def test_the_time_of_a_run_that_goes_on_is_added_to_what_it_took_before(tmp_path
     live.go_on()
     assert live.wait(SECONDS) == "asking"
     assert live._job.seconds > 1000
-    assert live._view.clock.value == "1,000 s"
+    assert re.fullmatch(r"1,0\d\d s", live._view.clock.value)  # more than 1,000 on a busy machine
     live.leave()
     live.wait(SECONDS)
     again = LiveRun.resume(live.log_path, backend=ScriptedBackend(BLOCKED, silent=True), start=True)
     again.wait(SECONDS)
-    assert again._view.clock.value == "0 s since it was resumed"
+    assert re.fullmatch(r"\d{1,2} s since it was resumed", again._view.clock.value)
     again.leave()
     again.wait(SECONDS)
 
