@@ -55,7 +55,7 @@ def pointer_token(key: str) -> str:
 
 
 class _Odd:
-    """Stands in the values where the text holds what no JSON value can be."""
+    """In the values, marks where the text holds what no JSON value can be."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

@@ -53,7 +53,7 @@ class Clusters:
 
     @cached_property
     def repeated(self) -> bool:
-        """Whether a claim stands in more than one run."""
+        """Whether a claim is in more than one run."""
         run_of = np.zeros(self.n_claims, dtype=np.int64)
         run_of[self.claim] = self.run
         return bool((run_of[self.claim] != self.run).any())

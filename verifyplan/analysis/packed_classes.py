@@ -57,7 +57,7 @@ Bounds = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 class Settings(NamedTuple):
-    """What a table of votes is classified under."""
+    """The rules and the rounds by which a table of votes is classified."""
 
     mode: Mode
     rules: VotingRules

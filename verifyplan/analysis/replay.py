@@ -205,7 +205,7 @@ class _CodedPart(NamedTuple):
 
 
 class CodedRuns:
-    """What replays of a set of runs have in common, found out when the first of them needs it."""
+    """The coded votes of a set of runs, which its replays have in common; made when the first of them needs it."""
 
     def __init__(self, runs: RunSet) -> None:
         self.runs = runs

@@ -74,7 +74,7 @@ class CodedVotes:
         return count(self, self.basis, int(self.last_round.max(initial=1)))
 
     def lack_votes(self, rounds: Ints, findings: Ints | None = None) -> Bools:
-        """Return whether each finding has votes that were never cast in as many rounds; None stands for all findings.
+        """Return whether each finding has votes that were never cast in as many rounds; None means all findings.
 
         >>> votes = pd.DataFrame({"run_id": "r", "finding_id": ["F", "G"], "round": 1, "worker": "a",
         ...     "verdict": "verification-error", "disagree_basis": None})

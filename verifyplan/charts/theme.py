@@ -105,7 +105,7 @@ def condition_scale(labels: list[str], values: Sequence[Any]) -> alt.Scale:
 def config(font: str | None = None) -> alt.Config:
     """Return the look of every chart as Vega-Lite's configuration; a fresh object on each call.
 
-    A font of the reader's own stands before the others, which replace it where it is not installed.
+    A font of the reader's own comes before the others, which replace it where it is not installed.
     """
     return alt.Config(
         background=PAPER,

@@ -20,7 +20,7 @@ from verifyplan.protocol.vote import VERDICTS
 from verifyplan.rules.answers import read_verdict, spelling
 
 UNKNOWN = "COLUMN"
-"""Stands in an option for a column that nothing suggests."""
+"""Shown in an option for a column that nothing suggests."""
 
 MAX_GUESSED_ROUND = 20
 """A column with a higher number is not guessed to be the round."""

@@ -28,7 +28,7 @@ from verifyplan.text import counted, short_repr
 TABLES, PLANS = ("csv", "parquet"), ("csv", "json")
 """Formats of the table of rules, and of a plan of calls; `charts.export` has the formats of the chart."""
 UNKNOWN_FINDINGS = "FINDINGS.csv"
-"""Stands in a command for the file of findings, if that is not known."""
+"""Shown in a command for the file of findings, if that is not known."""
 
 
 @dataclass(frozen=True)

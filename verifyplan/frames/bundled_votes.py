@@ -46,9 +46,9 @@ def votes(name: str) -> pd.DataFrame:
 def runs_of_votes(name: str) -> RunSet:
     """Return `llmbar` or a part of it as verification votes; InputError for other tables, which have no such reading.
 
-    The claim of a pair is "output 1 is better". A judge for output 1 agrees, one for output 2 disagrees. What stands in
-    both orders of the outputs is firm: a firm disagree is counter-evidence, another is burden-not-met; an agree
-    that is not firm is a supplement. A vote that could not be read is a verification error.
+    The claim of a pair is "output 1 is better". A judge for output 1 agrees, one for output 2 disagrees. What is
+    voted in both orders of the outputs is firm: a firm disagree is counter-evidence, another is burden-not-met; an
+    agree that is not firm is a supplement. A vote that could not be read is a verification error.
     """
     if not name.startswith("llmbar"):
         fix = (

@@ -81,7 +81,7 @@ def truth_word_problems(votes: PanelVotes, meanings: Mapping[Any, str] | None) -
     """Yield a truth in other words than the votes: no vote has any of them, or no vote has one of yes and no.
 
     Of other classes one that nobody votes is one that nobody finds. A label that the caller names in `labels=` is
-    meant as it stands.
+    meant as it is written.
     """
     used = [votes.labels[code] for code in np.unique(votes.label[votes.label >= 0])]
     true = [votes.labels[code] for code in np.unique(votes.truth[votes.truth >= 0])]

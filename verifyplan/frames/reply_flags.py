@@ -24,7 +24,7 @@ _RELEASE = re.compile(r"-v\d+(:\d+)?$")
 
 
 class _Calls(NamedTuple):
-    """What identifies each call, as numbers; -1 for a missing one."""
+    """Parts of the identity of each call, as numbers; -1 for a missing one."""
 
     run: Ints
     name: Ints

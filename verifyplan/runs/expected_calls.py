@@ -43,7 +43,7 @@ from verifyplan.runs.plan.active_run import ORIGIN_OF_ROLE
 from verifyplan.runs.plan.loop import SCALED_ROLES, size_of
 
 CHALLENGE = "claim " * (CHALLENGE_TOKENS * CHARACTERS_PER_TOKEN // len("claim "))
-"""Stands for the words of a challenge in what a panel reads."""
+"""Replaces the words of a challenge in what a panel reads."""
 
 
 BRIEFER: tuple[Role, ...] = ("challenger", *SCALED_ROLES, "resolver", "synthesizer")
@@ -231,7 +231,7 @@ class VoteCalls:
         return 0.0 if rules.aggregate in ("any-refute", "first-round") and rules.quorum in (0, 1) else case.carried
 
     def requests(self, case: Case) -> Iterator[WorkerRequest]:
-        """Yield the calls of all rounds; the first items stand for those that are carried."""
+        """Yield the calls of all rounds; the first items represent those that are carried."""
         for number, size in enumerate(self.rounds(case), 1):
             for worker in self.roster:
                 items = [item for item in self.items[:size] if worker in self._asked(item, case)]

@@ -223,7 +223,7 @@ def _kind_of_name(stem: str, hint: str, kind: Kind, rest: str) -> Kind | None:
 
 
 def _may_be_spaced(text: str, at: int, stem: str, kind: Kind, value: str, *, quoted: bool) -> bool:
-    """Return whether a space alone may stand between name and value: options, SQL, `.netrc`, `ENV` of Docker."""
+    """Return whether a space alone may be between name and value: options, SQL, `.netrc`, `ENV` of Docker."""
     start = max(0, at - MAX_LINE_CHARACTERS)
     line = text[max(start, text.rfind("\n", start, at) + 1) : at]
     name = line[: len(line) - len(stem)]

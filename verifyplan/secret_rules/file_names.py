@@ -64,12 +64,12 @@ def looks_secret(path: str) -> str:
     >>> looks_secret("deploy/.env"), looks_secret(".env.example"), looks_secret("shop/password_reset.py")
     ('it looks like settings of an environment', '', '')
     >>> looks_secret("home/.ssh/config")
-    'it stands where keys are kept'
+    'it is where keys are kept'
     """
     whole = "/" + path.replace("\\", "/").casefold().strip("/")
     for content, folder in _folders():
         if f"/{folder}/" in f"{whole}/":
-            return f"it stands where {content}"
+            return f"it is where {content}"
     name = _COPY.sub("", posixpath.basename(whole)) or posixpath.basename(whole)
     whole = f"{posixpath.dirname(whole)}/{name}"
     if name.endswith(".pub") or _EXAMPLE.search(name):

@@ -1,4 +1,4 @@
-"""Find secrets by the place where they stand: addresses, headers, commands, lines of settings, blocks of a key."""
+"""Find secrets by the place where they are: addresses, headers, commands, lines of settings, blocks of a key."""
 
 from __future__ import annotations
 

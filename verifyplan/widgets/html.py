@@ -13,7 +13,7 @@ from verifyplan.charts.labels import plain, short
 
 NOT_RECORDED = "not recorded"
 DASH = "\N{EN DASH}"
-"""Stands for a missing value."""
+"""Shown for a missing value."""
 MAX_TEXT_CHARACTERS = 4000
 """Characters of a text that are shown at once; the rest is counted."""
 

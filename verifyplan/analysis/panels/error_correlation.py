@@ -17,7 +17,7 @@ Correlation: TypeAlias = Literal["within-truth", "plain", "pooled"]
 MIN_COMMON_ITEMS = 10
 """Pairs of judges with fewer items in common than this have no correlation; an item of several runs counts once."""
 MAX_CONSTANT_SHARE = 0.5
-"""Where this share of the pairs or more have a judge whose errors never vary, the others do not stand for them."""
+"""Where this share of the pairs or more have a judge whose errors never vary, the others do not represent them."""
 MAX_VOTES_PER_JUDGE = 10
 """Errors that would make a judge worth more votes than this exclude each other completely."""
 
@@ -59,7 +59,7 @@ def error_correlation(answers: PanelAnswers, correlation: Correlation) -> ErrorC
     `within-truth` centres the errors of each judge within classes of truth, over the items that both judges answered:
     what the truth explains is not counted as erring together. `plain` does not. Pairs with fewer than 10 common items,
     or with a judge who never varies there, are left out; where half or more of those with enough items have such a
-    judge, the mean is NaN, as few pairs would stand for all. Where the judges are not crossed, and with `pooled`,
+    judge, the mean is NaN, as few pairs would represent all. Where the judges are not crossed, and with `pooled`,
     pairs of votes on the same item take the place of pairs of judges.
     """
     classes = answers.truth_class if correlation == "within-truth" else np.zeros(len(answers.answer), dtype=np.int64)

@@ -153,9 +153,8 @@ def call_figures(runs: RunSet, workers: Sequence[str], asked: Ints) -> Figures:
 def calls_of_workers(runs: RunSet) -> pd.DataFrame:
     """Return the calls of workers that ended: `worker, failed, unsent, counts, duration_ms, cost`.
 
-    NaN stands where nothing tells, and for the time of a call that was never sent.
-    Of runs that were read from artifacts, dispatches are the calls. Those that a reopening superseded cost and do not
-    count.
+    A value is NaN where nothing tells it, and the time of a call that was never sent. Of runs that were read from
+    artifacts, dispatches are the calls. Those that a reopening superseded cost and do not count.
     """
     calls = runs.calls[runs.calls["role"].eq("worker") & runs.calls["status"].ne("in-flight")]
     sent = runs.dispatches[runs.dispatches["status"].notna() & ~runs.dispatches["run_id"].isin(runs.calls["run_id"])]

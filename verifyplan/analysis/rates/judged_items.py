@@ -55,7 +55,7 @@ class JudgedItems:
 
     @property
     def n_distinct_labels(self) -> int:
-        """The number of labelled items; claims that stand in several runs count once."""
+        """The number of labelled items; claims that are in several runs count once."""
         return self.clusters_at(self.labelled).n_claims
 
     def clusters_at(self, rows: npt.NDArray[np.bool_]) -> Clusters:

@@ -38,7 +38,7 @@ def wide(scores: Runs | pd.DataFrame) -> pd.DataFrame:
     dimension keeps NaN there. The six dimensions are in the order of rule A10, others in the order of their coming. The
     score informs and never decides a verdict.
 
-    Raises TableError listing columns that hold no numbers, infinite values, and plans, columns or scores that stand
+    Raises TableError listing columns that hold no numbers, infinite values, and plans, columns or scores that appear
     twice.
 
     >>> table = pd.DataFrame(
