@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,13 +13,13 @@ import pandas as pd
 import pyarrow as pa
 
 from verifyplan.errors import Problem, TableError, expect, one_of
-from verifyplan.frames.columns import as_text, typed
+from verifyplan.frames.columns import typed
 from verifyplan.frames.late_texts import CodedTexts, LateTexts
-from verifyplan.frames.own_words import own_truths, own_verdicts, plain_word, told_of_pandas
+from verifyplan.frames.own_words import own_truths, own_verdicts, told_of_pandas
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
-from verifyplan.frames.text_codes import by_appearance, first_rows, index_type, numbered, texts_if_all
+from verifyplan.frames.text_codes import first_rows, index_type, numbered
 from verifyplan.frames.vote_checks import (
     FINDING,
     NEEDED,
@@ -29,10 +29,11 @@ from verifyplan.frames.vote_checks import (
     run_modes,
     vote_problems,
 )
+from verifyplan.frames.vote_columns import standard_columns
 from verifyplan.frames.vote_losses import with_losses_at
 from verifyplan.garbage import no_garbage_collection
-from verifyplan.protocol.vote import MODES, Verdict
-from verifyplan.rules.answers import read_basis, read_mode, read_verdict
+from verifyplan.protocol.vote import MODES
+from verifyplan.rules.answers import read_mode, read_verdict
 from verifyplan.text import counted, did_you_mean
 
 Bools = npt.NDArray[np.bool_]
@@ -136,7 +137,7 @@ def from_votes(
         columns["verdict"], problems = verdicts_of_scores(frame[score], threshold, agrees_when)
     if problems:
         raise TableError(problems)
-    votes = _filled(pd.DataFrame(columns).reset_index(drop=True), words)
+    votes = standard_columns(pd.DataFrame(columns).reset_index(drop=True), words)
     problems = [*_wrong_workers(votes, item, worker), *vote_problems(votes, partial(row_name, frame))]
     finding, first = _findings(votes)
     facts, fact_problems = finding_facts(votes, finding, len(first), true_words)
@@ -207,95 +208,6 @@ def _round_limit_problems(max_rounds: object) -> Iterator[Problem]:
     if max_rounds is not None and not whole:
         message = f"must be an integer of at least 1, got {max_rounds!r}"
         yield Problem("votes: max_rounds", message, "give the rounds that the runs allowed, or leave it out")
-
-
-def _filled(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.DataFrame:
-    """Return the standard columns with defaults, names as text, and words as verdicts and bases."""
-
-    def verdict_of(word: str) -> str | None:
-        return words.get(plain_word(word)) or read_verdict(word) or (word if word.strip() else None)
-
-    def basis_of(word: str) -> str | None:
-        return read_basis(word) or word if word.strip() else None
-
-    filled = votes.assign(**{str(name): _as_standard(str(name), votes[name]) for name in votes if name not in _CODED})
-    for name in filled.columns.intersection(list(_CODED)):
-        read = {"verdict": verdict_of, "disagree_basis": basis_of}.get(name)
-        filled[name] = _coded(name, votes[name], read, words.get("") if name == "verdict" else None)
-    defaults: dict[str, Any] = {"round": 1, "explanation": pd.Series(pd.NA, filled.index, dtype="str")}
-    filled = filled.assign(**{name: default for name, default in defaults.items() if name not in filled})
-    if "run_id" not in filled:
-        filled["run_id"] = _repeated("votes", len(filled))
-    if "disagree_basis" not in filled:
-        filled["disagree_basis"] = _repeated(None, len(filled))
-    return filled
-
-
-def _repeated(text: str | None, n: int) -> pd.Categorical:
-    """Return a column of one text, or of nothing, as categories."""
-    code, texts = (-1, []) if text is None or not n else (0, [text])
-    return pd.Categorical.from_codes(np.full(n, code, dtype=np.int8), categories=pd.Index(texts, dtype="str"))
-
-
-_TEXTS = ("summary", "category", "mode")
-"""Columns of words that are no names: 1 and True in them are different."""
-
-_CODED = ("run_id", "finding_id", "worker", "verdict", "disagree_basis", *_TEXTS)
-"""Columns whose values repeat: each different value is read once."""
-
-
-def _coded(
-    name: str, values: pd.Series[Any], read: Callable[[str], str | None] | None, if_missing: str | None
-) -> pd.Categorical:
-    """Return a column as categories in order of appearance: its texts, or what is read in them."""
-    values = texts_if_all(values)
-    codes, different = _different(as_text(values) if name in _TEXTS and values.dtype == "object" else values)
-    texts = _as_standard(name, different)
-    if read is None and texts.equals(different):  # they are names as they are, and differ
-        return pd.Categorical.from_codes(codes, categories=pd.Index(texts), validate=False)
-    texts = texts.astype("object")
-    if read is not None:
-        texts = texts.map(read, na_action="ignore")
-    own, categories = pd.factorize(np.array([*texts, if_missing], dtype="object"))  # code -1 is the last
-    return pd.Categorical.from_codes(own[codes], categories=pd.Index(categories, dtype="str"), validate=False)
-
-
-def _different(values: pd.Series[Any]) -> tuple[npt.NDArray[Any], pd.Series[Any]]:
-    """Return the number of each value, in order of appearance, -1 where it is missing, and the different values."""
-    if isinstance(values.dtype, pd.CategoricalDtype) and isinstance(values.cat.categories.dtype, pd.StringDtype):
-        values = values if len(values.cat.categories) <= len(values) else values.cat.remove_unused_categories()
-        names = values.cat.categories
-        codes, order = by_appearance(values.cat.codes.to_numpy(), len(names))
-        in_order = len(order) == len(names) and (order[1:] > order[:-1]).all()
-        return codes, pd.Series(names if in_order else names.take(order))
-    try:
-        codes = numbered(values)
-    except TypeError:  # lists, which are no names, but have a text
-        values = as_text(values)
-        codes = numbered(values)
-    return codes, values.iloc[first_rows(codes)].reset_index(drop=True)
-
-
-def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:
-    """Return a column as text; rounds, truth and discoverers as they are, ids and workers as names.
-
-    A name is the text by which other tables know it: 1.0 is 1, spaces around it do not count.
-    """
-    if name in ("round", "truth", "discoverers"):
-        return values
-    if name in _TEXTS:
-        texts = as_text(values)
-        return texts.mask(texts.str.strip().eq("").fillna(False).astype(bool), None)
-    if name not in ("run_id", "finding_id", "worker"):
-        return as_text(values)
-    if pd.api.types.is_float_dtype(values.dtype) and (values.dropna() % 1 == 0).all():
-        return as_text(values.astype("Int64"))
-    texts = as_text(values)
-    known = texts.dropna()
-    if known.str.strip().eq(known).all() and known.ne("").all():
-        return texts
-    names = texts.str.strip()
-    return names.mask(names.eq("").fillna(False).astype(bool), None)
 
 
 def _repeated_votes(votes: pd.DataFrame, finding: Ints) -> Iterator[Problem]:
