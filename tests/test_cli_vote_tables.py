@@ -153,3 +153,18 @@ def test_a_search_says_why_todays_rules_cost_fewer_votes_than_were_cast():
     assert note in str(search)
     once = vp.from_votes(table[table["round"].eq(1)], **named, mode="collaborative")
     assert "votes are recorded" not in str(vp.search_rules(once, ["no-pruning"], cost="votes"))
+
+
+def test_an_error_in_one_of_several_tables_names_the_file(cli, votes, tmp_path):
+    pd.read_csv(votes).assign(says="bustd").to_csv(tmp_path / "long.csv", index=False)
+    done = cli("compare", f"short={votes}", f"long={tmp_path / 'long.csv'}", "--columns", COLUMNS)
+    assert f"{tmp_path / 'long.csv'}: column verdict: holds 'bustd'" in done.err
+    alone = cli("compare", tmp_path / "long.csv", "--columns", COLUMNS)
+    assert "votes: column verdict: holds 'bustd'" in alone.err
+
+
+def test_scores_in_the_shell_and_a_word_with_a_space_are_met_with_what_to_write(cli, votes):
+    done = cli("compare", votes, "--columns", "item=claim,worker=judge,score=says")
+    assert "for scores, use Python: vp.from_votes(..., score=, threshold=)" in done.err
+    done = cli("compare", votes, "--columns", COLUMNS, "--verdicts", "holds")
+    assert "write it as yes=agree,no=disagree, the whole in quotes if a name has a space" in done.err

@@ -659,7 +659,7 @@ def test_the_conclusion_is_that_of_the_test_by_clusters():
     test = own.tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
     assert test["p_holm"] < 0.05
     (line,) = conclusions(own)
-    expected = f"p = {test['p_value']:.4f} ({test['p_holm']:.4f} adjusted for the number of tests)"
+    expected = f"p = {test['p_value']:.4f} ({test['p_holm']:.4f} adjusted for 2 tests by Holm)"
     assert line.startswith("held: 100.0 % against 50.0 % (n = 96), difference -50.0 points [-")
     assert line.endswith(f"], {expected}: a difference is shown")
     (few,) = conclusions(vp.compare(from_frame(one_claim_each(3)), resamples=5))
@@ -673,7 +673,7 @@ def test_the_least_p_that_random_flips_can_give_is_a_bound():
     test = own.tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
     assert (test["method"], test["p_value"]) == ("sign-flip, 2,000 draws", 1 / 2001)
     (line,) = conclusions(own)
-    expected = f"p ≤ 0.0005 (≤ {test['p_holm']:.4f} adjusted for the number of tests)"
+    expected = f"p ≤ 0.0005 (≤ {test['p_holm']:.4f} adjusted for 2 tests by Holm)"
     assert line.endswith(f"], {expected}: a difference is shown")
 
 
@@ -684,7 +684,7 @@ def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
     assert claude.endswith("], no test (4 claims; 6 are needed): whether they differ is not known")
     assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 % (n = 4), ")
     (line,) = conclusions(vp.compare("llmbar/plain"))
-    assert "adjusted for the number of tests, of one run: others may differ): a difference is shown" in line
+    assert "adjusted for 3 tests by Holm, of one run: others may differ): a difference is shown" in line
 
 
 def with_wrong(n_wrong: int, name: str) -> vp.RunSet:

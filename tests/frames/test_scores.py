@@ -95,6 +95,18 @@ def test_a_score_that_is_no_number_is_shown_with_its_row(bad):
         verdicts(table, threshold=0.5)
 
 
+def test_a_threshold_on_another_scale_than_probabilities_is_refused():
+    message = (
+        r"votes: threshold: is 70, but all scores are from 0\.2 to 0\.9, so that all would say the same\. Fix: .*0\.7"
+    )
+    table = TABLE.assign(p=[0.9, 0.5, 0.2, None])
+    with pytest.raises(TableError, match=message):
+        verdicts(table, threshold=70)
+    with pytest.raises(TableError, match="votes: threshold: is -1"):
+        vp.from_table(table, item="claim", worker="judge", label="p", threshold=-1)
+    assert verdicts(table, threshold=1) == ["disagree", "disagree", "disagree", "verification-error"]
+
+
 def test_a_table_of_labels_takes_scores_too():
     names = {"item": "claim", "worker": "judge", "label": "p", "truth": "true"}
     votes = vp.from_table(TABLE, **names, threshold=0.5)

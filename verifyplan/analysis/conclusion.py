@@ -11,6 +11,7 @@ from verifyplan.analysis.clustered_tests import MIN_CLUSTERS, is_least_drawn
 from verifyplan.analysis.metrics import difference_column
 from verifyplan.analysis.result_words import difference_words
 from verifyplan.protocol.vote import HELD
+from verifyplan.text import counted
 
 LEVEL = 0.05
 """A difference is shown where p, adjusted for the number of tests by clusters (Holm), is below this."""
@@ -61,7 +62,8 @@ def conclusion_words(
     only = only_the_interval(tests, summary, names, metric, condition)
     rows = tests[tests["test"].eq("clustered-mcnemar") & tests["n"].gt(0)]
     rows = rows[rows["of"].eq(metric) & rows["condition"].eq(condition)]
-    verdicts = "".join(f", {_verdict(row, one_run, only)}" for row in rows.to_dict("records"))
+    n_tests = _n_tests(tests)
+    verdicts = "".join(f", {_verdict(row, n_tests, one_run, only)}" for row in rows.to_dict("records"))
     return verdicts + _unseen(bounds, metric, condition)
 
 
@@ -94,10 +96,9 @@ def only_the_interval(
     if row.empty or not excludes_0:
         return ""
     p, adjusted = row[["p_value", "p_holm"]].iloc[0]
-    n_tests = int(tests["p_holm"].notna().sum())
     by = f"by the test (p {p_words(p, '= ')})"
     if p < LEVEL:
-        by = f"after adjusting for the {n_tests} tests made here (p {p_words(adjusted, '= ')})"
+        by = f"after adjusting for the {_n_tests(tests)} tests made here (p {p_words(adjusted, '= ')})"
     return f"the interval excludes 0, but {by} {NOT_SHOWN}"
 
 
@@ -106,8 +107,13 @@ def _share(findings: pd.DataFrame, name: str, of: str) -> float:
     return float((held == findings["truth"].astype(bool)).mean() if of == "right" else held.mean())
 
 
-def _verdict(row: dict[Any, Any], one_run: bool, only: str) -> str:
-    """Return what a test by clusters says.
+def _n_tests(tests: pd.DataFrame) -> int:
+    """Return the number of tests that p-values are adjusted for."""
+    return int(tests["p_holm"].notna().sum())
+
+
+def _verdict(row: dict[Any, Any], n_tests: int, one_run: bool, only: str) -> str:
+    """Return what a test by clusters, one of so many, says.
 
     `one_run`: that it knows nothing of changes from run to run; `only`: that only an interval shows a difference.
     """
@@ -121,7 +127,7 @@ def _verdict(row: dict[Any, Any], one_run: bool, only: str) -> str:
     alone = ", of one run: others may differ" if one_run and row["assumes"] == "independent claims" else ""
     equals, adjusted = ("≤ ", "≤ ") if is_least_drawn(row["method"], row["p_value"]) else ("= ", "")
     p, p_holm = p_words(row["p_value"], equals), p_words(row["p_holm"], adjusted)
-    return f"p {p} ({p_holm} adjusted for the number of tests{alone}): {shown}"
+    return f"p {p} ({p_holm} adjusted for {counted(n_tests, 'test')} by Holm{alone}): {shown}"
 
 
 def p_words(p: float, equals: str = "") -> str:

@@ -45,6 +45,7 @@ from verifyplan.text import visible
 
 _TABLES = ("csv", "parquet")
 """Suffixes of files of one table, which a result of several tables cannot be written to."""
+QUOTED = ", the whole in quotes if a name has a space"
 _REST_OF_COLUMNS = re.compile(rf"[^=]*,({'|'.join(VOTE_COLUMNS)})=.*|\w+")
 """What a shell makes of names of columns behind a space: `judge,verdict=vote` of `worker=my judge,verdict=vote`."""
 
@@ -210,7 +211,7 @@ def read_pairs(option: str, text: str | None, form: str, example: str, *, blank:
         return {}
     pairs = [(name.strip(), sign, value.strip()) for name, sign, value in (p.partition("=") for p in text.split(","))]
     wrong = [f"{name}{sign}{value}" for name, sign, value in pairs if not (name or blank) or not sign or not value]
-    problems = [Problem(option, f"{part!r} is not {form}", f"write it as {example}") for part in wrong]
+    problems = [Problem(option, f"{part!r} is not {form}", f"write it as {example}{QUOTED}") for part in wrong]
     problems += [
         Problem(option, f"{name!r} is named {times} times", "name it once")
         for name, times in Counter(name for name, _, _ in pairs).items()

@@ -15,7 +15,7 @@ from verifyplan.analysis.replay import ReplayMode
 from verifyplan.cli import options
 from verifyplan.cli.inputs import is_chart_file, is_vote_table, quotes_fix, read_runs
 from verifyplan.cli.option_groups import with_groups
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.dataset.compile import compile_dataset
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import Mode
@@ -148,9 +148,20 @@ def _named_paths(runs: list[str], argument: str = "runs") -> dict[str, str]:
 def _read(
     runs: list[str], truth: Path | None, table: options.VoteTableOptions, mode: Mode | None, *, alone: bool = False
 ) -> RunSet:
-    """Read one of the compared sets; options for tables of votes are refused only if no set is one (`alone`)."""
+    """Read one of the compared sets; options for tables of votes are refused only if no set is one (`alone`).
+
+    Of several tables, an error names the file.
+    """
     if alone or is_vote_table(runs) or mode is not None:
-        return read_runs(runs, truth, table, mode=mode)
+        try:
+            return read_runs(runs, truth, table, mode=mode)
+        except TableError as error:
+            if alone:
+                raise
+            raise TableError(
+                replace(problem, place=f"{runs[0]}: {problem.place.removeprefix('votes: ')}")
+                for problem in error.problems
+            ) from None
     return read_runs(runs, truth, replace(table, columns=None, verdicts=None))
 
 

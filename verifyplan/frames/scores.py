@@ -67,7 +67,19 @@ def sides(
         where = f"row {values.index[row]} (index)"
         message = f"{one_of([values.iloc[row]])} in {where} is not a number ({counted(int(bad.sum()), 'row')})"
         problems.append(Problem(place, message, "give numbers, or leave the cell of a lost vote empty"))
+    problems += _wrong_scale(numbers[~missing & ~bad], threshold)
     return (numbers >= threshold if agrees_when == "at-least" else numbers <= threshold), missing, problems
+
+
+def _wrong_scale(scores: npt.NDArray[np.float64], threshold: float) -> Iterator[Problem]:
+    """Yield that a threshold is beyond probabilities: all votes would say the same, as if the panel agreed."""
+    low, high = scores.min(initial=np.inf), scores.max(initial=-np.inf)
+    if 0 <= low < high <= 1 and not 0 <= threshold <= 1:
+        message = f"is {threshold:g}, but all scores are from {low:.3g} to {high:.3g}, so that all would say the same"
+        fix = (
+            f"give it on the scale of the scores, as {threshold / 100:g}" if 1 < threshold <= 100 else "give one within"
+        )
+        yield Problem("votes: threshold", message, fix)
 
 
 def labels_of_scores(

@@ -130,7 +130,8 @@ def column_problems(named: Mapping[str, str], place: str) -> Iterator[Problem]:
     for name in named:
         if name not in VOTE_COLUMNS:
             message = f"{name!r} is not the name of a column{did_you_mean(name, VOTE_COLUMNS)}"
-            yield Problem(place, message, f"use some of {known}")
+            scores = "; for scores, use Python: vp.from_votes(..., score=, threshold=)" if name == "score" else ""
+            yield Problem(place, message, f"use some of {known}{scores}")
     for name in NEEDED_COLUMNS:
         if name not in named:
             yield Problem(place, f"does not say which column is the {name}", f"write {name}=, with some of {known}")

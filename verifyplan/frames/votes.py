@@ -77,7 +77,8 @@ def from_votes(
         verdict: agree, supplement, disagree, verification-error, or a label of one.
         score: in place of `verdict`, a number, such as the probability that the finding is true; an empty cell is a
             verification error.
-        threshold: with `score`, not a column: where agreeing begins. A score exactly there agrees.
+        threshold: with `score`, not a column: where agreeing begins. A score exactly there agrees. Refused
+            outside 0 to 1 where all scores are inside.
         agrees_when: with `score`, not a column: scores agree that are `at-least` the threshold, or `at-most`, where
             low ones speak for the finding.
         basis: counter-evidence or burden-not-met, or empty.
