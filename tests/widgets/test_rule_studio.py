@@ -66,7 +66,7 @@ def test_every_field_is_in_one_group_with_its_own_words():
 
 @pytest.mark.parametrize("more", [{}, {"workers": ["c", "a", "e"]}], ids=str)
 def test_runs_whose_rosters_contradict_each_other_are_asked_each_in_its_own_order(more):
-    runs, rules = contradicting(), {"stop": {"margin": 1}, **more}
+    runs, rules = contradicting(3), {"stop": {"margin": 1}, **more}
     shown = RuleStudio(runs, right=rules).findings
     replayed = vp.replay(runs, rules=rules)
     assert shown["classification_right"].astype(str).tolist() == replayed["classification"].astype(str).tolist()

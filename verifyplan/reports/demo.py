@@ -92,7 +92,7 @@ def demo() -> Demo:
 
     >>> print(demo())  # doctest: +ELLIPSIS
     Six LLM judges on 419 pairs of outputs: the same votes, counted in two modes
-    false-consensus, collaborative against adversarial: ...
+    false-consensus-rate, collaborative against adversarial: ...
     """
     comparison = compare(_SET)
     source = f"the votes are real, from {VOTE_TABLES[_SET].source} (licence {VOTE_TABLES[_SET].licence})"
