@@ -144,6 +144,8 @@ def main() -> None:
     key, columns = ["axis", "name", "size"], ["axis", "name", "size", "seconds"]
     table = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=columns)
     for axis in [] if chosen.draw else chosen.axis or AXES:
+        if not chosen.only:
+            table = table[table["axis"] != axis]  # what is not measured again was measured on another day
         sizes = AXES[axis][1] + ((LARGE_VOTES,) if chosen.large and axis == "votes" else ())
         for row in growing(axis, sizes, chosen.only):  # each is kept at once: the next may take long
             table = pd.concat([table, pd.DataFrame([row], columns=columns)]).drop_duplicates(key, keep="last")
