@@ -92,11 +92,7 @@ class Anthropic:
     Raises SettingsError, listing everything that does not fit. Each exchange is recorded in the run log; an interrupted
     run continues within a call. Source: rules G1, G3, G4, A11, A12, B4.
 
-    >>> Anthropic(
-    ...     "claude-opus-5-5",
-    ...     api_key="the-key-of-this-example",
-    ...     workers={"ann": "claude-haiku-5-5"},
-    ... )
+    >>> Anthropic("claude-opus-5-5", api_key="secret", workers={"ann": "claude-haiku-5-5"})
     Anthropic('claude-opus-5-5', key from api_key)
     """
 
