@@ -168,3 +168,9 @@ def test_scores_in_the_shell_and_a_word_with_a_space_are_met_with_what_to_write(
     assert "for scores, use Python: vp.from_votes(..., score=, threshold=)" in done.err
     done = cli("compare", votes, "--columns", COLUMNS, "--verdicts", "holds")
     assert "write it as yes=agree,no=disagree, the whole in quotes if a name has a space" in done.err
+
+
+def test_a_single_name_that_is_no_file_is_not_taken_for_a_cut_column(cli):
+    done = cli("compare", "vots", "--columns", COLUMNS)
+    assert "--columns: goes with one CSV, TSV or Parquet file of votes. Fix: name one such file" in done.err
+    assert "quotes" not in done.err

@@ -86,3 +86,7 @@ def test_a_word_that_pandas_reads_as_an_empty_cell_is_told_and_either_fix_works(
     whole = vp.from_votes(pd.read_csv(io.StringIO(text), keep_default_na=False), **columns, verdicts=words)
     blank = vp.from_votes(pd.read_csv(io.StringIO(text)), **columns, verdicts={"": "verification-error"})
     assert whole.votes["verdict"].tolist() == blank.votes["verdict"].tolist() == ["agree", "verification-error"]
+
+
+def test_an_empty_cell_says_nothing_of_truth_whatever_the_words():
+    assert as_truth(pd.Series(["", "holds", None]), "truth", {"": True, "holds": True}).tolist() == [pd.NA, True, pd.NA]

@@ -45,7 +45,6 @@ from verifyplan.text import visible
 
 _TABLES = ("csv", "parquet")
 """Suffixes of files of one table, which a result of several tables cannot be written to."""
-QUOTED = ", the whole in quotes if a name has a space"
 _REST_OF_COLUMNS = re.compile(rf"[^=]*,({'|'.join(VOTE_COLUMNS)})=.*|\w+")
 """What a shell makes of names of columns behind a space: `judge,verdict=vote` of `worker=my judge,verdict=vote`."""
 
@@ -125,12 +124,14 @@ class _VoteWords:
 def quotes_fix(paths: list[str]) -> str:
     """Return how to write names of columns of which one has a space and no quotes; blank where none seems to.
 
+    A single path is none of it: the table itself is named beside what was cut off.
+
     >>> quotes_fix(["votes.csv", "judge,verdict=vote"])
     "put quotes around its names, as one has a space: 'judge,verdict=vote' is read by itself"
     >>> quotes_fix(["gpt=gpt.csv", "claude=claude.csv", "contract"])
     ''
     """
-    rests = [path for path in paths if _REST_OF_COLUMNS.fullmatch(path)]
+    rests = [path for path in paths if len(paths) > 1 and _REST_OF_COLUMNS.fullmatch(path)]
     split = [path for path in rests if not (Path(path).exists() or is_bundled(path))]
     return f"put quotes around its names, as one has a space: {split[0]!r} is read by itself" if split else ""
 
@@ -211,7 +212,8 @@ def read_pairs(option: str, text: str | None, form: str, example: str, *, blank:
         return {}
     pairs = [(name.strip(), sign, value.strip()) for name, sign, value in (p.partition("=") for p in text.split(","))]
     wrong = [f"{name}{sign}{value}" for name, sign, value in pairs if not (name or blank) or not sign or not value]
-    problems = [Problem(option, f"{part!r} is not {form}", f"write it as {example}{QUOTED}") for part in wrong]
+    fix = f"write it as {example}, the whole in quotes if a name has a space"
+    problems = [Problem(option, f"{part!r} is not {form}", fix) for part in wrong]
     problems += [
         Problem(option, f"{name!r} is named {times} times", "name it once")
         for name, times in Counter(name for name, _, _ in pairs).items()

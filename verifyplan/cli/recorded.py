@@ -88,10 +88,7 @@ def compare(
     if other is None and other_mode is not None:
         raise InputError(Problem("--other-mode", "goes with --other", "name the second table, or leave it out"))
     is_chart = is_chart_file(out, "the report")
-    if table.columns is not None and (fix := quotes_fix(runs)):
-        raise InputError(Problem("--columns", "is cut at a space", fix))
-    named = _named_paths(runs)
-    _refuse_unnamed_tables(runs, other)
+    named = _named_sets(runs, other, table.columns)
     comparison = vp.compare(
         {name: _read([path], truth, table, mode) for name, path in named.items()}
         if named
@@ -117,11 +114,18 @@ def _written(comparison: Comparison, out: Path, *, is_chart: bool) -> str:
     return f"chart: {vp.export(chart(comparison), out)}"
 
 
-def _refuse_unnamed_tables(runs: list[str], other: Path | str | None) -> None:
-    """Raise InputError for several sets without names, of which one is a table of votes."""
+def _named_sets(runs: list[str], other: Path | str | None, columns: str | None) -> dict[str, str]:
+    """Return the paths of NAME=PATH arguments by their names.
+
+    InputError for names of columns that a space cut off, and for several sets without names, of which one is a table.
+    """
+    if columns is not None and (fix := quotes_fix(runs)):
+        raise InputError(Problem("--columns", "is cut at a space", fix))
+    named = _named_paths(runs)
     if len(runs) > 1 and other is None and any(is_vote_table([path]) for path in runs):
         fix = f"write {' '.join(f'NAME={path}' for path in runs)}, or name the second by --other"
         raise InputError(Problem("runs", "names several sets, and a table of votes among them: each needs a name", fix))
+    return named
 
 
 def _compared_rules(rules: list[str], *, several: bool) -> dict[str, str] | list[str] | str | None:

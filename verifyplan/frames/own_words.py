@@ -112,7 +112,7 @@ def as_truth(values: pd.Series[Any], place: str, truths: Mapping[Any, Any] | Non
     column = as_text(column) if column.dtype == "object" else column  # 1, True and "1" are different words
     codes = numbered(column)
     words = [plain_word(text) for text in as_text(column.iloc[first_rows(codes)])]  # each is read once
-    known: dict[str, bool | None] = {"": None, **_TRUTH, **own}
+    known: dict[str, bool | None] = {**_TRUTH, **own, "": None}
     unknown = [*dict.fromkeys(word for word in words if word not in known)]
     if unknown:
         usual = ", ".join("/".join(pair) for pair in _PAIRS)
