@@ -60,6 +60,7 @@ def test_a_table_has_its_declared_columns_the_canonical_ones_first(name):
     assert vp.documentation(name).index.tolist() == [*votes]
     assert votes.attrs == {
         "name": name, "source": VOTE_TABLES[name].source, "licence": VOTE_TABLES[name].licence, "synthetic": False,
+        **({"ties": "against"} if VOTE_TABLES[name].tie else {}),
     }  # fmt: skip
 
 
@@ -136,17 +137,32 @@ def test_llmbar_plain_judges():
     assert figures(read) == (0.5688, 0.4928, 0.5543, 0.8285)
 
 
-def test_llmbar_as_runs_agrees_with_a_count():
+def test_the_plain_judges_see_natural_and_misleading_pairs():
+    natural, misleading = bundled("llmbar/natural"), bundled("llmbar/misleading")
+    assert (natural["item"].nunique(), misleading["item"].nunique()) == (100, 319)
+    both = pd.concat([natural, misleading]).sort_values(["item", "worker"], ignore_index=True)
+    pd.testing.assert_frame_equal(both, bundled("llmbar/plain").sort_values(["item", "worker"], ignore_index=True))
+
+
+def test_llmbar_as_runs_has_both_claims_and_both_orders_of_each_pair():
     votes, runs = bundled("llmbar/plain"), vp.datasets.runs("llmbar/plain")
     verdicts = runs.votes["verdict"].value_counts()
-    assert verdicts["verification-error"] == votes["label"].isna().sum()
-    assert verdicts["disagree"] == votes["label"].eq(2).sum()
-    firm = votes["label"].eq(votes["swapped"]).fillna(False)
-    assert verdicts["agree"] == (votes["label"].eq(1) & firm).sum()
-    assert runs.votes["disagree_basis"].eq("counter-evidence").sum() == (votes["label"].eq(2) & firm).sum()
-    assert runs.findings["truth"].sum() == votes.drop_duplicates("item")["truth"].eq(1).sum()
+    labels = pd.concat([votes["label"], votes["swapped"]])
+    assert verdicts["verification-error"] == 2 * labels.isna().sum()
+    assert verdicts["agree"] == verdicts["disagree"] == labels.notna().sum()
+    assert runs.votes["disagree_basis"].isna().all()  # nobody gave a reason
+    assert (len(runs.runs), len(runs.findings), runs.findings["truth"].sum()) == (419, 4 * 419, 2 * 419)
     assert not runs.runs["synthetic"].any()
-    assert vp.compare("llmbar/plain").truth["n"].max() == 419
+
+
+@pytest.mark.parametrize("name", ["llmbar/natural", "llmbar/misleading"])
+def test_no_choice_of_claim_or_order_decides_a_figure_of_llmbar_as_runs(name):
+    """A false claim is held as often as a true one is not, but for ties, and votes alone cannot make a mode better."""
+    both = vp.compare(name, resamples=10)
+    rates = both.truth.set_index(["condition", "metric"])["value"]
+    strict, lenient = (rates[mode] for mode in ("collaborative", "adversarial"))
+    assert strict["false-consensus-rate"] == pytest.approx(lenient["false-demotion-rate"])
+    assert strict["false-demotion-rate"] == pytest.approx(lenient["false-consensus-rate"])
 
 
 @pytest.mark.parametrize(("name", "rows", "majority"), [("rte", 8_000, 0.8969), ("dog", 8_070, 0.8222)])
@@ -198,8 +214,49 @@ def test_all_scores_are_there_and_half_of_the_balanced_claims_are_true():
     votes, balanced = bundled("judge-scores"), bundled("judge-scores-balanced")
     assert len(votes) == len(balanced) == 306_856
     assert round(balanced.drop_duplicates("item")["truth"].eq("true").mean(), 3) == 0.494
-    assert round(votes["verdict"].eq("supplement").mean(), 3) == 0.177
+    assert round(votes["margin"].eq(0).mean(), 3) == 0.177
     assert votes["label"].isna().equals(votes["verdict"].eq("error"))
+    assert votes["label"].eq("true").equals(votes["verdict"].eq("agree"))
+
+
+@pytest.mark.parametrize("name", ["judge-scores/base", "judge-scores-balanced/base"])
+def test_ties_of_scores_count_as_they_are_read(name):
+    tables = {ties: vp.datasets.votes(name, ties=ties) for ties in ("against", "for", "share", "lost")}
+    tied = tables["against"]["margin"].eq(0)
+    upheld = {ties: table.loc[tied, "label"].eq("true").mean() for ties, table in tables.items()}
+    assert (upheld["against"], upheld["for"], upheld["lost"]) == (0, 1, 0)
+    assert upheld["share"] == pytest.approx(0.5, abs=0.02)
+    assert tables["lost"].loc[tied, "label"].isna().all()
+    for ties, table in tables.items():
+        pd.testing.assert_frame_equal(table[~tied], tables["against"][~tied])
+        panel, runs = as_panel_votes(table, {}), vp.from_votes(table, **SCORE_COLUMNS)
+        assert panel.ties == as_panel_votes(runs, {}).ties == (ties,)
+        assert set(runs.runs["ties"]) == {ties}
+        said = runs.votes["verdict"].map({"agree": "true", "disagree": "false"})
+        assert (said.fillna("") == table["label"].fillna("").to_numpy()).all()  # one reading in every analysis
+
+
+SCORE_COLUMNS = {
+    "item": "item", "worker": "worker", "verdict": "verdict", "run": "run",
+    "verdicts": {"error": "verification-error"},
+}  # fmt: skip
+
+
+def test_beliefs_of_one_half_count_as_they_are_read():
+    tables = {ties: vp.datasets.votes("debate-judges", ties=ties) for ties in ("against", "for", "share", "lost")}
+    tied = tables["against"]["belief"].eq(0.5)
+    assert tied.sum() > 500
+    assert (tables["against"].loc[tied, "label"] == "tie").all()
+    assert (tables["for"].loc[tied, "label"] == tables["for"].loc[tied, "truth"]).all()
+    assert tables["lost"].loc[tied, "label"].isna().all()
+    assert tables["share"].loc[tied, "label"].eq("A").mean() == pytest.approx(0.5, abs=0.06)
+
+
+def test_a_reading_of_ties_is_refused_where_there_are_none_and_where_it_is_unknown():
+    with pytest.raises(InputError, match=r"ties: no vote of 'rte' is a tie\. Fix: leave it out"):
+        vp.datasets.votes("rte", ties="for")
+    with pytest.raises(InputError, match="ties: must be one of 'against', 'for', 'share', 'lost', got 'agree'"):
+        vp.datasets.votes("judge-scores", ties="agree")
 
 
 @pytest.fixture(scope="module")
@@ -349,6 +406,8 @@ def test_a_bundled_table_holds_what_its_original_holds(shared, name):
     path = shared / "data" / file
     original = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
     copied = bundled(name)
+    if "verdict" in columns:  # its ties are read when it is loaded
+        original["verdict"] = original["verdict"].astype("str").replace("supplement", "disagree")
     for theirs, ours in columns.items():
         expected, got = (np.asarray(values.astype("object")) for values in (original[theirs], copied[ours]))
         missing = pd.isna(expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from verifyplan.columns import Column, Columns
+from verifyplan.frames.ties import TIES
 from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, SCHEMA_VERSIONS
 from verifyplan.protocol.call import TOOLS, ReplySource
 from verifyplan.protocol.event_run import ENDED_BY, AnswerForm, DebateReason, DebateStatus
@@ -42,9 +43,12 @@ _USED: Columns = (
     Column("cache_read_tokens", "whole", "tokens in that the endpoint had in its cache"),
     Column("cache_write_tokens", "whole", "tokens in that the endpoint put in its cache"),
     Column("web_searches", "whole", "searches that the endpoint made, which it bills apart"),
-    Column("cost", "number", "US dollars by the table of prices; missing where no price is known"),
+    Column("cost", "number", "US dollars by the table of prices; missing where no price is known, or no usage"),
 )
-"""The usage of a model; 0 for agents that are none. Of calls that failed or are in flight: what their turns used."""
+"""The usage of a model; 0 for agents that are none. Of calls that failed or are in flight: what their turns used.
+
+Missing where the usage of a reply is missing or cannot be read; a call with such a reply has the tokens of the others.
+"""
 
 _FLAGS: Columns = (
     Column(
@@ -231,6 +235,7 @@ _ANY_RUN: Columns = (
     Column("round2_skipped_reason", ROUND2_REASONS, "why round 2 did not run"),
     Column("n_findings", "whole", "findings of the run, plan items left out; of a plan run, challenges voted on"),
     Column("synthetic", "yesno", "whether findings or votes were generated, not observed"),
+    Column("ties", TIES, "how ties among the votes of an import count; missing where there were none"),
     Column("source", "text", "the file that the run was read from"),
     Column(
         "rules",
@@ -286,7 +291,7 @@ _LOGGED: Columns = (
     Column("prompts", "text", "name, version and digest of each prompt; missing for agents that are not models"),
     Column("repetition", "whole", "which run of the same inputs and settings it is, from 1; artifacts do not tell"),
     Column("rules_version", "whole", "the version of the rules that decided it; artifacts do not tell"),
-    Column("cost", "number", "US dollars of all replies, as booked; missing where no price is known"),
+    Column("cost", "number", "US dollars of all replies, as booked; missing where no price is known, or no usage"),
     Column(
         "cost_perhaps",
         "number",

@@ -21,11 +21,12 @@ from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
 from verifyplan.frames.scores import AgreesWhen, labels_of_scores, threshold_problems
 from verifyplan.frames.table_shape import how_to_make_long, one_column_problem
+from verifyplan.frames.ties import TIE, Ties, tied_sides, ties_problems
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.text import counted, did_you_mean
 
 _NEEDED = ("item", "worker", "label")
-_OPTIONAL = ("truth", "round", "run", "cost", "explanation")
+_OPTIONAL = ("truth", "round", "run", "cost", "explanation", "toward")
 
 Duplicates: TypeAlias = Literal["refuse", "first", "last", "all"]
 """What becomes of a worker's further votes on an item in one round: an error, or which of them count."""
@@ -42,10 +43,12 @@ def from_table(
     run: str | Sequence[str] | None = None,
     cost: str | None = None,
     explanation: str | None = None,
+    toward: str | None = None,
     labels: Mapping[Any, str] | None = None,
     duplicates: Duplicates = "refuse",
     threshold: float | None = None,
     agrees_when: AgreesWhen = "at-least",
+    ties: Ties | None = None,
 ) -> PanelVotes:
     """Return any long table of labels, one row a vote, as the votes of a panel; each argument names a column.
 
@@ -63,6 +66,7 @@ def from_table(
         run: the run, likewise; an item in two runs is labelled twice.
         cost: what the vote cost, in a unit of your own.
         explanation: the worker's words.
+        toward: the answer that the vote was pushed toward, in the words of `label`; empty where none was: see `flips`.
         labels: words of the table and the labels they mean, such as `{"yes": "true", "no": "false"}`, for votes and
             truth alike, in any case; None is a lost vote.
         duplicates: what becomes of a worker's second vote on an item in one round and run: `refuse` raises an error,
@@ -70,6 +74,7 @@ def from_table(
         threshold: makes labels of scores: `true` from here on, else `false`; `truth` is then booleans, 0 and 1, or true
             and false.
         agrees_when: with `threshold`: scores are `true` that are `at-least` the threshold, or `at-most`.
+        ties: with `threshold`: how a score exactly there counts, as in `from_votes`; without, it is `true`.
 
     Raises TableError listing every column that is absent, items with two truths, repeated votes, labels or workers
     that differ only in case, and a truth in other words than the votes.
@@ -83,23 +88,30 @@ def from_table(
     """
     named = {
         "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
-        "explanation": explanation,
+        "explanation": explanation, "toward": toward,
     }  # fmt: skip
     used = {name: column for name, column in named.items() if column is not None}
     if threshold is not None:
-        frame = _by_threshold(frame, used, threshold, agrees_when)
+        frame = _by_threshold(frame, used, threshold, agrees_when, ties)
+    elif ties is not None:
+        fix = "give the threshold at which a score is a tie, or leave it out: a label is what it says"
+        raise TableError(Problem("votes: ties", "goes with scores and their threshold", fix))
     return _from_columns(frame, used, labels, duplicates)
 
 
 def _by_threshold(
-    frame: pd.DataFrame, named: Mapping[str, Any], threshold: float, agrees_when: AgreesWhen
+    frame: pd.DataFrame, named: Mapping[str, Any], threshold: float, agrees_when: AgreesWhen, ties: Ties | None
 ) -> pd.DataFrame:
     """Return a copy of a table whose labels and truth are true and false; TableError for what has no side."""
     expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
-    problems = [*threshold_problems(threshold, agrees_when), *_absent(frame, named)]
+    problems = [*threshold_problems(threshold, agrees_when), *ties_problems(ties), *_absent(frame, named)]
     if problems:
         raise TableError(problems)
-    labels, problems = labels_of_scores(frame[named["label"]], threshold, agrees_when)
+    labels, problems = labels_of_scores(frame[named["label"]], threshold, agrees_when, ties)
+    tied = labels.eq(TIE).to_numpy(dtype=bool)
+    if ties is not None:
+        keys = [part for key in ("run", "item", "round", "worker") if key in named for part in _several(named[key])]
+        labels[tied] = tied_sides(ties, frame.loc[tied, keys], ("true", "false", None))
     changed = {named["label"]: labels}
     if "truth" in named:
         try:
@@ -109,7 +121,10 @@ def _by_threshold(
             problems += error.problems
     if problems:
         raise TableError(problems)
-    return frame.assign(**changed)
+    frame = frame.assign(**changed)
+    if tied.any():
+        frame.attrs = {**frame.attrs, "ties": ties}
+    return frame
 
 
 def as_panel_votes(
@@ -122,7 +137,8 @@ def as_panel_votes(
     """Return votes of a panel from what an analysis takes: such votes, runs, a long table, or a bundled table's name.
 
     `columns` are the analysis' arguments that name columns. Of a table those that are None have the argument's own
-    name, where there is such a column: `item`, `worker`, `label`, `truth`, `round`, `run`, `cost`, `explanation`.
+    name, where there is such a column: `item`, `worker`, `label`, `truth`, `round`, `run`, `cost`, `explanation`,
+    `toward`.
     Of a table, `duplicates` is that of `from_table`; of runs, `verdicts` is that of `votes_of_runs`.
     """
     if isinstance(data, str) and data in VOTE_TABLES and is_bundled(data):
@@ -156,10 +172,15 @@ def _from_columns(
     problems += [*_empty(names), *_bad_numbers(numbers)]
     if problems:
         raise TableError(problems)
-    names |= {key: with_booleans(renamed(names[key], words)) for key in ("label", "truth") if key in names}
+    names |= {key: with_booleans(renamed(names[key], words)) for key in ("label", "truth", "toward") if key in names}
     votes = _votes(names, numbers)
     words_of_votes = frame[named["explanation"]].reset_index(drop=True) if "explanation" in named else None
-    votes = replace(votes, explanation=words_of_votes, synthetic=bool(frame.attrs.get("synthetic", False)))
+    votes = replace(
+        votes,
+        explanation=words_of_votes,
+        synthetic=bool(frame.attrs.get("synthetic", False)),
+        ties=(frame.attrs["ties"],) if frame.attrs.get("ties") else (),
+    )
     again = _again(votes, "first" if duplicates == "refuse" else duplicates)
     problems = [*_contradictions(names, votes), *spelling_problems(names, meanings, named)]
     if not problems:
@@ -171,7 +192,7 @@ def _from_columns(
     return votes.take(~again) if again.any() else votes
 
 
-_NAMES = ("item", "worker", "run", "label", "truth")
+_NAMES = ("item", "worker", "run", "label", "truth", "toward")
 
 
 def _names(frame: pd.DataFrame, named: Mapping[str, Any]) -> tuple[dict[str, Coded], list[Problem]]:
@@ -200,6 +221,8 @@ def _votes(names: Mapping[str, Coded], numbers: Mapping[str, pd.Series[Any]]) ->
     known = np.flatnonzero(truth.codes >= 0)[::-1]  # backwards, so that of several the first counts
     truth_of_unit[unit[known]] = truth.codes[known]
     true_label = np.array([*(code[name] for name in truth.names), -1])[truth_of_unit]
+    given = names.get("toward")
+    toward = None if given is None else np.array([*(code.get(name, -2) for name in given.names), -1])[given.codes]
     by_name = np.argsort(np.array(worker.names, dtype="object"), kind="stable")
     units = {
         "run": np.array(run.names, dtype="object")[pairs // len(item.names)],
@@ -215,6 +238,7 @@ def _votes(names: Mapping[str, Coded], numbers: Mapping[str, pd.Series[Any]]) ->
         label=np.array([*(code[name] for name in label.names), -1], dtype=np.int64)[label.codes],
         round=pd.to_numeric(numbers["round"]).to_numpy(dtype=np.int64) if "round" in numbers else nothing + 2,
         truth=true_label.astype(np.int64),
+        toward=toward,
         cost=pd.to_numeric(numbers["cost"]).to_numpy(np.float64, na_value=np.nan) if "cost" in numbers else None,
     )
 

@@ -11,7 +11,8 @@ import pandas as pd
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.columns import as_text
 from verifyplan.frames.text_codes import first_rows, numbered, texts_if_all
-from verifyplan.protocol.vote import VERDICTS, Verdict
+from verifyplan.frames.ties import TIE
+from verifyplan.protocol.vote import VERDICTS
 from verifyplan.rules.answers import read_verdict
 from verifyplan.text import did_you_mean
 
@@ -38,18 +39,19 @@ def plain_word(word: object) -> str:
     return text[:-2] if text.endswith(".0") and text[:-2].lstrip("-").isdigit() else text
 
 
-def own_verdicts(verdicts: Mapping[Any, str] | None) -> tuple[dict[str, Verdict], list[Problem]]:
-    """Return the verdict of each of the caller's words, and what is wrong with them."""
-    words: dict[str, Verdict] = {}
+def own_verdicts(verdicts: Mapping[Any, str] | None) -> tuple[dict[str, str], list[Problem]]:
+    """Return the verdict of each of the caller's words, or `tie`, and what is wrong with them."""
+    words: dict[str, str] = {}
     problems: list[Problem] = []
     if verdicts is not None and not isinstance(verdicts, Mapping):
         message = f"is a {type(verdicts).__name__}, not a mapping"
         return words, [Problem("votes: verdicts", message, "write each word and its verdict, as {'yes': 'agree'}")]
     for word, name in (verdicts or {}).items():
-        place, verdict = f"votes: verdicts[{word!r}]", read_verdict(name)
+        place = f"votes: verdicts[{word!r}]"
+        verdict = TIE if plain_word(name) == TIE else read_verdict(name)
         if verdict is None:
             near = did_you_mean(name, VERDICTS)
-            problems.append(Problem(place, f"{name!r} is not a verdict{near}", f"use {one_of(VERDICTS)}"))
+            problems.append(Problem(place, f"{name!r} is not a verdict{near}", f"use {one_of([*VERDICTS, TIE])}"))
         elif words.setdefault(plain_word(word), verdict) != verdict:
             message = f"means {verdict!r} and, in another spelling, {words[plain_word(word)]!r}"
             problems.append(Problem(place, message, "give each word one verdict; case and spaces do not matter"))

@@ -15,6 +15,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.text_codes import first_rows, numbered_names, numbered_rows, positions
+from verifyplan.frames.ties import Ties, ties_of_runs
 from verifyplan.frames.vote_checks import VoteNumbers
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.text import counted
@@ -54,6 +55,9 @@ class PanelVotes:
     """The round of each vote; 1 throughout where there are no rounds."""
     truth: Ints = field(repr=False)
     """The position in `labels` of the truth of each unit; -1 where it is not known."""
+    toward: Ints | None = field(default=None, repr=False)
+    """The position in `labels` of the answer that each vote was pushed toward, or None; -1 where none was given, -2 for
+    one that is no label."""
     cost: npt.NDArray[np.float64] | None = field(default=None, repr=False)
     """The cost of each vote, in a unit of your own, or None; NaN where it is not known."""
     explanation: pd.Series[Any] | None = field(default=None, repr=False)
@@ -62,6 +66,8 @@ class PanelVotes:
     """The runs that the votes were read from, or None."""
     synthetic: bool = False
     """True where votes or items were generated, not observed."""
+    ties: tuple[Ties, ...] = ()
+    """How ties among the votes were read (see `from_votes`); empty where there were none."""
 
     def __len__(self) -> int:
         """Return the number of votes, lost ones included."""
@@ -96,7 +102,9 @@ class PanelVotes:
         chosen = {name: getattr(self, name)[votes] for name in ("unit", "worker", "label", "round")}
         rows = np.flatnonzero(votes) if votes.dtype == bool else votes  # by position, words that are read late stay so
         words = None if self.explanation is None else self.explanation.take(rows).reset_index(drop=True)
-        return replace(self, **chosen, cost=None if self.cost is None else self.cost[votes], explanation=words)
+        known = {name: getattr(self, name) for name in ("cost", "toward")}
+        chosen |= {name: None if values is None else values[votes] for name, values in known.items()}
+        return replace(self, **chosen, explanation=words)
 
     def matrix(self) -> Ints:
         """Return labels as an array (units, workers), -1 where a worker gave none; take votes by `at` first.
@@ -152,6 +160,7 @@ def votes_of_runs(runs: RunSet, numbers: VoteNumbers | None = None, *, verdicts:
         explanation=runs.explanations(),
         runs=runs,
         synthetic=bool(runs.runs["synthetic"].fillna(False).any()),
+        ties=ties_of_runs(runs.runs),
     )
 
 

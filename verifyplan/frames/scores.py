@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, one_of
+from verifyplan.frames.ties import TIE, Ties
 from verifyplan.text import counted, did_you_mean
 
 AgreesWhen: TypeAlias = Literal["at-least", "at-most"]
@@ -45,9 +46,12 @@ def threshold_problems(threshold: object, agrees_when: object) -> Iterator[Probl
 
 
 def sides(
-    values: pd.Series[Any], threshold: float, agrees_when: AgreesWhen, place: str
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], list[Problem]]:
-    """Return which scores agree, which are missing, and what is wrong with them; a score at the threshold agrees.
+    values: pd.Series[Any], threshold: float, agrees_when: AgreesWhen, place: str, words: tuple[str, str, str | None],
+    ties: Ties | None = None,
+) -> tuple[pd.Series[Any], list[Problem]]:  # fmt: skip
+    """Return the word of each score (agrees, does not, missing), and what is wrong with them.
+
+    A score at the threshold agrees, unless `ties` are read in a way of their own: then it is a tie.
 
     A column of single precision holds 0.7 as 0.69999999, so the threshold is rounded as its scores were.
     """
@@ -68,7 +72,12 @@ def sides(
         message = f"{one_of([values.iloc[row]])} in {where} is not a number ({counted(int(bad.sum()), 'row')})"
         problems.append(Problem(place, message, "give numbers, or leave the cell of a lost vote empty"))
     problems += _wrong_scale(numbers[~missing & ~bad], threshold)
-    return (numbers >= threshold if agrees_when == "at-least" else numbers <= threshold), missing, problems
+    agree = numbers >= threshold if agrees_when == "at-least" else numbers <= threshold
+    chosen = np.where(agree, words[0], words[1]).astype("object")
+    if ties is not None:
+        chosen[numbers == threshold] = TIE
+    chosen[missing] = words[2]
+    return pd.Series(chosen, index=values.index), problems
 
 
 def _wrong_scale(scores: npt.NDArray[np.float64], threshold: float) -> Iterator[Problem]:
@@ -83,22 +92,20 @@ def _wrong_scale(scores: npt.NDArray[np.float64], threshold: float) -> Iterator[
 
 
 def labels_of_scores(
-    values: pd.Series[Any], threshold: float, agrees_when: AgreesWhen
+    values: pd.Series[Any], threshold: float, agrees_when: AgreesWhen, ties: Ties | None = None
 ) -> tuple[pd.Series[Any], list[Problem]]:
-    """Return each score as the label `true` or `false`, None where there is none."""
-    agree, missing, problems = sides(values, threshold, agrees_when, "votes: label")
-    labels = pd.Series(np.where(agree, "true", "false"), index=values.index, dtype="object")
-    return labels.mask(missing, None), problems
+    """Return each score as the label `true` or `false`, None where there is none, `tie` where `ties` are read apart."""
+    return sides(values, threshold, agrees_when, "votes: label", ("true", "false", None), ties)
 
 
 def verdicts_of_scores(
-    values: pd.Series[Any], threshold: float, agrees_when: AgreesWhen
+    values: pd.Series[Any], threshold: float, agrees_when: AgreesWhen, ties: Ties | None = None
 ) -> tuple[pd.Series[Any], list[Problem]]:
     """Return the verdict of each score: agree or disagree, verification-error where there is none.
 
     >>> verdicts_of_scores(pd.Series([0.5, 0.4, None]), 0.5, "at-least")[0].tolist()
     ['agree', 'disagree', 'verification-error']
+    >>> verdicts_of_scores(pd.Series([0.5, 0.4]), 0.5, "at-least", "lost")[0].tolist()
+    ['tie', 'disagree']
     """
-    agree, missing, problems = sides(values, threshold, agrees_when, "votes: score")
-    verdicts = np.where(missing, "verification-error", np.where(agree, "agree", "disagree"))
-    return pd.Series(verdicts, index=values.index), problems
+    return sides(values, threshold, agrees_when, "votes: score", ("agree", "disagree", "verification-error"), ties)

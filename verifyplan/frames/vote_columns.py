@@ -12,7 +12,7 @@ import pandas as pd
 from verifyplan.frames.columns import as_text
 from verifyplan.frames.own_words import plain_word
 from verifyplan.frames.text_codes import by_appearance, first_rows, numbered, texts_if_all
-from verifyplan.protocol.vote import Verdict
+from verifyplan.frames.ties import TIE
 from verifyplan.rules.answers import read_basis, read_verdict
 
 _TEXTS = ("summary", "category", "mode")
@@ -22,7 +22,7 @@ _CODED = ("run_id", "finding_id", "worker", "verdict", "disagree_basis", *_TEXTS
 """Columns whose values repeat: each different value is read once."""
 
 
-def standard_columns(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.DataFrame:
+def standard_columns(votes: pd.DataFrame, words: Mapping[str, str]) -> pd.DataFrame:
     """Return the standard columns of a table of votes with defaults, names as text, and words as verdicts and bases.
 
     Names and words are categories in order of appearance; `words` are the caller's own for verdicts, in plain writing.
@@ -34,7 +34,9 @@ def standard_columns(votes: pd.DataFrame, words: Mapping[str, Verdict]) -> pd.Da
     """
 
     def verdict_of(word: str) -> str | None:
-        return words.get(plain_word(word)) or read_verdict(word) or (word if word.strip() else None)
+        plain = plain_word(word)
+        known = words.get(plain) or read_verdict(word) or (TIE if plain == TIE else word)
+        return known if word.strip() else words.get(plain)
 
     def basis_of(word: str) -> str | None:
         return read_basis(word) or word if word.strip() else None

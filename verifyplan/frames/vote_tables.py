@@ -23,6 +23,8 @@ class VoteTable:
     """The licence; its text lies beside the file."""
     columns: Columns
     """The columns, in order."""
+    tie: tuple[str, str] | None = None
+    """Where votes may be ties: the column and the word of the file that say so."""
     only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """Where the table is a part of its file: the values that columns have in it; None is an empty cell."""
 
@@ -54,7 +56,7 @@ _CROWD: Columns = (
 _SCORES: Columns = (
     _text("item", "subset/number; four answers each"),
     _text("worker", "model#repetition"),
-    _text("label", "'true' where the claimed answer alone scores highest, else 'false'; empty if a score is missing"),
+    _text("label", "'true' where the claimed answer scores highest, else 'false'; empty if a score is missing"),
     _text("truth", "whether the claimed answer is the right one"),
     _text("run", "the variant of the prompt, with @temperature where that is not the default"),
     Column("cost", "number", "dollars at list prices: an eighth of its model's on the item; not known of Claude"),
@@ -64,14 +66,14 @@ _SCORES: Columns = (
     Column("temperature", "number", "the temperature; empty where it was the default of a command line"),
     Column("repetition", "whole", "the repetition, 0 to 7: an independent call for each answer"),
     Column("claim", "whole", "the answer that is claimed to be best, 0 to 3; answer 0 is the right one"),
-    _text("verdict", "agree, supplement (a tie for the highest), disagree, or error (a score is missing)"),
+    _text("verdict", "agree, disagree, or error (a score is missing); a tie for the highest by the reading of ties"),
     Column("margin", "number", "its score minus the highest of the others, in points of 1 to 10"),
 )  # fmt: skip
 
 _BELIEFS: Columns = (
     _text("item", "the debate"),
     _text("worker", "the judge: j01 to j20 are people, gpt-4 made one judgment"),
-    _text("label", "the answer that is believed right, A or B; 'tie' at exactly .5"),
+    _text("label", "the answer that is believed right, A or B; at exactly .5 'tie', or by the reading of ties"),
     _text("truth", "the right answer, A or B"),
     Column("round", "whole", "which statement of this judge it is, from 0, which is made before any speech"),
     Column("belief", "number", "the stated probability of answer A, .01 to .99"),
@@ -191,38 +193,46 @@ _SCORES_SOURCE = ("https://github.com/composo-ai/llm-judge-criteria-ensembling @
 _PROVER_SOURCE = ("https://github.com/jsedoc/prover-verifier-deliberation @ fd64491", "MIT")
 _LLMBAR_SOURCE = ("https://github.com/princeton-nlp/LLMBar @ 900616b", "MIT", _LLMBAR)
 _BASE = {"variant": ("base",), "temperature": (1.0, None)}
-_LLMBAR_SETS = (
-    "LLMBar.Natural", "LLMBar.Adversarial.Neighbor", "LLMBar.Adversarial.GPTInst", "LLMBar.Adversarial.GPTOut",
-    "LLMBar.Adversarial.Manual",
-)  # fmt: skip
+_NATURAL = ("LLMBar.Natural",)
+_MISLEADING = tuple(f"LLMBar.Adversarial.{name}" for name in ("Neighbor", "GPTInst", "GPTOut", "Manual"))
+_PLAIN = {"strategy": ("Vanilla",)}
+_TIED_SCORES = ("verdict", "supplement")
+"""In the file a tie for the highest score is a supplement."""
 
 VOTE_TABLES: dict[str, VoteTable] = {
     "llmbar": VoteTable(
         "llmbar/votes.parquet", "65 set-ups of LLM judges on 1,200 pairs of outputs", *_LLMBAR_SOURCE
     ),
     "llmbar/plain": VoteTable(
-        "llmbar/votes.parquet", "of these, six models asked plainly about the 419 pairs of LLMBar", *_LLMBAR_SOURCE,
-        {"set": _LLMBAR_SETS, "strategy": ("Vanilla",)},
+        "llmbar/votes.parquet", "of these, six models asked plainly about 419 pairs: natural and misleading ones",
+        *_LLMBAR_SOURCE, only={**_PLAIN, "set": (*_NATURAL, *_MISLEADING)},
+    ),
+    "llmbar/natural": VoteTable(
+        "llmbar/votes.parquet", "of these, the 100 natural pairs", *_LLMBAR_SOURCE, only={**_PLAIN, "set": _NATURAL}
+    ),
+    "llmbar/misleading": VoteTable(
+        "llmbar/votes.parquet", "of these, the 319 pairs that were built to mislead judges of 2023", *_LLMBAR_SOURCE,
+        only={**_PLAIN, "set": _MISLEADING},
     ),
     "rte": VoteTable("crowd/rte.parquet", "164 people say whether a text entails another, 800 items", *_CROWD_SOURCE),
     "dog": VoteTable("crowd/dog.parquet", "109 people choose the breed of a dog of four, 807 pictures", *_CROWD_SOURCE),
     "judge-scores": VoteTable(
         "judge-scores/votes.parquet", "5 LLM judges x 7 prompts x 8 repetitions: answer 0 is the best of four",
-        *_SCORES_SOURCE,
+        *_SCORES_SOURCE, _TIED_SCORES,
     ),
     "judge-scores/base": VoteTable(
-        "judge-scores/votes.parquet", "of these, the plain prompt: 40 workers", *_SCORES_SOURCE, _BASE
+        "judge-scores/votes.parquet", "of these, the plain prompt: 40 workers", *_SCORES_SOURCE, _TIED_SCORES, _BASE
     ),
     "judge-scores-balanced": VoteTable(
         "judge-scores/balanced.parquet", "the same judges, an answer drawn by item: half of the claims are true",
-        *_SCORES_SOURCE,
+        *_SCORES_SOURCE, _TIED_SCORES,
     ),
     "judge-scores-balanced/base": VoteTable(
-        "judge-scores/balanced.parquet", "of these, the plain prompt: 40 workers", *_SCORES_SOURCE, _BASE
+        "judge-scores/balanced.parquet", "of these, the plain prompt: 40 workers", *_SCORES_SOURCE, _TIED_SCORES, _BASE
     ),
     "debate-judges": VoteTable(
         "debate-judges/beliefs.parquet", "20 people judge debates and consultancies, round by round",
-        "https://github.com/julianmichael/debate @ dafd201", "CC-BY-4.0", _BELIEFS,
+        "https://github.com/julianmichael/debate @ dafd201", "CC-BY-4.0", _BELIEFS, ("label", "tie"),
     ),
     "debate-rounds": VoteTable(
         "debate-rounds/votes.parquet", "3 LLM agents x 3 rounds on 30 questions, one told to defend a wrong answer",
@@ -238,7 +248,7 @@ VOTE_TABLES: dict[str, VoteTable] = {
     ),
     "prover-verifier/debate": VoteTable(
         "prover-verifier/answers.parquet", "of these, 3 agents that debate for 3 rounds, twice",
-        *_PROVER_SOURCE, _ANSWERS, {"run": ("debate", "debate-paper")},
+        *_PROVER_SOURCE, _ANSWERS, only={"run": ("debate", "debate-paper")},
     ),
     "prover-verifier-verdicts": VoteTable(
         "prover-verifier/verdicts.parquet", "LLM verifiers accept, challenge or reject the provers' answers",

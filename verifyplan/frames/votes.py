@@ -20,6 +20,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
 from verifyplan.frames.text_codes import first_rows, index_type, numbered
+from verifyplan.frames.ties import TIE, Ties, tied_sides, ties_problems
 from verifyplan.frames.vote_checks import (
     FINDING,
     NEEDED,
@@ -49,6 +50,7 @@ def from_votes(
     score: str | None = None,
     threshold: float | None = None,
     agrees_when: AgreesWhen = "at-least",
+    ties: Ties | None = None,
     basis: str | None = None,
     round: str | None = None,
     run: str | None = None,
@@ -74,13 +76,16 @@ def from_votes(
         frame: the table; it is not changed.
         item: the finding that is voted on.
         worker: who votes.
-        verdict: agree, supplement, disagree, verification-error, or a label of one.
+        verdict: agree, supplement, disagree, verification-error, a label of one, or `tie`, which `ties` reads.
         score: in place of `verdict`, a number, such as the probability that the finding is true; an empty cell is a
             verification error.
         threshold: with `score`, not a column: where agreeing begins. A score exactly there agrees. Refused
             outside 0 to 1 where all scores are inside.
         agrees_when: with `score`, not a column: scores agree that are `at-least` the threshold, or `at-most`, where
             low ones speak for the finding.
+        ties: not a column: how a vote `tie` counts, and a score exactly at the threshold: `against` the finding, `for`
+            it, `share` (for half of the ties, by a digest of the vote's key), `lost` (a verification error). Needed
+            where a verdict is a tie; kept in `.runs` and named by every figure of these votes.
         basis: counter-evidence or burden-not-met, or empty.
         round: the round, from 1.
         run: the run.
@@ -130,15 +135,16 @@ def from_votes(
     words, problems = own_verdicts(verdicts)
     true_words, truth_problems = own_truths(truths, "votes: truths")
     problems += truth_problems
-    problems += score_problems(verdict, score, threshold, agrees_when, verdicts)
+    problems += [*score_problems(verdict, score, threshold, agrees_when, verdicts), *ties_problems(ties)]
     problems += [*_absent_columns(frame, named, "verdict" if score is None else "score")]
     problems += _round_limit_problems(max_rounds)
     columns = {standard: frame[name] for standard, name in named.items() if _is_column(name, frame)}
     if score is not None and threshold is not None and not problems:
-        columns["verdict"], problems = verdicts_of_scores(frame[score], threshold, agrees_when)
+        columns["verdict"], problems = verdicts_of_scores(frame[score], threshold, agrees_when, ties)
     if problems:
         raise TableError(problems)
-    votes = standard_columns(pd.DataFrame(columns).reset_index(drop=True), words)
+    votes, reading = _with_ties(standard_columns(pd.DataFrame(columns).reset_index(drop=True), words), ties)
+    reading = reading or frame.attrs.get("ties")
     problems = [*_wrong_workers(votes, item, worker), *vote_problems(votes, partial(row_name, frame))]
     finding, first = _findings(votes)
     facts, fact_problems = finding_facts(votes, finding, len(first), true_words)
@@ -156,11 +162,26 @@ def from_votes(
     bases = votes["disagree_basis"].where(votes["verdict"].eq("disagree"), None)  # as in a live run: none elsewhere
     votes = votes.assign(round=pd.to_numeric(votes["round"]).astype("Int64"), disagree_basis=bases)
     synthetic = bool(frame.attrs.get("synthetic", False))
-    return _runset(votes, finding, first, facts, modes, max_rounds, synthetic=synthetic)
+    return _runset(votes, finding, first, facts, modes, max_rounds, synthetic=synthetic, ties=reading)
 
 
 def _is_column(name: object, frame: pd.DataFrame) -> bool:
     return name is not None and isinstance(name, Hashable) and name in frame
+
+
+_KEY = ["run_id", "finding_id", "round", "worker"]
+
+
+def _with_ties(votes: pd.DataFrame, ties: Ties | None) -> tuple[pd.DataFrame, Ties | None]:
+    """Return votes whose ties are read, and the reading where there were any; TableError where none is named."""
+    if TIE not in votes["verdict"].cat.categories:
+        return votes, None
+    tied = votes["verdict"].eq(TIE).to_numpy(dtype=bool)
+    if ties is None:
+        raise TableError(ties_problems(ties, int(tied.sum())))
+    verdicts = votes["verdict"].astype("object")
+    verdicts[tied] = tied_sides(ties, votes.loc[tied, _KEY], ("agree", "disagree", "verification-error"))
+    return votes.assign(verdict=verdicts.astype("category")), ties
 
 
 _ARGUMENTS = {"finding_id": "item", "disagree_basis": "basis", "run_id": "run"}
@@ -212,7 +233,6 @@ def _round_limit_problems(max_rounds: object) -> Iterator[Problem]:
 
 
 def _repeated_votes(votes: pd.DataFrame, finding: Ints) -> Iterator[Problem]:
-    key = ["run_id", "finding_id", "round", "worker"]
     rounds, distinct = pd.factorize(pd.to_numeric(votes["round"]))
     worker = votes["worker"].cat
     cell = (finding * len(distinct) + rounds) * len(worker.categories) + worker.codes.to_numpy()
@@ -220,7 +240,7 @@ def _repeated_votes(votes: pd.DataFrame, finding: Ints) -> Iterator[Problem]:
         return
     again = pd.Series(cell).duplicated()
     if again.any():
-        first = ", ".join(f"{name} {votes.loc[again, name].iloc[0]}" for name in key)
+        first = ", ".join(f"{name} {votes.loc[again, name].iloc[0]}" for name in _KEY)
         verb = "repeats" if again.sum() == 1 else "repeat"
         message = f"{counted(int(again.sum()), 'row')} {verb} the key of another, the first at {first}"
         fix = (
@@ -241,12 +261,13 @@ def _runset(
     max_rounds: int | None,
     *,
     synthetic: bool,
+    ties: Ties | None,
 ) -> RunSet:
     """Return the tables of checked votes, of which `finding` numbers the finding and `first` is its first row."""
     n_rounds = np.zeros(len(first), dtype=np.int64)
     np.maximum.at(n_rounds, finding, votes["round"].to_numpy(dtype=np.int64))
     findings = votes[FINDING].iloc[first].reset_index(drop=True).assign(n_rounds=n_rounds)
-    runs = _runs(findings, modes, max_rounds, synthetic=synthetic)
+    runs = _runs(findings, modes, max_rounds, synthetic=synthetic).assign(ties=ties)
     findings = findings.assign(**facts)
     known = "discoverers" in findings and bool(findings["discoverers"].notna().any())
     if known:

@@ -1,0 +1,88 @@
+"""Votes that are ties count by a named reading, the same in every analysis, and never by an unnamed one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import verifyplan as vp
+from tests.longer import examples
+from verifyplan.errors import TableError
+from verifyplan.frames.ties import TIES, ties_sentence, upheld_by_lot
+
+TABLE = pd.DataFrame(
+    {"claim": [1, 1, 1, 2], "judge": ["ann", "bob", "cy", "ann"], "says": ["yes", " Tie", "no", "drawn"]}
+)
+NAMED = {"item": "claim", "worker": "judge", "verdict": "says"}
+WORDS = {"yes": "agree", "no": "disagree", "drawn": "tie"}
+READ = {"against": "disagree", "for": "agree", "lost": "verification-error"}
+
+
+@pytest.mark.parametrize("ties", READ)
+def test_a_tie_becomes_the_verdict_that_its_reading_says(ties):
+    runs = vp.from_votes(TABLE, **NAMED, verdicts=WORDS, ties=ties)
+    assert runs.votes["verdict"].tolist() == ["agree", READ[ties], "disagree", READ[ties]]
+    assert runs.runs["ties"].tolist() == [ties]
+
+
+def test_ties_without_a_reading_are_refused():
+    message = r"votes: ties: 2 votes are ties, and nothing says how they count\. Fix: give ties='against'"
+    with pytest.raises(TableError, match=message):
+        vp.from_votes(TABLE, **NAMED, verdicts=WORDS)
+    with pytest.raises(TableError, match="votes: ties: must be one of 'against', 'for', 'share', 'lost', got 'half'"):
+        vp.from_votes(TABLE, **NAMED, verdicts=WORDS, ties="half")
+
+
+def test_a_table_without_ties_needs_no_reading_and_keeps_none():
+    runs = vp.from_votes(TABLE.iloc[[0, 2]], **NAMED, verdicts=WORDS, ties="for")
+    assert runs.runs["ties"].isna().all()
+    assert vp.from_votes(TABLE.iloc[[0]], **NAMED, verdicts=WORDS).votes["verdict"].tolist() == ["agree"]
+
+
+def test_a_word_may_be_said_to_be_no_tie():
+    runs = vp.from_votes(TABLE.iloc[:2], **NAMED, verdicts={"yes": "agree", "tie": "supplement"})
+    assert runs.votes["verdict"].tolist() == ["agree", "supplement"]
+
+
+SCORES = pd.DataFrame({"claim": [1, 1, 2], "judge": ["ann", "bob", "ann"], "margin": [0.0, -1.0, 2.0]})
+
+
+@pytest.mark.parametrize(("ties", "said"), [*READ.items(), (None, "agree")])
+def test_a_score_at_the_threshold_is_a_tie_where_ties_are_read(ties, said):
+    named = {"item": "claim", "worker": "judge"}
+    runs = vp.from_votes(SCORES, **named, score="margin", threshold=0, ties=ties)
+    assert runs.votes["verdict"].tolist() == [said, "disagree", "agree"]
+    votes = vp.from_table(SCORES, **named, label="margin", threshold=0, ties=ties)
+    labels = {"agree": "true", "disagree": "false"}
+    assert [votes.labels[code] if code >= 0 else None for code in votes.label] == [labels.get(said), "false", "true"]
+    assert votes.ties == (() if ties is None else (ties,))
+
+
+def test_labels_without_a_threshold_are_what_they_say():
+    with pytest.raises(TableError, match="votes: ties: goes with scores and their threshold"):
+        vp.from_table(SCORES, item="claim", worker="judge", label="margin", ties="for")
+
+
+@settings(max_examples=examples(32))
+@given(st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30, unique=True))
+def test_a_lot_is_that_of_its_vote_whatever_stands_beside_it(pairs):
+    keys = pd.DataFrame(pairs, columns=["item", "worker"], dtype="str")
+    lots = upheld_by_lot(keys)
+    alone = [bool(upheld_by_lot(keys.iloc[[row]])[0]) for row in range(len(keys))]
+    assert lots.tolist() == alone
+    assert upheld_by_lot(keys.iloc[::-1]).tolist() == alone[::-1]
+
+
+def test_shared_ties_fall_on_either_side_alike():
+    n = 4_000
+    table = pd.DataFrame({"claim": np.arange(n), "judge": "ann", "says": "tie"})
+    agreed = vp.from_votes(table, **NAMED, ties="share").votes["verdict"].eq("agree").mean()
+    assert agreed == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(n))
+
+
+def test_each_reading_is_a_sentence_of_its_own():
+    assert len({ties_sentence([ties]) for ties in TIES}) == len(TIES)
+    assert ties_sentence([]) == ""
