@@ -26,7 +26,7 @@ from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.text import counted, did_you_mean
 
 _NEEDED = ("item", "worker", "label")
-_OPTIONAL = ("truth", "round", "run", "cost", "explanation", "toward")
+_OPTIONAL = ("truth", "round", "run", "cost", "explanation")
 
 Duplicates: TypeAlias = Literal["refuse", "first", "last", "all"]
 """What becomes of a worker's further votes on an item in one round: an error, or which of them count."""
@@ -138,13 +138,13 @@ def as_panel_votes(
 
     `columns` are the analysis' arguments that name columns. Of a table those that are None have the argument's own
     name, where there is such a column: `item`, `worker`, `label`, `truth`, `round`, `run`, `cost`, `explanation`,
-    `toward`.
-    Of a table, `duplicates` is that of `from_table`; of runs, `verdicts` is that of `votes_of_runs`.
+    and `toward` where `columns` has it. Of a table, `duplicates` is that of `from_table`; of runs, `verdicts` is that
+    of `votes_of_runs`.
     """
     if isinstance(data, str) and data in VOTE_TABLES and is_bundled(data):
         data = votes(data)
     if isinstance(data, pd.DataFrame):
-        names = {name: columns.get(name) or name for name in (*_NEEDED, *_OPTIONAL)}
+        names = {name: columns.get(name) or name for name in (*_NEEDED, *_OPTIONAL, *columns)}
         wanted = {name: column for name, column in names.items() if columns.get(name) or column in data}
         return _from_columns(data, {**{name: names[name] for name in _NEEDED}, **wanted}, None, duplicates)
     named = [name for name, column in columns.items() if column is not None]

@@ -34,8 +34,8 @@ def with_booleans(column: Coded) -> Coded:
 def spelling_problems(
     names: Mapping[str, Coded], meanings: Mapping[Any, str] | None, columns: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """Yield labels, of votes and truth together, and workers that differ only in case, with the rows of each."""
-    groups = _spellings([names[key] for key in ("label", "truth") if key in names])
+    """Yield labels, of votes, truth and pushes together, and workers that differ only in case, with their rows."""
+    groups = _spellings([names[key] for key in ("label", "truth", "toward") if key in names])
     if groups:
         usual = {word: group[0][0] for group in groups for word, _ in group[1:]}
         wanted = {word: usual.get(str(label).strip(), label) for word, label in (meanings or {}).items()}

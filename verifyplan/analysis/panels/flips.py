@@ -15,10 +15,12 @@ from verifyplan.analysis.panels.adoption import ALL_STEPS, Reconsidered, adoptio
 from verifyplan.analysis.panels.round_answers import RoundAnswers, majority, round_answers
 from verifyplan.analysis.panels.round_changes import (
     ANY_ROUND,
+    AWAY,
     CHANGED,
     GAIN,
     LOSS,
     OTHER,
+    TOWARD,
     WHOLE,
     answer_changes,
     difference_row,
@@ -91,7 +93,7 @@ class Flips:
         n_workers = self.workers["worker"].nunique()
         lines = [f"{counted(n_workers, 'worker')}, {counted(self.n_items, 'item')}{made}, rounds {rounds}"]
         panel = (self._panel(), self._worth(), self._sides(), self._breaks()) if n_workers > 1 else ()
-        lines += [line for line in (self._votes(), *panel) if line]
+        lines += [line for line in (self._votes(), self._pushed(), *panel) if line]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__
@@ -108,6 +110,13 @@ class Flips:
             return f"{WHOLE} round: {_share(rows, CHANGED, 'votes changed')}"
         lost, won = _share(rows, LOSS, "right votes became wrong"), _share(rows, GAIN, "wrong ones right")
         return f"{WHOLE} round: {lost}, {won}"
+
+    def _pushed(self) -> str:
+        """Return who moved to the given answers and from them; nothing where `toward` was not named."""
+        rows = self.changes[self.changes["step"].eq(WHOLE)].set_index("change")
+        if TOWARD not in rows.index:
+            return ""
+        return f"{_share(rows, TOWARD, 'other votes moved to the given answer')}, {_share(rows, AWAY, 'left it')}"
 
     def _panel(self) -> str:
         names = {"majority-accuracy": "the majority is right in", "agreement": "two workers agree in"}
@@ -186,6 +195,7 @@ def flips(
     run: str | None = None,
     cost: str | None = None,
     explanation: str | None = None,
+    toward: str | None = None,
     carry: bool = True,
     ties: Ties = "shared",
 ) -> Flips:
@@ -212,6 +222,8 @@ def flips(
         run: the run.
         cost: not read here.
         explanation: the worker's words, in which citations are looked for.
+        toward: the answer that a vote was pushed toward, such as a user's suggestion, in the words of `label`; an empty
+            cell is none. A push stays until another: of a step, the last one that came with or before its end counts.
         carry: whether settled items keep their last votes in later rounds.
         ties: how far a majority is right where several answers are given equally often: `shared` by their number,
             `first` the label that comes first counts, `none` it is not right.
@@ -231,7 +243,7 @@ def flips(
         raise SettingsError(Problem("ties", message, "leave it out for 'shared'"))
     columns = {
         "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
-        "explanation": explanation,
+        "explanation": explanation, "toward": toward,
     }  # fmt: skip
     votes = as_panel_votes(data, columns)
     refuse_all_lost(votes)

@@ -35,6 +35,9 @@ class RoundAnswers(NamedTuple):
     """The right answer of each unit; -1 where nobody gives it, or it is not known."""
     known: Bools
     """Whether the truth of a unit is known."""
+    given: Ints | None
+    """The answer that a worker was pushed toward until a round, of shape (pairs, rounds); -1 where none was, -2 where
+    nobody gives it; None where votes do not tell."""
     asked: Bools
     """Whether a unit has votes in a round, lost ones included, of shape (units, rounds)."""
 
@@ -79,14 +82,21 @@ def round_answers(votes: PanelVotes) -> RoundAnswers:
     vote[row, column] = np.arange(len(votes))
     asked = np.zeros((len(votes.units), len(rounds)), dtype=bool)
     asked[votes.unit, column] = True
-    number, truth = _numbers(votes)
+    number, truth, toward = _numbers(votes)
     answer = np.where(vote >= 0, number[vote], -1)
     unit, worker = np.divmod(pair, len(votes.workers))
-    return RoundAnswers(rounds, unit, worker, answer, vote, truth, votes.truth >= 0, asked)
+    given = None if toward is None else _filled_forward(np.where(vote >= 0, toward[vote], -1))
+    return RoundAnswers(rounds, unit, worker, answer, vote, truth, votes.truth >= 0, given, asked)
 
 
-def _numbers(votes: PanelVotes) -> tuple[Ints, Ints]:
-    """Return each vote's label as its number among those of its unit, and the truth of each unit likewise."""
+def _filled_forward(values: Ints) -> Ints:
+    """Return values of shape (rows, rounds) of which -1 is replaced by the last before it in its row."""
+    last = np.maximum.accumulate(np.where(values != -1, np.arange(values.shape[1]), 0), axis=1)
+    return np.take_along_axis(values, last, axis=1)
+
+
+def _numbers(votes: PanelVotes) -> tuple[Ints, Ints, Ints | None]:
+    """Return each vote's label as its number among those of its unit, the truth of each unit, and given answers."""
     n_labels, given = max(len(votes.labels), 1), votes.label >= 0
     option, position = np.unique((votes.unit * n_labels + votes.label)[given], return_inverse=True)
     unit, label = np.divmod(option, n_labels)
@@ -95,7 +105,16 @@ def _numbers(votes: PanelVotes) -> tuple[Ints, Ints]:
     number[given] = within[position]
     right = label == votes.truth[unit]
     truth[unit[right]] = within[right]
-    return number, truth
+    return number, truth, None if votes.toward is None else _given_numbers(votes, option, within)
+
+
+def _given_numbers(votes: PanelVotes, option: Ints, within: Ints) -> Ints:
+    """Return each vote's given answer as its number among those of its unit; -1 for none, -2 where nobody gives it."""
+    toward: Ints = np.asarray(votes.toward)
+    wanted = votes.unit * max(len(votes.labels), 1) + toward
+    place = np.minimum(np.searchsorted(option, wanted), max(len(option) - 1, 0))
+    found = (toward >= 0) & (option[place] == wanted)
+    return np.where(found, within[place], np.where(toward == -1, -1, -2))
 
 
 def _rounds_error(rounds: Ints) -> TableError:

@@ -22,6 +22,8 @@ Share: TypeAlias = tuple[Floats, Floats]
 """The numerator and the denominator of a share, by unit."""
 
 LOSS, GAIN, OTHER, CHANGED = "right → wrong", "wrong → right", "wrong → other wrong", "changed"
+TOWARD, AWAY = "other → given", "given → other"
+"""To the answer that was given as the one to move to, and from it."""
 WHOLE = "first → last"
 """The step from the first round of a unit to its last."""
 ANY_ROUND = "any round"
@@ -63,6 +65,8 @@ class AnswerPairs(NamedTuple):
     start: Ints
     end: Ints
     again: Bools
+    given: Ints
+    """The answer given as the one to move to; -1 for none, -2 where nobody gives it."""
 
 
 def pairs_of_step(answers: RoundAnswers, step: RoundStep) -> tuple[AnswerPairs, int]:
@@ -72,7 +76,9 @@ def pairs_of_step(answers: RoundAnswers, step: RoundStep) -> tuple[AnswerPairs, 
     counted = step.counts[unit]
     both = counted & (start >= 0) & (end >= 0)
     lost = int((counted & ((start >= 0) != (end >= 0))).sum())
-    return AnswerPairs(unit[both], answers.worker[both], start[both], end[both], step.again[unit[both]]), lost
+    given = np.full(len(unit), -1) if answers.given is None else answers.given[row, step.end[unit]]
+    columns = unit, answers.worker, start, end, step.again[unit], given
+    return AnswerPairs(*(column[both] for column in columns)), lost
 
 
 def answer_changes(answers: RoundAnswers, every: list[RoundStep], clusters: Clusters) -> pd.DataFrame:
@@ -107,6 +113,10 @@ def _changes(answers: RoundAnswers, pairs: AnswerPairs, clusters: Clusters) -> I
         OTHER: (known & ~was & ~is_now & moved, known & ~was),
         CHANGED: (moved, np.ones(len(moved), dtype=bool)),
     }
+    if answers.given is not None:
+        there, pushed = pairs.start == pairs.given, pairs.given != -1
+        kinds[TOWARD] = (pushed & (pairs.end == pairs.given) & ~there, pushed & ~there)
+        kinds[AWAY] = (there & moved, there)
     for name, (part, whole) in kinds.items():
         row = share_row(answers.per_unit(part, pairs.unit), answers.per_unit(whole, pairs.unit), clusters)
         yield {"change": name, **row, "n_again": int((whole & pairs.again).sum())}
