@@ -17,7 +17,7 @@ from benchmarks.simulated_runs import Design, errors
 from verifyplan.analysis.agreement_measures import alpha, cohen_kappa, fleiss_kappa, gwet_ac1, measured
 
 REPETITIONS, SEED, WORKERS = 300, 0, 5
-SIZES = ((1, 100), (3, 40), (12, 20), (50, 20))
+SIZES = ((1, 8), (1, 20), (1, 40), (1, 100), (3, 40), (12, 20), (50, 20))
 """Runs, and the findings of each."""
 
 

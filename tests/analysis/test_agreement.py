@@ -66,11 +66,11 @@ def test_cohens_kappa_by_hand_and_on_shared_findings_only():
 
 
 def test_fleiss_kappa_of_unequal_panels_by_hand():
-    """Gwet 2014: agreement over units with two votes, expected from the mean shares of all units."""
+    """Agreement and chance are both of the units with two votes: the last one has a single vote."""
     runs = runs_of(["aadd.", "aadda", "dadd."], {"a": "agree", "d": "disagree"})
     got = measure(runs, "fleiss-kappa")
     observed = (1 / 3 + 1 + 1 + 1) / 4
-    share = (2 / 3 + 1 + 0 + 0 + 1) / 5
+    share = (2 / 3 + 1 + 0 + 0) / 4
     expected = share**2 + (1 - share) ** 2
     assert (got["value"], got["n"]) == (pytest.approx((observed - expected) / (1 - expected)), 4)
     assert measure(runs, "gwet-ac1")["value"] == pytest.approx((observed - (1 - expected)) / expected), "of two labels"
@@ -120,6 +120,57 @@ def test_alpha_equals_that_of_an_independent_library(seed):
         assert table[name] == pytest.approx(evalica.alpha(observers, distance=distance).alpha, abs=1e-9)
 
 
+SPARSE = st.lists(st.lists(st.integers(-1, 2), min_size=4, max_size=4), min_size=1, max_size=12).map(np.array)
+"""Labels of four workers on a few items, of shape (items, workers); -1, no vote, is made frequent by `st.integers`."""
+
+
+@settings(max_examples=examples(200))
+@given(SPARSE, st.integers(0, 30))
+def test_no_measure_of_a_sparse_table_leaves_its_range_or_its_interval(said, n_single):
+    singles = np.full((n_single, 4), -1)
+    singles[:, 0] = 0
+    said = np.concatenate([said, singles])
+    if not (said >= 0).any():
+        return
+    table = vp.agreement(long(said), ordered=np.unique(said[said >= 0]))
+    value, low, high = (table[name].to_numpy() for name in ("value", "low", "high"))
+    known, bounded = np.isfinite(value), np.isfinite(low)
+    assert (np.abs(value[known]) <= 1).all()
+    assert (np.isfinite(high) == bounded).all()
+    assert ((low >= -1) & (low <= value) & (value <= high) & (high <= 1))[bounded].all()
+    assert not bounded[table["n"] < 2].any()
+    assert table.loc[~bounded, "note"].ne("").all(), "why there is no interval"
+
+
+@settings(max_examples=examples(50))
+@given(SPARSE, st.integers(1, 30))
+def test_items_with_one_vote_change_no_measure(said, n_single):
+    """They agree with nothing: only the notes know of them, and what the labels of a scale are."""
+    pairable = said[(said >= 0).sum(axis=1) >= 2]
+    if not len(pairable):
+        return
+    singles = np.full((n_single, 4), -1)
+    singles[:, 3] = pairable.max()
+    more = vp.agreement(long(np.concatenate([said, singles])))
+    pd.testing.assert_frame_equal(more, vp.agreement(long(pairable)))
+    values = more.set_index("measure")["value"]
+    seen = pairable[:, (pairable >= 0).any(axis=0)]
+    if np.isfinite(values["krippendorff-alpha"]):
+        observers = pd.DataFrame(np.where(seen.T >= 0, seen.T, np.nan))
+        assert values["krippendorff-alpha"] == pytest.approx(evalica.alpha(observers).alpha, abs=1e-9)
+
+
+def test_one_item_with_two_votes_has_no_interval_and_says_so():
+    said = np.full((21, 2), -1)
+    said[0], said[1:, 0] = (0, 1), 0
+    table = vp.agreement(long(said)).set_index("measure")
+    expected = {"krippendorff-alpha": 0, "fleiss-kappa": -1, "gwet-ac1": -1, "cohen-kappa": 0}
+    assert table["value"].to_dict() == expected
+    assert table[["low", "high"]].isna().all(axis=None)
+    assert set(table["n"]) == {1}
+    assert set(table["note"]) == {"one item has two votes, so there is no interval"}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_kappas_equal_those_of_independent_libraries(seed):
     said = ratings(seed)
@@ -130,9 +181,12 @@ def test_kappas_equal_those_of_independent_libraries(seed):
         assert row.value == pytest.approx(cohen_kappa_score(first[both], second[both]), abs=1e-9)
         assert row.n == both.sum()
     full = ratings(seed, missing=0)
-    got = vp.agreement(long(full)).set_index("measure")["value"]
+    singles = np.full((30, 6), -1)
+    singles[:, 0] = 3
     counts = np.stack([(full == label).sum(axis=1) for label in range(4)], axis=1)
-    assert got["fleiss-kappa"] == pytest.approx(fleiss_kappa(counts), abs=1e-9)
+    for table in (full, np.concatenate([full, singles])):
+        got = vp.agreement(long(table)).set_index("measure")["value"]
+        assert got["fleiss-kappa"] == pytest.approx(fleiss_kappa(counts), abs=1e-9)
 
 
 def test_ac1_of_two_workers_by_its_closed_form():

@@ -70,8 +70,10 @@ def agreement(
     Of runs the labels are verdicts, in the order agree, supplement, disagree; of other votes whatever labels they have.
     Of more than 20,000 pairs (those of 200 workers) none is given, and the notes say so.
     Later rounds hold what was disputed, so that each worker's first vote on an item counts. Lost votes and
-    discoverers' own are left out; replies that are repeated or copied are in the notes. A measure is NaN where all said
-    the same (chance explains everything) or nothing can be compared; `documentation("agreement")` has each one's
+    discoverers' own are left out; replies that are repeated or copied are in the notes. Every measure is of the items
+    with two votes or more alone, chance and interval included: a single vote agrees with nothing, and would only move
+    the chance away from the items that are compared. So no value leaves [-1, 1]. A measure is NaN where all said the
+    same (chance explains everything) or nothing can be compared; `documentation("agreement")` has each one's
     definition and source.
 
     Args:
@@ -115,11 +117,12 @@ def agreement_of_runs(runs: RunSet, numbers: VoteNumbers | None) -> pd.DataFrame
 
 
 def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
-    matrix, clusters = _kinds_of_units(*_used_units(votes), len(votes.labels))
+    pairable, rows_of = _pairable_units(votes)
+    matrix, clusters = _kinds_of_units(pairable, rows_of, len(votes.labels))
     lost = int((votes.label < 0).sum())
     left_out = f"{lost:,} of {counted(len(votes), 'vote')} {is_or_are(lost)} lost, and left out" if lost else ""
     dependent = notes_on_independence(votes.runs) if votes.runs is not None else ()
-    rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters)]
+    rows = [*_of_all(matrix, scale or range(len(votes.labels)), bool(scale), clusters, rows_of.n_claims)]
     shared = _shared(matrix)
     n_pairs = int(np.count_nonzero(shared))
     too_many = f"Cohen's kappa is left out: the {n_pairs:,} pairs are over {MAX_PAIRS:,}; choose fewer workers"
@@ -133,11 +136,11 @@ def _table(votes: PanelVotes, scale: Sequence[int]) -> pd.DataFrame:
     return table
 
 
-def _used_units(votes: PanelVotes) -> tuple[npt.NDArray[Any], Clusters]:
-    """Return the labels of the units that have any, a row a unit, and the clusters of these."""
+def _pairable_units(votes: PanelVotes) -> tuple[npt.NDArray[Any], Clusters]:
+    """Return the labels of the units that have two or more, a row a unit, and the clusters of these."""
     matrix, clusters = votes.matrix(), clusters_of_units(votes)
-    used = np.flatnonzero((matrix >= 0).any(axis=1))
-    return (matrix, clusters) if len(used) == len(matrix) else (matrix[used], clusters.take(used))
+    pairable = np.flatnonzero((matrix >= 0).sum(axis=1) >= 2)
+    return (matrix, clusters) if len(pairable) == len(matrix) else (matrix[pairable], clusters.take(pairable))
 
 
 def _kinds_of_units(
@@ -172,28 +175,21 @@ def _votes_and_scale(
 
 
 def _of_all(
-    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: AnyClusters
+    matrix: npt.NDArray[Any], codes: Sequence[int], ordered: bool, clusters: AnyClusters, n_claims: int
 ) -> Iterator[tuple[Any, ...]]:
     unit, worker = np.nonzero(matrix >= 0)
     n_labels = max(codes, default=0) + 1
     cell = unit * n_labels + matrix[unit, worker]
-    counts = np.bincount(cell, minlength=len(matrix) * n_labels).reshape(-1, n_labels).take(codes, axis=1)
-    paired = counts.sum(axis=1) >= 2
-    n = int(np.sum(clusters.weight * paired))
+    by_code = np.bincount(cell, minlength=len(matrix) * n_labels).reshape(-1, n_labels).astype(np.float64)
+    counts = by_code.take(codes, axis=1)
+    n = int(np.sum(clusters.weight * np.ones(len(matrix))))
     scale = [("krippendorff-alpha-ordinal", ordinal_alpha)] if ordered else []
     measures = [("krippendorff-alpha", alpha), *scale, ("fleiss-kappa", fleiss_kappa), ("gwet-ac1", gwet_ac1)]
-    few = _few((counts.T * clusters.weight).T[paired], _n_claims(paired, clusters))
+    few = _few((counts.T * clusters.weight).T, n_claims)
     for name, sums_of in measures:
         figures = measured(sums_of(counts), clusters, n)
-        notes = (_why(figures), few if name == "krippendorff-alpha" and np.isfinite(figures.value) else "")
+        notes = (_why(figures), few if name == "krippendorff-alpha" and np.isfinite(figures.low) else "")
         yield name, None, None, *figures, "; ".join(filter(None, notes))
-
-
-def _n_claims(chosen: npt.NDArray[np.bool_], clusters: AnyClusters) -> int:
-    """Return how many claims the chosen units, or kinds of units, are about."""
-    if isinstance(clusters, Clusters):
-        return int(np.count_nonzero(np.bincount(clusters.claim[chosen])))
-    return _n_claims(chosen[clusters.kind], clusters.clusters)
 
 
 def _shared(matrix: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -221,7 +217,7 @@ def _few(counts: npt.NDArray[Any], n: int) -> str:
         return ""
     return (
         f"{counted(n, 'item')} {is_or_are(n)} few: to show an alpha of {LEAST_ALPHA} takes {needed:,}, as the rarest "
-        f"label has {100 * rarest:.1f} % of the votes (Krippendorff 2004); the interval may be too narrow"
+        f"label has {100 * rarest:.1f} % of the votes (Krippendorff 2004)"
     )
 
 
@@ -233,6 +229,8 @@ def _why(figures: Measured) -> str:
         return "all votes are the same label: chance explains everything"
     if figures.value >= 1 - 1e-12:
         return "no two votes on an item differ, so there is no interval"
+    if figures.n == 1:
+        return "one item has two votes, so there is no interval"
     if np.isnan(figures.low):
         return "nothing varies between items (a worker who always gives one label has kappa 0), so there is no interval"
     return ""

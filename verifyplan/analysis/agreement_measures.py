@@ -1,8 +1,8 @@
 """Agreement beyond chance as functions of sums over units: alpha, AC1, Fleiss' and Cohen's kappa (rule F1).
 
-A unit has counts of votes by label. Every measure is a function of sums over units, so that its value, and how much
-each unit moves it, come from the same lines. Units with the same votes are one kind: arrays have a row a unit or a row
-a kind, whose units the clusters count.
+A unit has counts of votes by label, of two votes or more. Every measure is a function of sums over units, so that its
+value, and how much each unit moves it, come from the same lines. Units with the same votes are one kind: arrays have a
+row a unit or a row a kind, whose units the clusters count.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
 from verifyplan.analysis.cluster_intervals import LEVEL, AnyClusters, clustered_variance
+from verifyplan.analysis.one_more_claim import variance_of_one_more
 
 Array = npt.NDArray[Any]
 
@@ -37,23 +38,27 @@ class Sums(NamedTuple):
     """A measure as a function of sums over units: a row a unit, and the function of their sums."""
 
     units: Array
+    alike: Array
+    """A row for each label that a vote has: a unit on which all votes, as many as a unit has on average, say it."""
     measure: Callable[[Array], float]
 
 
 def alpha(counts: Array) -> Sums:
     """Return Krippendorff's nominal alpha: 1 - observed / expected disagreement of pairs within units.
 
-    Units with one vote are left out. Source: Krippendorff 2004, 2011.
+    Source: Krippendorff 2004, 2011.
     """
-    paired, size = _paired(counts)
-    differing = (size**2 - (paired**2).sum(axis=1)) / np.maximum(size - 1, 1)
+
+    def units(counts: Array) -> Array:
+        size = counts.sum(axis=1)
+        return np.column_stack([(size**2 - (counts**2).sum(axis=1)) / (size - 1), counts])
 
     def measure(sums: Array) -> float:
         votes = sums[1:].sum()
         expected = (votes**2 - (sums[1:] ** 2).sum()) / max(votes - 1, 1)
         return 1 - sums[0] / expected if expected > 0 else np.nan
 
-    return Sums(np.column_stack([differing, paired]), measure)
+    return Sums(units(counts), units(_alike(counts)), measure)
 
 
 def ordinal_alpha(counts: Array) -> Sums:
@@ -61,9 +66,11 @@ def ordinal_alpha(counts: Array) -> Sums:
 
     The squared distance of two labels is that of their mean ranks among all votes. Source: Krippendorff 2004, 2011.
     """
-    paired, size = _paired(counts)
     first, second = np.triu_indices(counts.shape[1], k=1)
-    pairs = paired[:, first] * paired[:, second] / np.maximum(size - 1, 1)[:, None]
+
+    def units(counts: Array) -> Array:
+        pairs = counts[:, first] * counts[:, second] / (counts.sum(axis=1) - 1)[:, None]
+        return np.column_stack([pairs, counts])
 
     def measure(sums: Array) -> float:
         together, by_label = sums[: len(first)], sums[len(first) :]
@@ -72,15 +79,16 @@ def ordinal_alpha(counts: Array) -> Sums:
         expected = (by_label[first] * by_label[second] * distance).sum() / max(by_label.sum() - 1, 1)
         return 1 - (together * distance).sum() / expected if expected > 0 else np.nan
 
-    return Sums(np.column_stack([pairs, paired]), measure)
+    return Sums(units(counts), units(_alike(counts)), measure)
 
 
 def fleiss_kappa(counts: Array) -> Sums:
     """Return Fleiss' kappa for any number of votes a unit: (observed - expected) / (1 - expected).
 
-    Observed is the mean, over units with two votes or more, of the share of their pairs that agree; expected the sum
-    of squares of p, with p the mean over all units of the shares of their labels. With equally many votes a unit it
-    is that of Fleiss 1971. Source: Gwet 2014.
+    Observed is the mean over units of the share of their pairs of votes that agree; expected the sum of squares of p,
+    with p the mean over the same units of the shares of their labels. With equally many votes a unit it is that of
+    Fleiss 1971. Gwet 2014 takes p over units with one vote, too: then chance and agreement are those of different
+    units, and the value can be any number below 1.
     """
 
     def expected(shares: Array) -> float:
@@ -115,19 +123,26 @@ def measured(sums: Sums, clusters: AnyClusters, n: int) -> Measured:
         return Measured(value, np.nan, np.nan, n)
     steps = np.diag(np.maximum(total, 1) * _STEP)
     slopes = np.array([sums.measure(total + step) - sums.measure(total - step) for step in steps])
-    return with_interval(value, sums.units @ (slopes / (2 * np.diag(steps))), clusters, n)
+    slopes /= 2 * np.diag(steps)
+    return with_interval(value, sums.units @ slopes, sums.alike @ slopes, clusters, n)
 
 
-def with_interval(value: float, residuals: Array, clusters: AnyClusters, n: int) -> Measured:
-    """Return a measure with its interval, from how much each unit moves it, to first order."""
+def with_interval(value: float, residuals: Array, alike: Array, clusters: AnyClusters, n: int) -> Measured:
+    """Return a measure with its interval, from how much each unit moves it, to first order.
+
+    `alike` is how much one more unit would, on which all votes are one label, for each label. With few units it may be
+    by chance that none has all its votes on a rare label: the upper end allows for one more.
+    """
     units = float(np.sum(clusters.weight * np.ones(len(residuals))))
     if value >= 1 - 1e-12 or units < 2:
         return Measured(value, np.nan, np.nan, n)
     variance, freedom = clustered_variance(residuals, clusters)
     if variance <= 1e-12 / units**2:
         return Measured(value, np.nan, np.nan, n)
-    factor = np.exp(stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(variance) / (1 - value))
-    return Measured(value, float(max(-1.0, 1 - (1 - value) * factor)), float(1 - (1 - value) / factor), n)
+    more = variance_of_one_more(float(np.abs(alike).max()), len(residuals), clusters)
+    quantile = stdtrit(freedom, (1 + LEVEL) / 2)
+    low, high = quantile * np.sqrt([variance, variance + more]) / (1 - value)
+    return Measured(value, float(max(-1.0, 1 - (1 - value) * np.exp(low))), float(1 - (1 - value) / np.exp(high)), n)
 
 
 def cohen_kappa(first: Array, second: Array, labels: int, clusters: AnyClusters) -> Measured:
@@ -141,9 +156,13 @@ def cohen_kappa(first: Array, second: Array, labels: int, clusters: AnyClusters)
     if chance >= 1 - 1e-12:
         return Measured(np.nan, np.nan, np.nan, n)
     value = (observed - chance) / (1 - chance)
-    of_chance = by_second[first] + by_first[second] - 2 * chance
-    residuals = ((agreed - observed) * (1 - chance) - (1 - observed) * of_chance) / (1 - chance) ** 2 / n
-    return with_interval(value, residuals, clusters, n)
+    label = np.flatnonzero(by_first + by_second)
+
+    def moved(agreed: Array, first: Array, second: Array) -> Array:
+        of_chance = by_second[first] + by_first[second] - 2 * chance
+        return np.asarray(((agreed - observed) * (1 - chance) - (1 - observed) * of_chance) / (1 - chance) ** 2 / n)
+
+    return with_interval(value, moved(agreed, first, second), moved(np.ones(len(label)), label, label), clusters, n)
 
 
 def units_needed(rarest: float) -> int:
@@ -159,25 +178,21 @@ def units_needed(rarest: float) -> int:
     return int(np.ceil(2 * z**2 * ((1 + LEAST_ALPHA) * (3 - LEAST_ALPHA) / spread - LEAST_ALPHA)))
 
 
-def _paired(counts: Array) -> tuple[Array, Array]:
-    """Return counts without those of units with one vote, and the votes of each unit."""
-    counts = counts.astype(np.float64)
-    paired = counts * (counts.sum(axis=1) >= 2)[:, None]
-    return paired, paired.sum(axis=1)
+def _alike(counts: Array) -> Array:
+    """Return units on which all votes say the same, one for each label that a vote has, of the mean number of votes."""
+    size = counts.sum() / max(len(counts), 1)
+    return size * np.eye(counts.shape[1])[counts.any(axis=0)]
 
 
 def _chance_corrected(counts: Array, expected_of: Callable[[Array], float]) -> Sums:
-    counts = counts.astype(np.float64)
-    size = counts.sum(axis=1)
-    pairs = size * (size - 1)
-    agreeing = (counts * (counts - 1)).sum(axis=1) / np.maximum(pairs, 1)
-    shares = counts / np.maximum(size, 1)[:, None]
+    def units(counts: Array) -> Array:
+        size = counts.sum(axis=1)
+        agreeing = (counts * (counts - 1)).sum(axis=1) / (size * (size - 1))
+        return np.column_stack([np.ones(len(counts)), agreeing, counts / size[:, None]])
 
     def measure(sums: Array) -> float:
-        paired, agreed, units = sums[:3]
-        expected = expected_of(sums[3:] / units) if units else np.nan
-        if not paired or not expected < 1 - 1e-12:
-            return np.nan
-        return float((agreed / paired - expected) / (1 - expected))
+        units, agreed = sums[:2]
+        expected = expected_of(sums[2:] / units) if units else np.nan
+        return float((agreed / units - expected) / (1 - expected)) if expected < 1 - 1e-12 else np.nan
 
-    return Sums(np.column_stack([pairs > 0, agreeing, size > 0, shares]), measure)
+    return Sums(units(counts), units(_alike(counts)), measure)

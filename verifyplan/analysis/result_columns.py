@@ -351,11 +351,12 @@ _AGREEMENT: Columns = (
     Column(
         "measure",
         ("krippendorff-alpha", "krippendorff-alpha-ordinal", "fleiss-kappa", "gwet-ac1", "cohen-kappa"),
-        "krippendorff-alpha: 1 - observed / expected disagreement of pairs of votes within items, nominal or, where "
-        "labels are ordered, by the squared distance of their ranks (Krippendorff 2004); fleiss-kappa: (o - e) / "
-        "(1 - e), o the mean over items of the share of their pairs that agree, e the sum of p², p the mean share of a "
-        "label over items (Fleiss 1971; of unequal panels Gwet 2014); gwet-ac1: the same with e the sum of p (1 - p) "
-        "over the labels less 1 (Gwet 2008); cohen-kappa: of two workers on the items that both voted on (Cohen 1960)",
+        "all of items with two votes or more, where a vote can agree with another. krippendorff-alpha: 1 - observed / "
+        "expected disagreement of pairs of votes within items, nominal or, where labels are ordered, by the squared "
+        "distance of their ranks (Krippendorff 2004); fleiss-kappa: (o - e) / (1 - e), o the mean over items of the "
+        "share of their pairs that agree, e the sum of p², p the mean share of a label over the same items (Fleiss "
+        "1971); gwet-ac1: the same with e the sum of p (1 - p) over the labels less 1 (Gwet 2008); cohen-kappa: of two "
+        "workers on the items that both voted on (Cohen 1960)",
     ),
     Column("worker_a", "text", "the first worker of a pair; missing where the measure is of all workers"),
     Column("worker_b", "text", "the second worker of a pair"),
@@ -363,7 +364,8 @@ _AGREEMENT: Columns = (
     *interval_ends(
         "",
         "linearised, summed by cluster (runs; items that repeat over runs; both), with "
-        "a t quantile on the logarithm of 1 - value; missing where no votes on an item differ",
+        "a t quantile on the logarithm of 1 - value; the upper end allows for one more item on which all say a rare "
+        "label; missing of one item, and where no votes on an item differ",
     ),
     Column("n", "whole", "the items, run by run, with two votes or more; of a pair those that both voted on"),
     Column(
