@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from verifyplan.analysis.clusters import Clusters, Dimension
 from verifyplan.analysis.kind_counts import KindCounts
@@ -42,6 +42,44 @@ class Interval(NamedTuple):
     high: float
     n: int
     """The denominator; of a difference the rows that both shares are taken of."""
+
+
+class Difference(NamedTuple):
+    """A difference of two shares; its interval and its test are of the same statistic, so that they never disagree."""
+
+    value: float
+    centre: float
+    """The middle of the interval: the value, drawn to 0 by the rows that are added."""
+    error: float
+    """The standard error of the middle."""
+    freedom: float
+    """Its degrees of freedom; infinite where nothing was estimated by clusters."""
+    n: int
+    """The rows that both shares are taken of."""
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Return the interval of Student's t."""
+        half = float(stdtrit(self.freedom, (1 + level) / 2)) * self.error
+        ends = (max(-1.0, self.centre - half), min(1.0, self.centre + half)) if self.n else (np.nan, np.nan)
+        return Interval(self.value, *ends, self.n)
+
+    @property
+    def statistic(self) -> float:
+        """The middle of the interval in standard errors."""
+        return self.centre / self.error if self.n else np.nan
+
+    @property
+    def p_value(self) -> float:
+        """The probability of a statistic as far from 0, without a difference; below 5 % where the interval leaves 0 out.
+
+        >>> found = Difference(0.1, 0.1, 0.05, 9.0, 200)
+        >>> round(found.p_value, 3), found.interval(1 - found.p_value).low < 1e-12
+        (0.077, True)
+        """
+        return float(2 * stdtr(self.freedom, -abs(self.statistic)))
+
+
+_NO_DIFFERENCE = Difference(np.nan, np.nan, np.nan, np.nan, 0)
 
 
 class _ClusterShare(NamedTuple):
@@ -96,12 +134,8 @@ def share_interval(part: Array, whole: Array, clusters: AnyClusters, *, level: f
     >>> share_interval(np.array([0, 1]), np.array([1, 1]), counts)
     Interval(value=0.1, low=0.07..., high=0.13..., n=240)
     """
-    counted, (share,) = _shares_of(clusters, (part, whole))
-    if share.total == 0:
-        return Interval(np.nan, np.nan, np.nan, 0)
-    moved_by = _of_counted(lambda term: share.moved_by(term, clusters), counted, clusters)
-    design = _design_effect(moved_by, share.covariance(share), clusters, _rows(counted, clusters))
-    return _wilson(share, design, level)
+    share, _, design = _share_alone(part, whole, clusters)
+    return Interval(np.nan, np.nan, np.nan, 0) if share.total == 0 else _wilson(share, design, level)
 
 
 def _wilson(share: _ClusterShare, design: tuple[float, float], level: float) -> Interval:
@@ -127,30 +161,95 @@ def difference_interval(
     *,
     level: float = LEVEL,
 ) -> Interval:
-    """Return the second share minus the first, over the same rows or over others, with its interval.
+    """Return the interval of `share_difference`, the second share minus the first."""
+    return share_difference(first_part, first_whole, second_part, second_whole, clusters).interval(level)
+
+
+def share_difference(
+    first_part: Array, first_whole: Array, second_part: Array, second_whole: Array, clusters: AnyClusters
+) -> Difference:
+    """Return the second share minus the first, over the same rows or over others, with what its interval rests on.
 
     The variance is linearised and summed by cluster, so that pairs count as pairs. As in the interval of Bonett and
     Price (2012) for paired shares, one row of either kind of change is added to the effective number of rows: the
     interval has a width even where nothing changed. Swapped shares give the mirrored interval. NaN where a share is
     not defined. Entries are rows, or kinds that `clusters` count.
+
+    >>> run, claim = np.repeat(np.arange(12), 20), np.arange(240)
+    >>> found = share_difference(claim % 10 < 1, claim >= 0, claim % 10 < 2, claim >= 0, Clusters(run, claim))
+    >>> round(found.value, 2), found.n
+    (0.1, 240)
     """
     counted, (first, second) = _shares_of(clusters, (first_part, first_whole), (second_part, second_whole))
     if first.total == 0 or second.total == 0:
-        return Interval(np.nan, np.nan, np.nan, 0)
-    difference = second.value - first.value
+        return _NO_DIFFERENCE
     independent = first.covariance(first) + second.covariance(second) - 2 * first.covariance(second)
     n_rows = _rows(counted, clusters)
 
     def moved_by(term: Dimension) -> Array:
         return second.moved_by(term, clusters) - first.moved_by(term, clusters)
 
-    effect, freedom = _design_effect(_of_counted(moved_by, counted, clusters), independent, clusters, n_rows)
+    design = _design_effect(_of_counted(moved_by, counted, clusters), independent, clusters, n_rows)
+    return _with_added_pairs(first, second, independent, design, n_rows)
+
+
+def unpaired_difference(
+    first_part: Array,
+    first_whole: Array,
+    first_clusters: AnyClusters,
+    second_part: Array,
+    second_whole: Array,
+    second_clusters: AnyClusters,
+) -> Difference:
+    """Return the second share minus the first, of two sets that have no cluster in common.
+
+    The variance of each share is that by its own clusters; they are added, and the degrees of freedom are those of
+    Welch (1947). Otherwise as `share_difference`, whose interval it has where each row is its own cluster.
+
+    >>> rows = np.arange(40)
+    >>> alone = Clusters(rows * 0, rows)
+    >>> found = unpaired_difference(rows < 10, rows >= 0, alone, rows < 20, rows >= 0, alone).interval()
+    >>> [round(end, 2) for end in found[:3]]
+    [0.25, 0.04, 0.44]
+    """
+    first, of_first, (first_effect, first_freedom) = _share_alone(first_part, first_whole, first_clusters)
+    second, of_second, (second_effect, second_freedom) = _share_alone(second_part, second_whole, second_clusters)
+    if first.total == 0 or second.total == 0:
+        return _NO_DIFFERENCE
+    independent = of_first + of_second
+    variances = np.array([of_first * first_effect, of_second * second_effect])
+    if independent <= 0:  # all rows of each set agree
+        variances = np.array([first_effect, second_effect]) / 2
+    effect = float(variances.sum()) / (independent if independent > 0 else 1.0)
+    uncertain = float(np.sum(variances**2 / [first_freedom, second_freedom]))
+    design = effect, float(variances.sum() ** 2 / uncertain) if uncertain else np.inf
+    n_rows = sum(
+        _rows(whole > 0, each) for whole, each in ((first_whole, first_clusters), (second_whole, second_clusters))
+    )
+    return _with_added_pairs(first, second, independent, design, n_rows)
+
+
+def _share_alone(part: Array, whole: Array, clusters: AnyClusters) -> tuple[_ClusterShare, float, tuple[float, float]]:
+    """Return a share, its variance if rows were independent, and its design effect."""
+    counted, (share,) = _shares_of(clusters, (part, whole))
+    if share.total == 0:
+        return share, 0.0, (1.0, np.inf)
+    moved_by = _of_counted(lambda term: share.moved_by(term, clusters), counted, clusters)
+    independent = share.covariance(share)
+    return share, independent, _design_effect(moved_by, independent, clusters, _rows(counted, clusters))
+
+
+def _with_added_pairs(
+    first: _ClusterShare, second: _ClusterShare, independent: float, design: tuple[float, float], n_rows: int
+) -> Difference:
+    """Return a difference as if one effective row of either kind of change had been seen, too."""
+    effect, freedom = design
+    difference = second.value - first.value
     rows = 2 / (1 / first.rows + 1 / second.rows)
     effective = rows / effect
     moved = (max(independent, 0.0) * rows + difference**2) * effective / (effective + 2) + 2 / (effective + 2)
     centre = difference * effective / (effective + 2)
-    half = float(stdtrit(freedom, (1 + level) / 2) * np.sqrt((moved - centre**2) / (effective + 2)))
-    return Interval(difference, max(-1.0, centre - half), min(1.0, centre + half), n_rows)
+    return Difference(difference, centre, float(np.sqrt((moved - centre**2) / (effective + 2))), freedom, n_rows)
 
 
 def clustered_variance(residuals: Array, clusters: AnyClusters) -> tuple[float, float]:
