@@ -21,7 +21,11 @@ def with_interval(name: str, meaning: str, of: str) -> Columns:
 
 _STEP = Column("step", "text", "the two rounds compared, such as `0 → 1`; `first → last`: those of each item", key=True)
 _CHANGE = Column(
-    "change", "text", "`right → wrong`, `wrong → right`, `wrong → other wrong`, or any (`changed`)", key=True
+    "change",
+    "text",
+    "`right → wrong`, `wrong → right`, `wrong → other wrong`, or any (`changed`); with `toward`, `other → given` and "
+    "`given → other`: to the answer that was pushed, and from it",
+    key=True,
 )
 
 

@@ -39,7 +39,8 @@ class PanelOptions:
             metavar="NAME=COLUMN,...",
             help="For a table: which column is which, such as item=claim,worker=judge,verdict=vote (optional names as "
             "for `verifyplan replay`), or item=question,worker=judge,label=answer for labels with any number of "
-            "classes. Optional names with label: truth, round, run, cost, explanation.",
+            "classes. Optional names with label: truth, round, run, cost, explanation, toward (for flips: the answer "
+            "that was pushed).",
         ),
     ] = None
     verdicts: Annotated[
@@ -103,7 +104,7 @@ class PanelOptions:
         typer.echo(f"tables: {', '.join(f'{name}.csv' for name in tables)} in {self.out}")
 
 
-LABEL_COLUMNS = ("item", "worker", "label", "truth", "round", "run", "cost", "explanation")
+LABEL_COLUMNS = ("item", "worker", "label", "truth", "round", "run", "cost", "explanation", "toward")
 """The names that --columns takes for a table of labels."""
 
 
@@ -148,6 +149,7 @@ def flips(data: PanelOptions) -> None:
     Examples:
     verifyplan flips prover-verifier/debate
     verifyplan flips votes.csv --columns item=claim,worker=judge,verdict=vote,round=round,truth=truth
+    verifyplan flips answers.csv --columns item=q,worker=model,label=answer,round=round,toward=suggested
     """
     data.show(vp.flips, vp.charts.flips)
 

@@ -423,3 +423,85 @@ def test_too_many_rounds_and_unknown_ties_are_errors():
         vp.flips(votes)
     with pytest.raises(SettingsError, match=r"ties: must be one of 'shared', 'first', 'none', got 'share'"):
         vp.flips(table("a", "b"), ties="share")
+
+
+def pushed(votes: pd.DataFrame, *pushes: str) -> pd.DataFrame:
+    """Return votes with the answer that was pushed in each round, a letter a worker; a blank for none."""
+    given = {(number, f"w{place}"): letter for number, row in enumerate(pushes) for place, letter in enumerate(row)}
+    names = [given.get((number, worker), " ") for number, worker in zip(votes["round"], votes["worker"], strict=True)]
+    return votes.assign(toward=[None if name == " " else name for name in names])
+
+
+def test_votes_that_move_to_a_given_answer_and_from_it():
+    found = vp.flips(pushed(table("abbc", "bbcb"), "bbbb", "bbbb"), toward="toward")
+    assert change(found, "other → given") == (2, 2)
+    assert change(found, "given → other") == (1, 2)
+    assert counts(found.workers, worker="w0", change="other → given") == (1, 1)
+    assert "2 of 2 other votes moved to the given answer (100.0 % [" in str(found)
+    assert "1 of 2 left it (50.0 % [" in str(found)
+
+
+def test_a_push_that_comes_with_the_last_vote_counts_and_an_empty_cell_is_none():
+    found = vp.flips(pushed(table("aaa", "bba"), "   ", "bc "))
+    assert change(found, "other → given") == (1, 2)
+    assert change(found, "given → other") == (0, 0)
+
+
+def test_a_push_lasts_until_the_next():
+    votes = pushed(table("aa", "bb", "bc"), "b ", " b", " c")
+    found = vp.flips(votes)
+    assert change(found, "other → given", "0 → 1") == (2, 2)
+    assert change(found, "given → other", "1 → 2") == (0, 1)
+    assert change(found, "other → given") == (2, 2)
+
+
+def test_without_a_given_answer_nothing_of_it_is_counted():
+    found = vp.flips(table("ab", "bb"))
+    assert not found.changes["change"].str.contains("given").any()
+    assert "given answer" not in str(found)
+
+
+def test_given_answers_in_words_that_no_vote_has_are_said():
+    votes = table("ab", "bb")
+    found = vp.flips(votes.assign(pushed="z"), toward="pushed")
+    assert change(found, "other → given") == (0, 2)
+    assert "No item has a vote for the answer given by toward=: look whether its words are those of the labels." in (
+        found.notes
+    )
+    with pytest.raises(TableError, match=r"differs only in its spelling: 'B' .* and 'b'"):
+        vp.flips(votes.assign(pushed="B"), toward="pushed")
+    with pytest.raises(TableError, match="votes: toward: there is no column 'suggested'"):
+        vp.flips(votes, toward="suggested")
+    with pytest.raises(TableError, match="toward: names a column, and only a table has columns"):
+        vp.flips(vp.from_table(votes, item="item", worker="worker", label="label", round="round"), toward="pushed")
+
+
+def test_given_answers_are_read_by_from_table_in_its_words():
+    votes = table("ab", "bb").assign(pushed="Bee")
+    read = vp.from_table(votes, item="item", worker="worker", label="label", round="round", toward="pushed",
+                         labels={"bee": "b"})  # fmt: skip
+    assert change(vp.flips(read), "other → given") == (1, 1)
+    assert change(vp.flips(read.take(np.array([0, 2]))), "other → given") == (1, 1)
+
+
+def test_a_column_of_given_answers_changes_no_other_analysis():
+    votes = table("aab", "abb")
+    assert vp.aggregate(votes.assign(toward="z"), at="last").votes.labels == ("a", "b")
+
+
+@settings(max_examples=examples(24), deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from("ab-")] * 3, *[st.sampled_from("ab ")] * 3), min_size=1, max_size=6))
+def test_given_answers_are_counted_as_by_hand(rows):
+    """Against a loop over workers; each worker has one item."""
+    votes = pd.concat([table(*row[:3]).pipe(pushed, *row[3:]).assign(item=f"q{n}") for n, row in enumerate(rows)])
+    if (votes["label"].isna()).all():
+        return
+    moved = left = elsewhere = there = 0
+    for first, _, last, *pushes in rows:
+        given = ([push for push in pushes if push != " "] or [" "])[-1]
+        if given != " " and "-" not in (first, last):
+            elsewhere, there = elsewhere + (first != given), there + (first == given)
+            moved, left = moved + (first != given == last), left + (first == given != last)
+    found = vp.flips(votes, toward="toward")
+    assert change(found, "other → given") == (moved, elsewhere)
+    assert change(found, "given → other") == (left, there)

@@ -94,3 +94,19 @@ def test_judges_who_discuss_for_two_turns_and_for_three():
     turns = votes.assign(turn=votes["run"].map({"two-turns": 2, "three-turns": 3})).dropna(subset="turn")
     found = whole(vp.flips(turns.drop(columns="run"), round="turn"))
     assert (found["right → wrong"], found["wrong → right"], found["changed"][1]) == ((10, 127), (9, 103), 230)
+
+
+def test_who_moves_to_the_answer_that_one_agent_had_to_defend():
+    """The source marks each answer that is the planted one: 359 of the confederates' first ones, and 77 of the last."""
+    votes = vp.datasets.votes("debate-rounds")
+    planted = votes[votes["planted_wrong"]].groupby("item")["label"].first()
+    named = votes.assign(worker=np.where(votes["confederate"], "planted ", "honest ") + votes["worker"])
+    found = vp.flips(named.assign(pushed=votes["item"].map(planted)), toward="pushed")
+    kind = found.workers["worker"].str.split().str[0]
+    sums = found.workers.groupby([kind, "change"])[["count", "n"]].sum().apply(tuple, axis=1)
+    assert (sums["planted", "other → given"], sums["planted", "given → other"]) == ((1, 73), (283, 359))
+    assert (sums["honest", "other → given"], sums["honest", "given → other"]) == ((5, 836), (11, 28))
+    ends = votes.groupby(["confederate", "round"])["planted_wrong"].sum()
+    for name, kind in (("planted", True), ("honest", False)):
+        to, away = sums[name, "other → given"], sums[name, "given → other"]
+        assert (away[1], away[1] - away[0] + to[0]) == (ends[kind, 0], ends[kind, 2])

@@ -54,7 +54,8 @@ class Flips:
 
     changes: pd.DataFrame
     """`step, change, count, n, share, low, high, n_again, n_lost`: how many answers of single workers change, of n
-    that could; `n_again` of these were asked for again, the others are of settled items."""
+    that could; `n_again` of these were asked for again, the others are of settled items. With `toward`, `other → given`
+    are those that move to the given answer, of those that were another, and `given → other` those that leave it."""
     workers: pd.DataFrame
     """The same by worker, from the first round of each item to its last."""
     majority: pd.DataFrame
@@ -210,7 +211,8 @@ def flips(
     the round before, and the vote is another; `conformity` is how much more often it takes the side of the majority
     than a majority's vote leaves it, and `capitulation` the same without new evidence: a citation that the worker
     had not given on this item. `persuasion` is what such a citation adds among minority votes (rule F3b). Answers that
-    vary by chance move toward the majority without anybody's influence, and count in all of these.
+    vary by chance move toward the majority without anybody's influence, and count in all of these. With `toward`, the
+    votes that move to the answer that was pushed (sycophancy) and away from it are counted too.
 
     Args:
         data: runs, a path to some, the name of bundled ones, votes of a panel, or a long table, one row a vote.
@@ -237,6 +239,9 @@ def flips(
     >>> ends = found.changes.query("step == 'first → last'")
     >>> ends[["change", "count", "n"]].head(2).values.tolist()
     [['right → wrong', 1, 3], ['wrong → right', 1, 1]]
+    >>> moved = flips(table.assign(suggested="no"), toward="suggested").changes.query("step == 'first → last'")
+    >>> moved[["change", "count", "n"]].tail(2).values.tolist()
+    [['other → given', 1, 3], ['given → other', 1, 1]]
     """
     if ties not in TIES:
         message = f"must be one of {one_of(TIES)}, got {ties!r}{did_you_mean(ties, TIES)}"
@@ -287,6 +292,8 @@ def _notes(found: Flips, votes: PanelVotes, asked: RoundAnswers, sides: Reconsid
         yield f"Not asked in every later round: {settled:,} of {counted(found.n_items, 'item')}; {kept}."
     if not (asked.first < asked.last).any():
         yield "No item was asked in two rounds."
+    if asked.given is not None and (asked.given != -1).any() and (asked.given < 0).all():
+        yield "No item has a vote for the answer given by toward=: look whether its words are those of the labels."
     if votes.explanation is None:
         yield "Without explanations new evidence is unknown: conformity is given, capitulation and persuasion are not."
     elif not sides.new.any():
