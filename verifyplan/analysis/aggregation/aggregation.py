@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 
 from verifyplan.analysis.aggregation.dawid_skene import DawidSkene
 from verifyplan.analysis.aggregation.vote_counts import Floats, Ints, VoteCounts
@@ -50,6 +49,12 @@ class Aggregation:
     and `one-coin`. See `documentation("aggregate.confusion")`."""
     iterations: int | None
     """How many iterations were made; None where the method has none, or does not say."""
+    converged: bool | None
+    """Whether the last iteration changed no posterior by more than the tolerance; None likewise."""
+    n_moved: int | None
+    """How many units have another label than by majority; None for the majority itself."""
+    n_decided: int | None
+    """How many units of which the majority is tied have one of its labels; None likewise."""
     notes: tuple[str, ...]
     """What a reader must know: ties, lost and few votes, no convergence, a method that does worse than the majority."""
     votes: PanelVotes = field(repr=False)
@@ -82,7 +87,11 @@ class Aggregation:
         counts = self.labels["label"].value_counts().reindex(list(self.votes.labels), fill_value=0)
         counts = counts if len(counts) <= SHOWN_LABELS else counts.sort_values(ascending=False, kind="stable")
         shown = listed([f"{name} ({n:,})" for name, n in counts.items()], SHOWN_LABELS)
-        steps = [] if self.iterations is None else [f"iterations: {self.iterations}"]
+        ended = "converged" if self.converged else "not converged"
+        steps = [] if self.iterations is None else [f"iterations: {self.iterations:,}, {ended}"]
+        if self.n_moved is not None:
+            moved = f"another label than the majority's: {self.n_moved:,} of {counted(len(self.labels), 'item')}"
+            steps.append(f"{moved}{f', ties decided: {self.n_decided:,}' if self.n_decided else ''}")
         right = self.accuracy() if (self.votes.truth >= 0).any() else None
         lines = [
             f"{self.method}: {sizes}{counted(len(self.workers), 'worker')}{made}",
@@ -139,11 +148,6 @@ def _names(column: Coded) -> Any:
 
 FEW_VOTES = 5
 """A worker or a label with fewer votes is noted."""
-FEW_WORKERS = 5
-"""With fewer workers Dawid-Skene is noted as unsafe."""
-
-_MAX_WORKERS = 1000  # whose pairs are compared
-_COMMON_UNITS, _SURPRISE = 20, 0.01  # of a pair: units that both voted on; the level of all pairs together
 
 
 def vote_notes(votes: PanelVotes, counts: VoteCounts, weighted: bool) -> Iterator[str]:
@@ -194,7 +198,7 @@ def against_majority(method: str, votes: PanelVotes, posteriors: Floats, majorit
         n = int(known.sum())
         advice = "no difference is shown here"
         if change.high < 0:
-            advice = "use method='majority'; few workers, or errors made together, may be the cause"
+            advice = "use method='majority'"
         yield (
             f"{method} is right on {100 * right.sum() / n:.1f} % of {counted(n, 'item')}, the plain majority on "
             f"{100 * plain.sum() / n:.1f} % ({100 * change.value:+.1f} points [{100 * change.low:+.1f}, "
@@ -202,47 +206,17 @@ def against_majority(method: str, votes: PanelVotes, posteriors: Floats, majorit
         )
 
 
-def model_notes(
-    method: str, votes: PanelVotes, counts: VoteCounts, model: DawidSkene, tolerance: float
-) -> Iterator[str]:
-    """Yield what speaks against a Dawid-Skene model without use of the truth: no convergence, few or like workers."""
+def convergence_note(model: DawidSkene, tolerance: float) -> Iterator[str]:
+    """Yield that the iterations ended before the model converged."""
     if model.change > tolerance:
         yield (
-            f"not converged: iteration {model.iterations} still changed a posterior by {model.change:.2g}; raise "
+            f"not converged: iteration {model.iterations:,} still changed a posterior by {model.change:.2g}; raise "
             "iterations= to see whether labels change"
         )
-    unknown = bool((votes.truth == UNKNOWN).all())
-    n_workers = int(counts.by_worker.any(axis=1).sum())
-    if n_workers < FEW_WORKERS and unknown:
-        yield (
-            f"{counted(n_workers, 'worker')}: with fewer than {FEW_WORKERS}, {method} can do worse than the majority, "
-            "since two that agree decide who is reliable; label some items to find out"
-        )
-    pairs = _like_pairs(counts, model)
-    if pairs:
-        a, b, seen, expected = pairs[0]
-        more = f", and {counted(len(pairs) - 1, 'other pair')} likewise" if len(pairs) > 1 else ""
-        worse = "; it can do worse than the majority: label some items to find out" if unknown else ""
-        yield (
-            f"{votes.workers[a]} and {votes.workers[b]} agree on {100 * seen:.0f} % of their items, where independent "
-            f"errors by {method}'s estimates give {100 * expected:.0f} %{more}: the method takes common errors for "
-            f"evidence, so its posteriors are too confident{worse}"
-        )
 
 
-def _like_pairs(counts: VoteCounts, model: DawidSkene) -> list[tuple[int, int, float, float]]:
-    """Return pairs of workers who agree more often than the model expects, the most surprising first."""
-    if not 2 <= counts.n_workers <= _MAX_WORKERS:
-        return []
-    by_label = [counts.votes[:, code :: counts.n_labels] for code in range(counts.n_labels)]
-    voted = sum(by_label[1:], by_label[0])
-    both = np.asarray((voted.multiply(counts.units[:, None]).T @ voted).todense())
-    agree = np.sum([(one.multiply(counts.units[:, None]).T @ one).todense() for one in by_label], axis=0)
-    matrices = np.nan_to_num(model.confusion)
-    expected = np.einsum("c,acl,bcl->ab", model.prior, matrices, matrices, optimize=True)
-    first, second = np.nonzero(np.triu(both >= _COMMON_UNITS, 1))
-    common, same = both[first, second], agree[first, second]
-    chance = np.clip(expected[first, second], 0, 1)
-    p_value = binom.sf(same - 1, common, chance) * len(first)  # Bonferroni
-    order = np.argsort(p_value, kind="stable")[: int((p_value < _SURPRISE).sum())]
-    return [(int(first[at]), int(second[at]), float(same[at] / common[at]), float(chance[at])) for at in order]
+def moved_from(majority: Floats, posteriors: Floats) -> tuple[int, int]:
+    """Return how many units a method gives another label than the majority, and of how many it decides the tie."""
+    ours, plain = highest(posteriors, "shared") > 0, highest(majority, "shared") > 0
+    voted, both = plain.any(axis=1), (ours & plain).any(axis=1)
+    return int((voted & ~both).sum()), int((both & (ours.sum(axis=1) < plain.sum(axis=1))).sum())
