@@ -50,23 +50,12 @@ def test_the_page_has_every_preset(kind: type[RulesValue]):
 
 def test_the_figures_that_speak_for_a_rule_are_those_of_the_bundled_votes():
     advice = PAGE.partition("\n## Which rule should I use?\n")[2].partition("\n## ")[0]
-    scores = vp.datasets.votes("judge-scores-balanced/base").query("repetition == 0")
-    scores = scores.assign(truth=scores["truth"].eq("true"))
-    columns = {"item": "item", "worker": "model", "verdict": "verdict", "truth": "truth", "mode": "collaborative"}
-    five = vp.from_votes(scores, **columns, verdicts={"error": "verification-error"})
-    presets = ["majority", "two-thirds", "unanimous", "dawid-skene"]
-    table = vp.compare(five, rules=presets, resamples=10).summary.set_index("metric")
-    precision, recall = (
-        [f"{100 * table.loc[metric, name]:.1f}" for name in presets] for metric in ("precision", "recall")
-    )
-    assert "precision {} % by majority, {} % by two thirds, {} % unanimous".format(*precision) in advice
-    assert "recall {}, {} and {} %".format(*recall) in advice
-    assert f"precision {precision[3]} %, recall {recall[3]} %, as by majority" in advice
-    stops = vp.stopping(five, {"two": {"margin": 2}, "one": {"margin": 1}})
-    saved = stops.table.set_index("stop")["saved"]
-    f1 = stops.metrics.query("metric == 'f1'").set_index("stop")
-    assert f"{100 * saved['two']:.0f} % of the votes saved, F1 {100 * f1.loc['two', 'difference']:.1f} points" in advice
-    assert f"saves {100 * saved['one']:.0f} % at {100 * f1.loc['one', 'difference']:.1f}" in advice
+    quorums = {"none": {"mode": "adversarial"}, "three": {"mode": "adversarial", "quorum": 3}}
+    compared = vp.compare("stdlib-claims/adversarial", rules=quorums, resamples=10).summary.set_index("metric")
+    columns = ["difference", "difference_low", "difference_high"]
+    recall, consensus = (-100 * compared.loc[metric, columns] for metric in ("recall", "false-consensus-rate"))
+    cost = "3 votes cost {0:.1f} points of recall [{2:.1f}, {1:.1f}]".format(*recall)
+    assert f"{cost} and avoid {{0:.1f}} points of false consensus [{{2:.1f}}, {{1:.1f}}]".format(*consensus) in advice
 
 
 def test_the_shell_lists_presets_and_shows_fields():

@@ -26,14 +26,9 @@ HEIGHT_PX = 790
 def charts() -> dict[str, vp.results.Figure]:
     """Return the charts of the README by the names of their files."""
     modes = vp.compare("stdlib-claims/collaborative", "stdlib-claims/adversarial")
-    scores = vp.datasets.votes("judge-scores-balanced/base").query("repetition == 0")
-    scores = scores.assign(truth=scores["truth"].eq("true"))
-    columns = {"item": "item", "worker": "model", "verdict": "verdict", "truth": "truth", "mode": "collaborative"}
-    five = vp.from_votes(scores, **columns, verdicts={"error": "verification-error"})
     return {
-        "panel": vp.charts.panel(vp.datasets.votes("llmbar/plain")),
+        "panel-natural": vp.charts.panel(vp.datasets.votes("llmbar/natural"), title="Six LLM judges, natural pairs"),
         "truth-metrics": vp.charts.truth_metrics(modes),
-        "frontier": vp.charts.rule_search(vp.search_rules(five, quality="accuracy", cost="votes")),
     }
 
 

@@ -1,4 +1,4 @@
-"""`demo`: show what a real panel is worth and what its mode changes, and run a verification, in half a minute."""
+"""`demo`: show what a real panel is worth, compare two modes, and run a verification, in half a minute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 import verifyplan as vp
 from verifyplan.agents.static import CHECKERS
 from verifyplan.protocol.vote import MODES, Mode
-from verifyplan.results import Comparison
+from verifyplan.results import Comparison, Figure
 
 
 def demo(
@@ -21,18 +21,17 @@ def demo(
     ] = 60,
     open_report: Annotated[bool, typer.Option("--open", help="Open the report in the browser at the end.")] = False,
 ) -> None:
-    """Show what panels and modes are worth, on real data.
+    """Show what a panel of judges is worth, on real votes, and how modes are compared.
 
     Analyses recorded votes of language models, compares modes on claims with known truth, verifies new claims about
-    real code, and writes charts, tables and reports to a folder.
+    real code, and writes charts, tables and a report to a folder.
 
     \b
     Example:
     verifyplan demo --open
     """
-    _real_votes(out)
-    _known_truth(claims, out / "claims")
-    typer.echo(f"Written: {out}/report.html, charts (PNG, SVG, HTML), claims/ with a report, its runs and tables")
+    _known_truth(claims, out, _real_votes())
+    typer.echo(f"Written: {out}/report.html, charts (PNG, SVG, HTML), runs/ and tables/")
     if open_report:
         open_page(out / "report.html")
 
@@ -47,23 +46,21 @@ def open_page(page: Path) -> None:
     typer.echo(f"Opened in the browser: {page}" if opened else f"There is no browser here; the report is {address}")
 
 
-def _real_votes(out: Path) -> None:
-    """Show what a panel of judges is worth, how the mode changes its result, and what a debate changes."""
-    judges = vp.panel(vp.datasets.votes("llmbar/plain"))
-    typer.echo("Six LLM judges on 419 pairs of outputs (llmbar/plain, real votes):")
-    typer.echo(f"  {_line(judges, 'judges')}")
-    modes = vp.compare("llmbar/plain")
-    typer.echo("  the same votes, counted collaboratively against adversarially:")
-    _echo_metrics(modes)
+def _real_votes() -> dict[str, Figure]:
+    """Show what a panel of judges is worth, and what a debate changes; return the charts by the names of files."""
+    judges = vp.demo()
+    typer.echo("Six LLM judges on pairs of outputs whose truth is known (LLMBar, real votes):")
+    for line in [*judges.table.to_string(index=False).splitlines(), *judges.notes[:2]]:
+        typer.echo(f"  {line}")
     debate = vp.flips(vp.datasets.votes("prover-verifier/debate"))
     typer.echo("Three LLM agents debate 198 questions, two collections (prover-verifier/debate, real votes):")
     typer.echo(f"  {_line(debate, 'the majority is right')}")
-    more = {"panel": vp.charts.panel(judges), "debate": vp.charts.flips(debate)}
-    vp.report(modes, out, title="Six LLM judges: what they are worth, and what the mode changes", more=more)
+    natural, misleading = judges.charts
+    return {"panel-natural": natural, "panel-misleading": misleading, "debate": vp.charts.flips(debate)}
 
 
-def _known_truth(claims: int, out: Path) -> None:
-    """Compare recorded runs over claims with known truth, and verify some claims now."""
+def _known_truth(claims: int, out: Path, more: dict[str, Figure]) -> None:
+    """Compare recorded runs over claims with known truth, verify some claims now, and report it with more charts."""
     typer.echo("Claims about Python's standard library (synthetic claims, real code), 720 recorded, two real runs:")
     collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
     paired = vp.compare(collaborative, adversarial)
@@ -71,7 +68,7 @@ def _known_truth(claims: int, out: Path) -> None:
     for mode in MODES:
         _verify_now(claims, mode, out)
     both = vp.datasets.runs("stdlib-claims")
-    more = {"votes": vp.charts.vote_matrix(adversarial, run_id="part-01"), "rounds": vp.charts.queue(both)}
+    more |= {"votes": vp.charts.vote_matrix(adversarial, run_id="part-01"), "rounds": vp.charts.queue(both)}
     vp.report(paired, out, title="Adversarial against collaborative verification", more=more)
     both.save(out / "tables")
     both.save_csv(out / "tables")

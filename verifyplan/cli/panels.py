@@ -133,7 +133,7 @@ def panel(
 
     \b
     Examples:
-    verifyplan panel llmbar/plain --out panel.png
+    verifyplan panel llmbar/natural --out panel.png
     verifyplan panel answers.csv --columns item=question,worker=model,label=answer,truth=right,cost=usd
     """
     data.show(vp.panel, vp.charts.panel, seed=seed)

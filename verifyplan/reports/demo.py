@@ -1,4 +1,4 @@
-"""Show in a moment what verifyplan makes of recorded votes: a comparison, its chart, and where to go next."""
+"""Show in a moment what verifyplan makes of recorded votes: what a panel of judges is worth, and where to go next."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
 
-from verifyplan.analysis.compare import compare
-from verifyplan.analysis.comparison import Comparison
-from verifyplan.charts import truth_metrics
+import pandas as pd
+
+from verifyplan.analysis.panels.panel import panel
+from verifyplan.analysis.panels.panel_result import PanelWorth
+from verifyplan.analysis.result_words import share_words
+from verifyplan.charts import panel as panel_chart
 from verifyplan.charts.figure import Figure
 from verifyplan.field_docs import with_field_docs
+from verifyplan.frames.bundled_votes import votes
 from verifyplan.frames.vote_tables import VOTE_TABLES
 
-_SET = "llmbar/plain"
-_METRICS = ("false-consensus-rate", "false-demotion-rate")
+PARTS = {"llmbar/natural": "natural", "llmbar/misleading": "misleading"}
+"""The parts of LLMBar and what their pairs are. Judges do so differently on them that one figure of both misleads."""
+ORDERS = {"label": "first", "swapped": "swapped"}
+"""The columns of verdicts: with the outputs in the first order, and swapped."""
 
 
 class NextStep(NamedTuple):
@@ -27,11 +33,14 @@ class NextStep(NamedTuple):
 
 
 _NEXT = (
-    NextStep("Is the difference real?", f'vp.compare("{_SET}").tests'),
-    NextStep("What is this panel worth, and who in it?", f'vp.panel(vp.datasets.votes("{_SET}"))'),
-    NextStep("Which rule should I use?", f'vp.search_rules("{_SET}", cost="votes", quality="accuracy")'),
+    NextStep("What is this panel worth, and who in it?", 'vp.panel(vp.datasets.votes("llmbar/natural"))'),
+    NextStep("Which rule should I use?", 'vp.search_rules("llmbar/natural", cost="votes", quality="accuracy")'),
     NextStep(
-        "Why did a pair get its class?", f'vp.explain("{_SET}", "LLMBar.Adversarial.GPTInst/0", mode="adversarial")'
+        "Why was a claim held?", 'vp.explain("llmbar/natural", "LLMBar.Natural/0: output 1 is better, first order")'
+    ),
+    NextStep(
+        "Is the difference between two modes real?",
+        'vp.compare("stdlib-claims/collaborative", "stdlib-claims/adversarial")',
     ),
     NextStep("How do I begin with my own votes? In a shell:", "!verifyplan new study my-study"),
 )
@@ -40,60 +49,90 @@ _NEXT = (
 @with_field_docs
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """A small recorded set, compared: real votes under two modes, a chart and next steps; it shows itself.
+    """Recorded votes of a panel of judges, and what they are worth; it shows itself.
 
-    `print` gives its words, a notebook the chart as well.
+    `print` gives its words, a notebook the charts as well.
     """
 
-    comparison: Comparison = field(repr=False)
-    """The same votes, counted collaboratively and adversarially."""
-    chart: Figure = field(repr=False)
-    """The rates of wrong decisions of both modes, with intervals."""
+    table: pd.DataFrame
+    """One row for each part of the pairs and each order of their outputs: `pairs, order, n, majority, best judge,
+    difference, worth`, with 95 % intervals; `n` are the pairs on which all verdicts can be read."""
+    charts: tuple[Figure, ...] = field(repr=False)
+    """What the panel is worth on each part, with the outputs in the first order."""
     next_steps: tuple[NextStep, ...] = _NEXT
     """What to do next: `question`, and the line of `code` that answers it."""
     notes: tuple[str, ...] = ()
     """What a reader must know of the figures, and where the votes are from."""
 
+    @property
+    def headline(self) -> str:
+        """The answer in a sentence."""
+        value = self.table["worth"].str.split(" ").str[0]
+        return f"The votes of six LLM judges are worth {value.min()} to {value.max()} independent votes."
+
     def __str__(self) -> str:
-        """Return the comparison in words, the next steps and the notes."""
+        """Return the headline, the table, the next steps and the notes."""
         steps = [f"  {step.code}  # {step.question}" for step in self.next_steps]
         notes = [f"note: {note}" for note in self.notes]
-        return "\n".join([_title(self.comparison), *self._rates(), "next:", *steps, *notes])
+        return "\n".join([self.headline, self.table.to_string(index=False), "next:", *steps, *notes])
 
     __repr__ = __str__
 
-    def _rates(self) -> list[str]:
-        return [self.comparison.in_words(metric) for metric in _METRICS]
-
     def _repr_html_(self) -> str:
-        """Return the words, the chart, the next steps and the notes as HTML; every text is shown as text."""
-        rates, notes = ("".join(f"<li>{escape(line)}</li>" for line in lines) for lines in (self._rates(), self.notes))
+        """Return the headline, the table, the charts, the next steps and the notes as HTML; texts are shown as text."""
+        notes = "".join(f"<li>{escape(line)}</li>" for line in self.notes)
         rows = "".join(
             f'<tr><td style="text-align:left">{escape(step.question)}</td>'
             f'<td style="text-align:left"><code>{escape(step.code)}</code></td></tr>'
             for step in self.next_steps
         )
+        charts = "".join(chart._repr_html_() for chart in self.charts)
         return (
-            f"<p><strong>{escape(_title(self.comparison))}</strong></p><ul>{rates}</ul>{self.chart._repr_html_()}"
+            f"<p><strong>{escape(self.headline)}</strong></p>{self.table.to_html(index=False)}{charts}"
             f"<p><strong>Next</strong></p><table><tbody>{rows}</tbody></table>"
             f"<p><strong>About these figures</strong></p><ul>{notes}</ul>"
         )
 
 
-def _title(comparison: Comparison) -> str:
-    return f"Six LLM judges on {comparison.n_findings} pairs of outputs: the same votes, counted in two modes"
-
-
 def demo() -> Demo:
-    """Return a small recorded set compared, with a chart and next steps, in about a second; it shows itself.
+    """Return what a recorded panel of judges is worth, with charts and next steps, in about a second; it shows itself.
 
-    The votes are real: six language models judged 419 pairs of outputs whose truth is known (`llmbar/plain`). Nothing
-    is asked of a model, and nothing is written. `verifyplan demo --open` does more, and writes a report.
+    The votes are real: six language models judged natural pairs of outputs whose truth is known, and pairs that were
+    built to mislead judges (`llmbar/natural`, `llmbar/misleading`), each in both orders. Nothing is asked of a model,
+    and nothing is written. `verifyplan demo --open` does more, and writes a report.
 
-    >>> print(demo())  # doctest: +ELLIPSIS
-    Six LLM judges on 419 pairs of outputs: the same votes, counted in two modes
-    false-consensus-rate, collaborative against adversarial: ...
+    >>> print(demo().headline)
+    The votes of six LLM judges are worth 2.3 to 2.7 independent votes.
     """
-    comparison = compare(_SET)
-    source = f"the votes are real, from {VOTE_TABLES[_SET].source} (licence {VOTE_TABLES[_SET].licence})"
-    return Demo(comparison, truth_metrics(comparison), notes=(*comparison.notes, source))
+    worth = {(part, column): panel(_verdicts(part, column)) for part in PARTS for column in ORDERS}
+    rows = [_row(PARTS[part], ORDERS[column], each) for (part, column), each in worth.items()]
+    charts = tuple(panel_chart(worth[part, "label"], title=f"Six LLM judges, {PARTS[part]} pairs") for part in PARTS)
+    origin = VOTE_TABLES["llmbar/natural"]
+    notes = (
+        "100 natural pairs of outputs, 319 built to mislead judges of 2023; each judged in both orders of the outputs; "
+        "n: pairs on which all six verdicts can be read",
+        "the majority's tie counts as one half; the best judge is chosen on other pairs than it is measured on; "
+        "difference: best judge less majority, in points",
+        f"the votes are real, from {origin.source} (licence {origin.licence})",
+    )
+    return Demo(pd.DataFrame(rows), charts, notes=notes)
+
+
+def _verdicts(part: str, column: str) -> pd.DataFrame:
+    """Return the verdicts on a part of the pairs, with the outputs in one order."""
+    table = votes(part)
+    return table.assign(label=table[column])
+
+
+def _row(pairs: str, order: str, worth: PanelWorth) -> dict[str, object]:
+    effective, low, high, _ = worth.figure("effective-votes")
+    gain = [100 * each for each in worth.figure("best-minus-majority")[:3]]
+    return {
+        "pairs": pairs,
+        "order": order,
+        "n": worth.n_items,
+        "majority": share_words(*worth.figure("majority")[:3]),
+        "best judge": share_words(*worth.figure("best-judge")[:3]),
+        "difference": f"{gain[0]:+.1f} [{gain[1]:+.1f}, {gain[2]:+.1f}]",
+        "worth": f"{effective:.1f} [{low:.1f}, {high:.1f}] of {worth.n_judges} votes",
+    }
