@@ -27,10 +27,11 @@ def shown():
 
 def test_the_demo_shows_words_a_chart_and_next_steps(shown):
     words, page = str(shown), shown._repr_html_()
-    assert words.startswith("Six LLM judges on 419 pairs of outputs")
-    assert shown.comparison.in_words("false-consensus-rate") in words
-    assert f"note: {shown.notes[-1]}" in words
-    assert page.count("<svg") == 1
+    assert words.startswith(f"{shown.headline}\n")
+    assert shown.table.to_string(index=False) in words
+    assert len(shown.notes) == 3
+    assert all(f"note: {note}" in words for note in shown.notes)
+    assert page.count("<svg") == 2
     for step in shown.next_steps:
         assert f"{step.code}  # {step.question}" in words
         assert f"<code>{escape(step.code)}</code>" in page

@@ -36,6 +36,8 @@ assert classes.equals(replayed[classes.index])
     "16-04": 'assert round(worth.figure("effective-votes").value, 2) == 2.25',
     "16-08": "assert worth.order['held_out'].max() == worth.order['held_out'].iloc[0]",
     "16-13": """
+scores = vp.datasets.votes("judge-scores/base")
+assert round(100 * scores["margin"].eq(0).mean()) == 19
 repeated, once = effective.drop(index="5 models, once each"), effective.loc["5 models, once each"]
 assert (round(repeated.min().min(), 1), round(repeated.max().max(), 1)) == (1.0, 2.4)
 assert (round(once.min(), 1), round(once.max(), 1)) == (1.8, 2.4)

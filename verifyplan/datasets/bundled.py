@@ -26,9 +26,8 @@ Bools = npt.NDArray[np.bool_]
 def runs(name: str = "stdlib-claims") -> RunSet:
     """Return the recorded runs of a bundled set as tables, with truth where it is known.
 
-    `llmbar` and `llmbar/plain` are tables of real votes (`datasets.votes`), read here as verification votes. The claim
-    of a pair is "output 1 is better": a judge for output 1 agrees, one for output 2 disagrees. A disagree that is voted
-    in both orders of the outputs is counter-evidence, another burden-not-met; an agree in one order is a supplement.
+    `llmbar` and its parts are tables of real votes (`datasets.votes`), read here as verification votes. Each pair is a
+    run of four findings, both claims in both orders of the outputs: who finds the claimed output better agrees.
 
     Raises InputError for a name that is not bundled, and for other tables of votes.
 
