@@ -66,7 +66,7 @@ def test_the_caption_counts_and_says_what_the_cache_saved(table):
 def test_costs_that_are_not_known_are_blank_and_told(table, picture):
     table.loc[2, "cost"] = None
     figure = usage(table)
-    assert "No price is known for 3 exchanges." in figure.caption
+    assert "The cost of 3 exchanges is unknown: no price, or no usage." in figure.caption
     assert "0.7500 in all" in figure.caption
     assert "nan" not in picture(figure).texts
     without = usage(table.assign(cost=None))
@@ -93,7 +93,8 @@ def test_roles_of_any_name_are_text(table, seen, picture):
 
 def test_nothing_used_is_said_in_words(table):
     assert "nothing to draw" in usage(table.iloc[:0]).caption
-    assert "nothing to draw" in usage(pd.DataFrame([row("probe", 1, 0, 0, 0, 0, None)])).caption
+    unread = usage(pd.DataFrame([row("probe", 1, 0, 0, 0, 0, None)]))
+    assert unread.caption == "The usage of 1 exchange is missing or cannot be read."
 
 
 def test_what_is_no_such_table_is_refused(table):

@@ -237,12 +237,12 @@ def test_a_message_whose_parts_are_none_fails_the_call_and_is_paid_for(answer, r
 
 
 @pytest.mark.parametrize("usage", USAGES, ids=range(5))
-def test_a_usage_that_is_none_counts_nothing_and_breaks_no_table(usage, tmp_path):
+def test_a_usage_that_is_none_is_unknown_and_breaks_no_table(usage, tmp_path):
     text = {"type": "text", "text": '{"challenges": [], "unknowns": []}'}
     run, _ = challenged({FIRST: message(text, usage=usage)}, log_dir=tmp_path)
     told = {event.call_id: event.usage for event in facts(run, "call-replied")}
-    assert told["i1/challenger"].total == 0
-    assert run.frames.calls.set_index("call_id").loc["i1/challenger", "input_tokens"] == 0
+    assert told["i1/challenger"] == Usage(uncounted=1)
+    assert run.frames.calls.set_index("call_id").loc["i1/challenger", ["input_tokens", "cost"]].isna().all()
     assert replay_run(run.log_path).same
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from decimal import Context, Decimal, localcontext
@@ -235,38 +236,63 @@ def _problem(kind: str, message: str, place: str, names: tuple[int | str, ...]) 
     return Problem(place, message[0].lower() + message[1:], "write a value that fits")
 
 
-MAX_TOKEN_COUNT = 2**40
-"""A count of one exchange from which on it is ignored: no table could hold the sum."""
+MAX_CONTEXT_TOKENS = 10_000_000
+"""Tokens that no model's context exceeds: a reply that counts more tokens in counts something else."""
 
 
-def usage_of(message: Mapping[str, Any], price: Price | None, *, batch: bool = False) -> Usage:
-    """Return the tokens and searches of a message by the endpoint's own count, with their price if it is known.
+def usage_of(
+    message: Mapping[str, Any], asked: Mapping[str, Any], price: Price | None, *, batch: bool = False
+) -> Usage:
+    """Return what the reply to a request used by the endpoint's own count, with its price if it is known.
 
-    A count that is missing or not usable (a text, below 0, too large) is 0. The cost is missing for searches without
-    a price.
+    `asked` is the body of the request. A usage that cannot be true is unknown (`uncounted` is 1) and never 0: tokens
+    in and out that are missing, a count that is no whole number or below 0, no token in, more of them than
+    `MAX_CONTEXT_TOKENS`, more tokens out than `max_tokens` (of each time that a model speaks: an endpoint that looks
+    something up lets it speak again), more searches than `max_uses`. Counts of caches and searches may be missing or
+    null, and are then 0. The cost is missing for searches without a price.
 
-    >>> usage_of({"usage": {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": None}}, None).total
+    >>> usage_of({"usage": {"input_tokens": 7, "output_tokens": 2}}, {"max_tokens": 10}, None).total
     9
+    >>> usage_of({"usage": {"input_tokens": 7, "output_tokens": -2}}, {"max_tokens": 10}, None)
+    Usage(input_tokens=0, output_tokens=0, ..., cost=None, uncounted=1)
     """
     reported = message.get("usage")
     counts: Mapping[str, Any] = reported if isinstance(reported, Mapping) else {}
     server = counts.get("server_tool_use")
+    searches = server.get("web_search_requests") if isinstance(server, Mapping) else server
+    found = [
+        counts.get("input_tokens"),
+        counts.get("output_tokens"),
+        *(0 if (value := counts.get(name)) is None else value for name in _CACHE_COUNTS),
+        0 if searches is None else searches,
+    ]
+    if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in found):
+        return Usage(uncounted=1)
+    tokens_in, tokens_out, read, written, searched = found
+    uses = _look_ups(asked)
+    most_out = int(asked["max_tokens"]) * (1 + sum(uses.values()))
+    plausible = 0 < tokens_in + read + written <= MAX_CONTEXT_TOKENS and tokens_out <= most_out
+    if not plausible or searched > uses["web_search"]:
+        return Usage(uncounted=1)
     used = Usage(
-        input_tokens=_count(counts, "input_tokens"),
-        output_tokens=_count(counts, "output_tokens"),
-        cache_read_tokens=_count(counts, "cache_read_input_tokens"),
-        cache_write_tokens=_count(counts, "cache_creation_input_tokens"),
-        web_searches=_count(server, "web_search_requests") if isinstance(server, Mapping) else 0,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        web_searches=searched,
     )
-    is_counted = {"input_tokens", "output_tokens"} <= counts.keys()  # a message without counts is not free
-    if price is None or not is_counted or (used.web_searches and price.web_search is None):
+    if price is None or (used.web_searches and price.web_search is None):
         return used
     return used.model_copy(update={"cost": cost(used, price, batch=batch)})
 
 
-def _count(counts: Mapping[str, Any], name: str) -> int:
-    value = counts.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_TOKEN_COUNT else 0
+_CACHE_COUNTS = ("cache_read_input_tokens", "cache_creation_input_tokens")
+
+
+def _look_ups(body: Mapping[str, Any]) -> Counter[str]:
+    """Return how often a request lets the endpoint use each of its own tools for the web."""
+    web = [tool for tool in body.get("tools", ()) if str(tool.get("type", "")).startswith("web_")]
+    return Counter({str(tool.get("name")): int(tool.get("max_uses", 1)) for tool in web})
 
 
 BYTES_PER_TOKEN = 3.5
@@ -286,13 +312,13 @@ def turn_estimate(body: Mapping[str, Any], price: Price | None, *, batch: bool =
     317
     """
     text = to_json(body)
-    web = [tool for tool in body.get("tools", ()) if str(tool.get("type", "")).startswith("web_")]
-    tokens = round(len(text) / BYTES_PER_TOKEN) + WEB_PAGE_TOKENS * len(web)
+    uses = _look_ups(body)
+    tokens = round(len(text) / BYTES_PER_TOKEN) + WEB_PAGE_TOKENS * len(uses)
     marked = b'"cache_control"' in text
     used = Usage(
         input_tokens=0 if marked else tokens,
         cache_write_tokens=tokens if marked else 0,
         output_tokens=int(body["max_tokens"]),
-        web_searches=sum(int(tool.get("max_uses", 1)) for tool in web if tool.get("name") == "web_search"),
+        web_searches=uses["web_search"],
     )
     return used if price is None else used.model_copy(update={"cost": cost(used, price, batch=batch)})

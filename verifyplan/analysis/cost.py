@@ -6,7 +6,7 @@ import pandas as pd
 
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.run_notes import counted_calls
-from verifyplan.frames.runset import mark_synthetic
+from verifyplan.frames.runset import RunSet, mark_synthetic
 from verifyplan.protocol.message import DEBATE_ROLES
 from verifyplan.protocol.role_call import ROLES
 
@@ -30,7 +30,7 @@ def cost(runs: Runs) -> pd.DataFrame:
     `input-tokens` are those that went through no cache, `cache-read-tokens` and `cache-write-tokens` the others.
     What failed calls used is counted in, and by itself as `failed-tokens`. `dollars` adds up what is known (missing
     where nothing is), `dollars-perhaps` what lost answers may have cost beside it, and `unpriced-calls` says how many
-    calls used tokens that have no price.
+    calls used tokens that have no price, or have a reply whose usage is missing or cannot be read.
 
     >>> from verifyplan.frames.votes import from_votes
     >>> votes = pd.DataFrame(
@@ -62,10 +62,18 @@ def cost(runs: Runs) -> pd.DataFrame:
             "failed-tokens": used[failed(calls)].sum(),
             "dollars": calls["cost"].sum(min_count=1),
             "dollars-perhaps": runs.runs["cost_perhaps"].sum(min_count=1),
-            "unpriced-calls": int((used.gt(0) & calls["cost"].isna()).sum()),
+            "unpriced-calls": int(((used.gt(0) | _uncounted(runs)) & calls["cost"].isna()).sum()),
         }
     table = pd.DataFrame({"measure": list(values), "value": [float(value) for value in values.values()]})
     return table.assign(n_runs=len(runs))
+
+
+def _uncounted(runs: RunSet) -> pd.Series[bool]:
+    """Return whether each call has a reply whose usage is missing or cannot be read."""
+    without = runs.turns[runs.turns["status"].eq("completed") & runs.turns["input_tokens"].isna()]
+    keys = ["run_id", "call_id", "reopening"]
+    which = pd.MultiIndex.from_frame(runs.calls[keys]).isin(pd.MultiIndex.from_frame(without[keys]))
+    return pd.Series(which, index=runs.calls.index)
 
 
 def failed(calls: pd.DataFrame) -> pd.Series[bool]:
@@ -78,7 +86,7 @@ def failed(calls: pd.DataFrame) -> pd.Series[bool]:
 def unsent(calls: pd.DataFrame) -> pd.Series[bool]:
     """Return whether each call, or dispatch, that counts was held back by a limit before anything of it was sent."""
     held_back = calls["status"].eq("budget") & counted_calls(calls)
-    return held_back & tokens(calls).eq(0) if TOKENS[0] in calls else held_back
+    return held_back & tokens(calls).eq(0) & calls[TOKENS[0]].notna() if TOKENS[0] in calls else held_back
 
 
 def failures_in_words(n_failed: int, n_unsent: int) -> str:
@@ -91,7 +99,7 @@ def failures_in_words(n_failed: int, n_unsent: int) -> str:
 
 
 def tokens(calls: pd.DataFrame) -> pd.Series[float]:
-    """Return all tokens of each call, in and out, through a cache or not; 0 where none were counted."""
+    """Return all tokens of each call or turn, in and out, through a cache or not; 0 where none were counted."""
     return calls[list(TOKENS)].astype("float64").sum(axis=1)
 
 
@@ -99,8 +107,9 @@ def usage(runs: Runs) -> pd.DataFrame:
     """Return sums over all runs: `role, turn, n_turns`, tokens by kind, `web_searches`, `cost` in US dollars.
 
     Each role has a row for its first turns, one for its second ones, and so on; a look-up on the web counts to the
-    turn that asked for it, and turns without a reply count nowhere. `cost` is missing where a turn has none. Agents
-    that do not speak in turns have no rows. `attrs["synthetic"]` says whether any of the runs is marked so.
+    turn that asked for it, and turns without a reply count nowhere. Tokens add up what could be read; `cost` is missing
+    where a turn has none. Agents that do not speak in turns have no rows. `attrs["synthetic"]` says whether any of the
+    runs is marked so.
     Source: rule A12.
 
     >>> from verifyplan.frames.runset import RunSet
@@ -113,6 +122,6 @@ def usage(runs: Runs) -> pd.DataFrame:
     turns = replied.merge(roles, on=["run_id", "call_id"], how="left")
     turns = turns.assign(role=pd.Categorical(turns["role"].astype("object"), ROLE_ORDER, ordered=True))
     groups = turns.groupby(["role", "turn"], observed=True)
-    summed = groups[[*TOKEN_KINDS, "web_searches", "cost"]].sum(skipna=False)
+    summed = groups[[*TOKEN_KINDS, "web_searches"]].sum().join(groups[["cost"]].sum(skipna=False))
     table = summed.assign(n_turns=groups.size()).reset_index().astype({"role": "str"})
     return mark_synthetic(table[["role", "turn", "n_turns", *TOKEN_KINDS, "web_searches", "cost"]], runs)

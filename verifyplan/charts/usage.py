@@ -67,7 +67,9 @@ def usage(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
     whole = chosen.table(data, usage_of, COLUMNS, "usage", names=["role"])
     every = _rows(whole)
     if every.empty:
-        return empty(chosen, TITLE, "No model was asked in turns: there is nothing to draw.", whole)
+        unread = f"The usage of {count(int(whole['n_turns'].sum()), 'exchange')} is missing or cannot be read."
+        none = "No model was asked in turns: there is nothing to draw."
+        return empty(chosen, TITLE, none if whole.empty else unread, whole)
     stage = every["turn"].astype(str).mask(every["later"], f"{MAX_TURNS} on")
     rows = every.assign(stage=stage).head(chosen.rows(MAX_BARS))
     gaps = ROLE_GAP_PX * (rows["role"].nunique() - 1)
@@ -78,7 +80,7 @@ def usage(data: pd.DataFrame | Runs, **options: Unpack[Options]) -> Figure:
         chosen,
         title=TITLE,
         subtitle=KEY,
-        caption=sentences(_caption(rows), first_drawn(n, len(every), "bar"), "Counts, so without intervals."),
+        caption=sentences(_caption(whole), first_drawn(n, len(every), "bar"), "Counts, so without intervals."),
         data=whole,
         description=_description(rows),
     )
@@ -95,6 +97,7 @@ def _rows(whole: pd.DataFrame) -> pd.DataFrame:
 
 
 def _caption(rows: pd.DataFrame) -> str:
+    rows = rows.astype({"cost": "float64"})
     n, tokens = int(rows["n_turns"].sum()), int(rows[list(PARTS)].sum().sum())
     tokens_in = tokens - int(rows["output_tokens"].sum())
     known, unpriced = rows["cost"].sum(), int(rows.loc[rows["cost"].isna(), "n_turns"].sum())
@@ -103,7 +106,7 @@ def _caption(rows: pd.DataFrame) -> str:
         f"Tokens of {count(n, 'exchange')} with models, {tokens:,} in all, added up by role and by the turn of its"
         f" calls{f'; of those in, {cached} were read from the cache' if cached else ''}.",
         f"Dollars by the table of prices: {known:,.4f} in all." if known else "",
-        f"No price is known for {count(unpriced, 'exchange')}." if unpriced else "",
+        f"The cost of {count(unpriced, 'exchange')} is unknown: no price, or no usage." if unpriced else "",
     )
 
 

@@ -26,7 +26,7 @@ class UsageLimit:
         """What was booked, and what may be billed beside it: attempts that were sent and whose answer is lost."""
         self._calls_in_turns: set[str] = set()
         self._estimates: dict[str, Usage] = {}
-        self._uncounted = self._unpriced = False
+        self._uncounted, self._unpriced = "", False
         self._largest: Usage | None = None
         self._reserved: dict[str, Usage | None] = {}
         self._in_order, self._changed = asyncio.Lock(), asyncio.Event()
@@ -42,35 +42,39 @@ class UsageLimit:
             case TurnReplied():
                 self._calls_in_turns.add(event.of_call)
                 self._estimates.pop(event.call_id, None)
-                self._book(event.usage)
-                self._uncounted |= not event.usage.total
+                self._book(event)
                 self._unpriced |= event.usage.cost is None
             case CallReplied() | CallFailed():
                 if event.call_id in self._calls_in_turns:
                     self._calls_in_turns.remove(event.call_id)  # no other event of it follows
                 else:
-                    self._book(event.usage, seen=event.type == "call-replied")
+                    self._book(event)
 
-    def _book(self, usage: Usage, *, seen: bool = True) -> None:
-        """Add a usage; one of nothing says how much others may use only if it was `seen` in a reply."""
+    def _book(self, event: TurnReplied | CallReplied | CallFailed) -> None:
+        """Add the usage of an event; that of a failed call says how much others may use only if it has any."""
+        usage = event.usage
         self.spent += usage
-        if seen or usage.total:
+        if usage.uncounted:
+            self._uncounted = self._uncounted or event.call_id
+        if event.type != "call-failed" or usage.total:
             self._largest = _larger(usage, self._largest or Usage())
 
     def refusal(self, next_call: str) -> str:
         """Return why nothing more may be sent; empty if it may (rule A12).
 
-        A limit that cannot be kept, as a model's reply came without counts or has no price, is as good as used up.
+        A limit that cannot be kept is as good as used up: a reply's usage cannot be read, or has no price.
         """
         tokens, cost = self.limits.max_tokens, self.limits.max_cost
+        limit = "max_tokens" if tokens is not None else "max_cost" if cost is not None else ""
         used, perhaps = self.spent.total + self.perhaps.total, ""
         if tokens is not None and used >= tokens:
             perhaps = f" ({self.perhaps.total:,} of them perhaps, for lost answers)" if self.perhaps.total else ""
             return f"max_tokens: {used:,} tokens of {tokens:,} were used{perhaps} before {next_call} was called"
-        if tokens is not None and self._uncounted:
-            return f"max_tokens cannot be kept: the endpoint counts no tokens; {next_call} was not called"
+        if limit and self._uncounted:
+            why = f"the usage of {self._uncounted} is missing or cannot be read, so what was used is unknown"
+            return f"{limit} cannot be kept: {why}; {next_call} was not called"
         if cost is not None and self._unpriced:
-            return f"max_cost cannot be kept: a reply has no price, or no count; {next_call} was not called"
+            return f"max_cost cannot be kept: a reply has no price; {next_call} was not called"
         spent, billed = self.spent.cost or Decimal(0), self.perhaps.cost or Decimal(0)
         if cost is not None and spent + billed >= cost:
             perhaps = f" ({billed:.4f} of them perhaps, for lost answers)" if billed else ""

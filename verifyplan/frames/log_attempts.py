@@ -50,7 +50,7 @@ def attempt_columns(log: LogEvents) -> ColumnLists:
 
 
 def cost_columns(log: LogEvents, tables: TableLists) -> ColumnLists:
-    """Return the columns of `runs` that say what a run cost, from its tables; missing where no price is known.
+    """Return the columns of `runs` that say what a run cost, from its tables; missing where no price or usage is known.
 
     Turns that are in flight are perhaps billed, too.
     """
@@ -59,9 +59,13 @@ def cost_columns(log: LogEvents, tables: TableLists) -> ColumnLists:
     under_way = [turn for turn, status in zip(turns["turn_id"], turns["status"], strict=True) if status == "in-flight"]
     lost = [*attempts.get("cost_perhaps", ()), *(_dollars(estimates[turn]) for turn in under_way if turn in estimates)]
     booked = [cost for cost in calls["cost"] if cost is not None]
-    priced = bool(estimates) and all(estimate.cost is not None for estimate in estimates.values())
+    total = fsum(booked)
+    is_priced = bool(estimates) and all(estimate.cost is not None for estimate in estimates.values())
+    is_counted = None not in [
+        count for count, status in zip(turns["input_tokens"], turns["status"], strict=True) if status == "completed"
+    ]
     return {
-        "cost": [fsum(booked) if booked or priced else None],
+        "cost": [total if total or (is_counted and (booked or is_priced)) else None],
         "cost_perhaps": [fsum(lost) if estimates and None not in lost else None],
     }
 

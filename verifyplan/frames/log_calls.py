@@ -34,7 +34,8 @@ _PLAN_ROLES = frozenset(get_args(Role))
 _ROLE_OF_MESSAGE: dict[str, str] = {str(kind): role for kind, role in ROLE_OF_TYPE.items()}
 _MESSAGE = re.compile(rf"t\d{{1,9}}/({'|'.join(ROLE_OF_TYPE)})")
 _ITERATION = re.compile(r"i(\d{1,9})/")
-_USAGE, _TOOL_USE = tuple(Usage.model_fields), tuple(ToolUse.model_fields)
+_USAGE = tuple(name for name in Usage.model_fields if name != "uncounted")
+_TOOL_USE = tuple(ToolUse.model_fields)
 _OF_SENT = ("model", "answer_form", "request_sha256")
 _OF_REPLY = ("duration_ms", "source", "batch")
 _IGNORED = ("schema_ignored", "json_fenced", "tools_unused")
@@ -185,7 +186,8 @@ def _reply_digest(reply: TurnReplied | None) -> str | None:
 
 
 def _usage_columns(usages: Sequence[Usage | None]) -> ColumnLists:
-    """Return the columns of what was used; all missing for None."""
+    """Return the columns of what was used; all missing for None, and where nothing of it could be read."""
+    usages = [None if usage is not None and usage.uncounted and not usage.total else usage for usage in usages]
     columns = {name: [getattr(usage, name) if usage else None for usage in usages] for name in _USAGE}
     return columns | {"cost": [None if cost is None else float(cost) for cost in columns["cost"]]}
 

@@ -48,7 +48,10 @@ Count = Annotated[int, Field(ge=0, lt=MAX_TOKENS_COUNTED)]
 
 
 class Usage(Model):
-    """Tokens and dollars that a call cost; zero for agents that are not models."""
+    """Tokens and dollars that a call cost; zero for agents that are not models.
+
+    `uncounted` marks what is unknown, which is not zero: a log has it only where it is above 0.
+    """
 
     input_tokens: Count = Field(default=0, description="Tokens in that were neither read from nor put in a cache.")
     output_tokens: Count = Field(default=0, description="Tokens out.")
@@ -57,6 +60,11 @@ class Usage(Model):
     web_searches: Count = Field(default=0, description="Searches that the endpoint made, which it bills apart.")
     cost: Annotated[Decimal, Field(ge=0, lt=MAX_DOLLARS)] | None = Field(
         default=None, description="US dollars by the table of prices; None where it has no price."
+    )
+    uncounted: Count = Field(
+        default=0,
+        exclude_if=lambda number: not number,
+        description="Replies of models whose usage is missing or cannot be read; the counts are without them.",
     )
 
     @property
@@ -70,12 +78,14 @@ class Usage(Model):
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        """Both together; the cost is unknown if tokens of either have none.
+        """Both together; the cost is unknown if tokens of either have none, or if either has replies without counts.
 
-        >>> (Usage(input_tokens=2, cost=Decimal("0.1")) + Usage(output_tokens=1)).cost is None
-        True
+        >>> dear = Usage(input_tokens=2, cost=Decimal("0.1"))
+        >>> (dear + Usage(output_tokens=1)).cost, (dear + Usage(uncounted=1)).cost, (dear + Usage()).cost
+        (None, None, Decimal('0.1'))
         """
-        costs = [usage.cost for usage in (self, other) if usage.total or usage.cost is not None]
+        parts = [usage for usage in (self, other) if usage.total or usage.uncounted or usage.cost is not None]
+        costs = [None if usage.uncounted else usage.cost for usage in parts]
         known = [cost for cost in costs if cost is not None]
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
@@ -84,6 +94,7 @@ class Usage(Model):
             cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             web_searches=self.web_searches + other.web_searches,
             cost=sum(known, Decimal(0)) if known and len(known) == len(costs) else None,
+            uncounted=self.uncounted + other.uncounted,
         )
 
 

@@ -99,7 +99,7 @@ def _run_event(event: Event) -> str:
             return f"{quoted(event.call_id)}: replied after {_seconds(event.duration_ms)}, {used}{_source(event)}"
         case event_run.CallFailed():
             status = "out of budget" if event.status == "budget" else event.status
-            used = f", {usage_text(event.usage)}" if event.usage.total else ""
+            used = f", {usage_text(event.usage)}" if event.usage.total or event.usage.uncounted else ""
             when = f"{status} after {_seconds(event.duration_ms)}{used}{_tool_calls(event.tools)}"
             return f"{quoted(event.call_id)}: {when}: {quoted(event.reason)}"
         case event_run.AnswerGiven():

@@ -186,6 +186,8 @@ def price(state: PlanState) -> Words:
     usage = state.usage
     if usage.cost is not None:
         return (f", {dollars(usage.cost)}",)
+    if usage.uncounted:
+        return (f", cost unknown: the usage of {counted(usage.uncounted, 'request')} is missing or cannot be read",)
     prices = state.started.backend.get("prices") if state.started else None
     unpriced = [str(model) for model, known in prices.items() if known is None] if isinstance(prices, Mapping) else []
     models = one_line(", ".join(unpriced), MAX_VALUE_CHARACTERS)

@@ -12,6 +12,8 @@ from verifyplan.protocol.call import Usage
 from verifyplan.protocol.records import TeamMode
 from verifyplan.text import counted, listed
 
+UNKNOWN_USAGE = "unknown usage"
+"""What a reply used whose usage is missing or cannot be read."""
 MIN_SHOWN_DOLLARS = Decimal("0.0001")
 MAX_EXACT_DOLLARS = 10**9
 """From here on, dollars are rounded to three digits: nobody paid them."""
@@ -37,11 +39,16 @@ def usage_text(usage: Usage) -> str:
     '1,204 in (1,000 cached, 200 put in a cache) + 88 out tokens'
     >>> usage_text(Usage(input_tokens=1)), usage_text(Usage(cost=Decimal("0.5")))
     ('1 in + 0 out tokens', '0 in + 0 out tokens, $0.5000')
+    >>> usage_text(Usage(uncounted=1)), usage_text(Usage(input_tokens=9, uncounted=2))
+    ('unknown usage', '9 in + 0 out tokens, and unknown usage (2 times)')
     """
+    if usage.uncounted and not usage.total:
+        return UNKNOWN_USAGE
     parts = [f"{usage.cache_read_tokens:,} cached"] if usage.cache_read_tokens else []
     parts += [f"{usage.cache_write_tokens:,} put in a cache"] if usage.cache_write_tokens else []
     cached = f" ({', '.join(parts)})" if parts else ""
     cost = f", {dollars(usage.cost)}" if usage.cost is not None else ""
+    cost += f", and {UNKNOWN_USAGE} ({counted(usage.uncounted, 'time')})" if usage.uncounted else ""
     return f"{usage.total_input:,} in{cached} + {usage.output_tokens:,} out tokens{cost}"
 
 
@@ -101,19 +108,33 @@ def cost_words(runs: RunSet) -> str:
     Booked are the replies on disk, those that a reopening superseded included. Requests whose answer was lost may be
     billed, too, each by the estimate of its turn.
 
+    A reply whose usage is missing or cannot be read is in no sum, and is said: the cost is then unknown.
+
     >>> cost_words(RunSet())
     ''
     """
     used = tokens(runs.calls)
     if runs.turns.empty and not used.any():
         return ""
-    summed = Usage(**{name: int(runs.calls[name].sum()) for name in TOKENS})
-    unpriced = runs.calls.loc[used.gt(0) & runs.calls["cost"].isna(), "model"].dropna().unique()
-    unknown = f"no price is known{f' for {listed(unpriced)}' if len(unpriced) else ''} (prices= or --prices gives one)"
+    uncounted = int((runs.turns["status"].eq("completed") & runs.turns["input_tokens"].isna()).sum())
+    summed = usage_text(Usage(**{name: int(runs.calls[name].sum()) for name in TOKENS}, uncounted=uncounted))
+    alone = runs.calls[runs.calls["n_turns"].fillna(0).eq(0)]
+    unpriced = [
+        model
+        for table in (runs.turns, alone)
+        for model in table.loc[tokens(table).gt(0) & table["cost"].isna(), "model"].dropna().unique()
+    ]
+    named = f" for {listed(unpriced)}" if unpriced else ""
+    unknown = [f"no price is known{named} (prices= or --prices gives one)"] if unpriced or not uncounted else []
+    if uncounted:
+        unknown.append(f"the usage of {counted(uncounted, 'request')} is missing or cannot be read")
     booked = runs.runs["cost"].sum(min_count=1)
-    if booked != booked:
-        words = f"cost: {unknown}; {usage_text(summed)}"
+    lost = lost_words(runs.runs, runs.attempts)
+    if not booked and lost and not uncounted:
+        words = f"cost: nothing booked, for {summed}"
+    elif booked != booked:
+        words = f"cost: unknown, {' and '.join(unknown)}; {summed}" if uncounted else f"cost: {unknown[0]}; {summed}"
     else:
-        also = f"; {unknown}" if len(unpriced) else ""
-        words = f"cost: {dollars(Decimal(str(booked)))} booked, in US dollars, for {usage_text(summed)}{also}"
-    return "; beside it, ".join(filter(None, (words, lost_words(runs.runs, runs.attempts))))
+        also = f"; unknown beside it, {' and '.join(unknown)}" if uncounted else f"; {unknown[0]}" if unpriced else ""
+        words = f"cost: {dollars(Decimal(str(booked)))} booked, in US dollars, for {summed}{also}"
+    return "; beside it, ".join(filter(None, (words, lost)))

@@ -15,7 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.agents.anthropic.backend import Anthropic
-from verifyplan.agents.prices import PRICES_VARIABLE, Price, bundled_prices, cost, price_of, unknown_price, usage_of
+from verifyplan.agents.prices import (
+    MAX_CONTEXT_TOKENS,
+    PRICES_VARIABLE,
+    Price,
+    bundled_prices,
+    cost,
+    price_of,
+    unknown_price,
+    usage_of,
+)
 from verifyplan.errors import SettingsError
 from verifyplan.protocol.call import Usage
 
@@ -146,8 +155,63 @@ def test_searches_without_a_price_are_refused_or_of_unknown_cost():
     with pytest.raises(SettingsError, match=r"price: must have web_search for 2 searches"):
         cost(Usage(web_searches=2), price)
     counts = {"input_tokens": 7, "output_tokens": 2}
-    assert usage_of({"usage": counts}, price).cost is not None
-    assert usage_of({"usage": counts | {"server_tool_use": {"web_search_requests": 1}}}, price).cost is None
+    body = {"max_tokens": 9, "tools": [{"type": "web_search_20250305", "name": "web_search", "max_uses": 1}]}
+    assert usage_of({"usage": counts}, body, price).cost is not None
+    searched = usage_of({"usage": counts | {"server_tool_use": {"web_search_requests": 1}}}, body, price)
+    assert (searched.cost, searched.uncounted, searched.total) == (None, 0, 9)
+
+
+FINE = {"input_tokens": 7, "output_tokens": 2, "cache_read_input_tokens": None, "server_tool_use": None}
+BODY = {"max_tokens": 100}
+JUNK = st.one_of(
+    st.integers(max_value=-1),
+    st.integers(min_value=MAX_CONTEXT_TOKENS + 1),
+    st.floats(),
+    st.booleans(),
+    st.text(),
+    st.lists(st.integers(0, 9)),
+    st.dictionaries(st.text(), st.integers(0, 9)),
+)
+NEVER_MISSING = ("input_tokens", "output_tokens")
+
+
+@given(st.sampled_from([*NEVER_MISSING, "cache_read_input_tokens", "cache_creation_input_tokens"]), JUNK)
+def test_a_count_that_cannot_be_true_makes_the_usage_unknown(name, value):
+    assert usage_of({"usage": FINE | {name: value}}, BODY, price_of("claude-opus-5")) == Usage(uncounted=1)
+
+
+@pytest.mark.parametrize("usage", [None, 7, "7 tokens", [], {}, *({n: 7} for n in NEVER_MISSING)], ids=range(7))
+def test_a_usage_without_tokens_in_and_out_is_unknown(usage):
+    assert usage_of({"usage": usage}, BODY, None) == usage_of({}, BODY, None) == Usage(uncounted=1)
+
+
+@pytest.mark.parametrize(
+    ("more", "known"),
+    [
+        ({"output_tokens": 100}, True),
+        ({"output_tokens": 101}, False),
+        ({"output_tokens": 0}, True),
+        ({"input_tokens": 0}, False),
+        ({"input_tokens": 0, "cache_read_input_tokens": 5}, True),
+        ({"input_tokens": MAX_CONTEXT_TOKENS}, True),
+        ({"input_tokens": MAX_CONTEXT_TOKENS, "cache_read_input_tokens": 1}, False),
+        ({"server_tool_use": {"web_search_requests": 0}}, True),
+        ({"server_tool_use": {"web_search_requests": 1}}, False),
+        ({"server_tool_use": {"web_search_requests": "0"}}, False),
+        ({"server_tool_use": [0]}, False),
+        ({"server_tool_use": {}}, True),
+    ],
+)
+def test_what_a_usage_may_say(more, known):
+    read = usage_of({"usage": FINE | more}, BODY, price_of("claude-opus-5"))
+    assert (read.uncounted, read.cost is not None) == ((0, True) if known else (1, False))
+
+
+def test_where_an_endpoint_looks_something_up_the_model_speaks_again():
+    body = BODY | {"tools": [{"type": "web_search_20250305", "name": "web_search", "max_uses": 1}]}
+    served = FINE | {"server_tool_use": {"web_search_requests": 1}}
+    assert usage_of({"usage": served | {"output_tokens": 200}}, body, None).output_tokens == 200
+    assert usage_of({"usage": served | {"output_tokens": 201}}, body, None).uncounted == 1
 
 
 def test_all_that_is_wrong_with_a_table_is_said_at_once():

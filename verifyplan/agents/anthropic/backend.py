@@ -125,8 +125,8 @@ class Anthropic:
         repo: str | Path = ".",
     ) -> None:
         api_key = None if api_key is None else hide_key(api_key)
+        expect_mappings(models=models, workers=workers, api_keys=api_keys)
         api_keys = {address: hide_key(own, "api_keys") for address, own in (api_keys or {}).items()}
-        expect_mappings(models=models, workers=workers)
         _raise_problems(misplaced_keys(models=models, workers=workers))
         _raise_problems(_patterns_problem(allow_files))
         self.conformance = None if conformance is None else read_conformance(conformance)
@@ -349,15 +349,15 @@ class Anthropic:
             reply = await self._send_request(config.base_url, turn, body)
         else:
             reply = ModelReply(await self.endpoints.send(config.base_url, turn, body, sending), Usage())
-        return reply._replace(usage=usage_of(reply.message, self.prices[config.model], batch=reply.batch is not None))
+        batched, price = reply.batch is not None, self.prices[config.model]
+        return reply._replace(usage=usage_of(reply.message, body, price, batch=batched))
 
     def _estimate(self, model: str, body: dict[str, Any]) -> Usage:
         return turn_estimate(body, self.prices[model], batch=self._send_request is not None)
 
 
 def _raise_problems(problems: Iterable[Problem | None]) -> None:
-    unique = dict.fromkeys(problem for problem in problems if problem is not None)
-    if unique:
+    if unique := dict.fromkeys(problem for problem in problems if problem is not None):
         raise SettingsError(unique)
 
 

@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from pydantic_core import from_json
 
 from verifyplan.agents.anthropic.client import Endpoint
+from verifyplan.agents.anthropic.transport import with_finite_usage
 from verifyplan.agents.base import BatchResult, BatchStatus, NoAnswerError, RefusedError
 
 RETRY_STATUSES = (408, 409, 425, 429)
@@ -146,7 +147,7 @@ def _result(line: Any) -> BatchResult:
         if kind == "succeeded":
             message = result["message"]
             if isinstance(message, dict) and isinstance(message.get("content"), list):
-                return BatchResult(name, message)
+                return BatchResult(name, with_finite_usage(message))
             return BatchResult(name, None, "the endpoint's reply is not a message", final=True)
     except (KeyError, TypeError):
         raise ValueError("a line that is not a result") from None

@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 import anthropic
 import httpx2
-from pydantic_core import from_json
 
 from verifyplan.agents.anthropic.key import (
     KEY_HEADERS,
@@ -34,6 +33,7 @@ from verifyplan.agents.anthropic.transport import (
     asked_wait,
     backoff,
     may_be_sent_again,
+    reply_json,
     watch_request,
     watch_response,
 )
@@ -228,7 +228,7 @@ class Endpoint:
             name = type(reason).__name__
             return Failure(name, AgentError(f"the connection failed ({name}: {reason})"), again=True, lost=True)
         try:  # by what reads the log: it must be able to
-            return _message(from_json(raw.http_response.content, allow_inf_nan=False))
+            return _message(reply_json(raw.http_response.content))
         except ValueError as error:
             reason = AgentError(f"the endpoint's reply is not JSON ({error})")
             return Failure("no JSON", reason, again=True, lost=True)

@@ -29,7 +29,7 @@ from verifyplan.agents.prices import usage_of
 from verifyplan.errors import AgentError, Problem, SettingsError
 from verifyplan.protocol.call import Usage
 from verifyplan.redaction import redact
-from verifyplan.text import span, truncate
+from verifyplan.text import counted, span, truncate
 from verifyplan.version import VERSION
 
 MAX_NOTE_CHARACTERS = 300
@@ -54,6 +54,7 @@ class Answered(NamedTuple):
     status: int = 200
     reason: str = ""
     seconds: float = 0.0
+    used: Usage = Usage()
     asked_wait_s: float | None = None
     fix: str = "name an endpoint of the Messages API"
 
@@ -104,7 +105,8 @@ class _Probe:
             self.context = self.context or context_limit(answered.reason)
             self.notes.append(answered.note)
         else:
-            self.used += usage_of(answered.message, None)
+            answered = answered._replace(used=usage_of(answered.message, body, None))
+            self.used += answered.used
         return answered._replace(seconds=time.monotonic() - began)
 
     async def listed_context(self) -> int | None:
@@ -165,7 +167,7 @@ class _Probe:
         second = await self.ask("Say OK.", system=system) if first.message is not None else first
         if first.message is None or second.message is None:
             return None, None
-        return usage_of(second.message, None).cache_read_tokens > 0, _is_same(first, second)
+        return second.used.cache_read_tokens > 0, _is_same(first, second)
 
     async def at_once(self) -> int | None:
         """Return how many requests are answered at once, about: those answered, or what their time allows.
@@ -224,6 +226,9 @@ async def probe_endpoint(
         at_once = await asking.at_once()
     finally:
         await endpoint.close()
+    if number := asking.used.uncounted:
+        wrong = f"the usage is missing or cannot be read ({counted(number, 'time')})"
+        asking.notes.append(f"{wrong}: a run with max_tokens or max_cost ends at the first")
     return ConformanceReport(
         address=address,
         model=model,

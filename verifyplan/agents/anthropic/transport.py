@@ -15,6 +15,7 @@ from typing import Any
 
 import anthropic
 import httpx2
+from pydantic_core import from_json, to_json
 
 from verifyplan.errors import AgentError
 from verifyplan.protocol.event_run import Attempt
@@ -74,6 +75,26 @@ class HttpAttempt:
             request_id=response.headers.get("request-id") if response is not None else None,
             perhaps_billed=lost and self.is_sent and (response is None or response.is_success),
         )
+
+
+def reply_json(body: bytes) -> Any:
+    """Return the JSON of a reply as a log can hold it; ValueError where it cannot.
+
+    >>> reply_json(b'{"content": [], "usage": {"input_tokens": NaN}}')
+    {'content': [], 'usage': {'input_tokens': 'NaN'}}
+    """
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError:
+        value = from_json(body)
+        return from_json(to_json(with_finite_usage(value) if isinstance(value, dict) else value), allow_inf_nan=False)
+
+
+def with_finite_usage(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message whose usage has NaN and infinities as texts: a log holds these, and they are no counts."""
+    if "usage" not in message:
+        return message
+    return message | {"usage": from_json(to_json(message["usage"], inf_nan_mode="strings"))}
 
 
 CURRENT: ContextVar[HttpAttempt] = ContextVar("current HTTP attempt")

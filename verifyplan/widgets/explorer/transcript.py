@@ -16,6 +16,7 @@ from verifyplan.frames.log_calls import opened_for
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.call import ToolUse, Usage, WorkerRequest
 from verifyplan.protocol.event_run import CallFailed, CallReplied, RunStarted, TurnReplied, TurnSent
+from verifyplan.reports.usage import UNKNOWN_USAGE, dollars
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.reader import read_log
 from verifyplan.runlog.recorder import Past, Result
@@ -102,7 +103,9 @@ def _fold(title: str, body: str, *, is_open: bool = False) -> str:
 
 
 def _used(usage: Usage) -> str:
-    cost = "" if usage.cost is None else f", ${usage.cost:.4f}"
+    if usage.uncounted:
+        return UNKNOWN_USAGE
+    cost = "" if usage.cost is None else f", {dollars(usage.cost)}"
     return f"{usage.total_input:,} tokens in, {usage.output_tokens:,} out{cost}"
 
 

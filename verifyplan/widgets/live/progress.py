@@ -46,7 +46,7 @@ from verifyplan.protocol.event_run import (
 from verifyplan.protocol.records import SEVERITIES, UNSETTLED
 from verifyplan.protocol.settings import Limits
 from verifyplan.reports.log import event_text
-from verifyplan.reports.usage import dollars
+from verifyplan.reports.usage import UNKNOWN_USAGE, dollars
 from verifyplan.reports.visible import one_line, truncated
 from verifyplan.text import counted
 from verifyplan.widgets.html import facts, table
@@ -240,8 +240,9 @@ class LiveProgress:
         used, sent = self._usage.spent, self._counts["turn-sent"]
         cached = f" ({used.cache_read_tokens:,} cached)" if used.cache_read_tokens else ""
         rows = [("Turns", f"{sent:,} sent, {self._counts['turn-replied']:,} replied")] if sent else []
-        rows.append(("Tokens", f"{used.total_input:,} in{cached}, {used.output_tokens:,} out"))
-        if used.cost is not None or used.total:
+        unknown = f", and {UNKNOWN_USAGE} ({counted(used.uncounted, 'time')})" if used.uncounted else ""
+        rows.append(("Tokens", f"{used.total_input:,} in{cached}, {used.output_tokens:,} out{unknown}"))
+        if used.cost is not None or used.total or used.uncounted:
             lost = self._usage.perhaps.cost
             perhaps = f", and perhaps {dollars(lost)} for lost answers" if lost else ""
             rows.append(("Cost", f"{dollars(used.cost) if used.cost is not None else 'unknown'}{perhaps}"))
