@@ -16,13 +16,15 @@ often quotes an input.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from traceback import extract_tb
 from typing import Any, ParamSpec, TypeVar
 
 from verifyplan.field_docs import with_field_docs
-from verifyplan.redaction import redact, redacted
+from verifyplan.redaction import redact, redacted, remember
 
 __all__ = [  # what users catch and read; the rest of this module is for the package itself
     "AgentError",
@@ -214,11 +216,17 @@ MAX_DEPTH, MAX_VALUES = 4, 1_000
 """Levels and entries of an argument that are looked at; larger ones are tables of findings, not settings."""
 
 
-def without_keys_in_tracebacks(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function raise its input errors without the frames that hold its arguments, where one of these is a key.
+_KEY_ARGUMENT = re.compile(r"(?i)key|secret|passw|credential|(?:^|_)(?:token|auth)$")
+"""Names of arguments that take a key, as they are also mistyped: what they hold is one, whatever its form."""
 
-    Notebooks show the locals of every frame (`%xmode Verbose`), and so do rich and error trackers. The frame of the
-    caller stays, and what it holds is the caller's. Source: rule G3.
+
+def without_keys_in_tracebacks(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function raise its errors without the frames that hold its arguments, where one of these is a key.
+
+    Notebooks show the locals of every frame (`%xmode Verbose`), and so do rich and error trackers. A key is what looks
+    like one, is known to be one, or is given by a name of one. Where a call does not fit the function, as with a
+    mistyped name, no frame of it is left in any case. The frame of the caller stays, and what it holds is the caller's.
+    An error that is not of verifyplan has a note that says where it was raised. Source: rule G3.
 
     >>> @without_keys_in_tracebacks
     ... def ask(model):
@@ -234,15 +242,34 @@ def without_keys_in_tracebacks(function: Callable[P, R]) -> Callable[P, R]:
     def call(*arguments: P.args, **named: P.kwargs) -> R:
         try:
             return function(*arguments, **named)
-        except InputError as error:
-            if not any(_holds_key(value) for value in (*arguments, *named.values())):
+        except BaseException as error:
+            trace = error.__traceback__
+            is_call_wrong = trace is not None and trace.tb_next is None  # Python could not call the function
+            if not is_call_wrong and not _any_key(arguments, named):
                 raise
-            shown = error.with_traceback(None)
-        del arguments, named
-        shown.__context__ = shown.__cause__ = None
+            shown = _without_frames(error, named)
+        arguments, named, trace = (), {}, None  # type: ignore[assignment]  # not deleted: cgitb looks for all arguments
         raise shown
 
     return call
+
+
+def _any_key(arguments: tuple[object, ...], named: Mapping[str, object]) -> bool:
+    by_name = any(value is not None and _KEY_ARGUMENT.search(name) for name, value in named.items())
+    return by_name or any(_holds_key(value) for value in (*arguments, *named.values()))
+
+
+def _without_frames(error: BaseException, named: Mapping[str, object]) -> BaseException:
+    """Return an error without its frames and causes, and its texts without the keys among the arguments."""
+    for name, value in named.items():
+        if isinstance(value, str) and _KEY_ARGUMENT.search(name):
+            remember(value)
+    if not isinstance(error, VerifyplanError):
+        last = extract_tb(error.__traceback__)[-1]
+        error.args = tuple(redact(part) if isinstance(part, str) else part for part in error.args)
+        error.add_note(f"Raised in {last.filename}, line {last.lineno}; frames that hold a key are left out.")
+    error.__context__ = error.__cause__ = None
+    return error.with_traceback(None)
 
 
 def _holds_key(value: object, depth: int = 0) -> bool:

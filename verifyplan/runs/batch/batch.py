@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from verifyplan.agents.base import Backend
 from verifyplan.datasets.plans import labelled_plans
 from verifyplan.datasets.sample import sample_repository
-from verifyplan.errors import InputError, Problem, Problems
+from verifyplan.errors import InputError, Problem, Problems, without_keys_in_tracebacks
 from verifyplan.plans.plan import Plan
 from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.recorder import Recorder
@@ -40,6 +40,7 @@ Plans = str | Path | Plan | Sequence[str | Path | Plan]
 T = TypeVar("T")
 
 
+@without_keys_in_tracebacks
 def batch_verify(
     plans: Plans,
     repo: str | Path | None = None,
@@ -120,6 +121,7 @@ def _chosen(plans: Plans) -> tuple[list[str | Path | Plan], bool]:
     return chosen, False
 
 
+@without_keys_in_tracebacks
 def batch_crossverify(
     findings: RowSource | Sequence[str | Path],
     workers: Workers,

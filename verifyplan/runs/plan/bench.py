@@ -17,7 +17,7 @@ from verifyplan.analysis.detection import Detection, detection
 from verifyplan.datasets.labels import Labels, PlanLabel, plan_name, read_labels
 from verifyplan.datasets.plans import labelled_plans, plan_path
 from verifyplan.datasets.sample import sample_repository
-from verifyplan.errors import InputError, Problem, Problems
+from verifyplan.errors import InputError, Problem, Problems, without_keys_in_tracebacks
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.run_tables import log_columns
 from verifyplan.frames.runset import RunSet, assemble
@@ -51,6 +51,7 @@ class PlanBench:
     __repr__ = __str__  # a console shows the words, not every table
 
 
+@without_keys_in_tracebacks
 def bench_plans(
     backend: str | Backend = "static",
     *,

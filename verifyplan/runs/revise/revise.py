@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from verifyplan.agents.base import Backend
-from verifyplan.errors import InputError, Problem
+from verifyplan.errors import InputError, Problem, without_keys_in_tracebacks
 from verifyplan.files import write_text
 from verifyplan.plans.plan import Plan, parse_plan
 from verifyplan.protocol.settings import PlanSettings
@@ -26,6 +26,7 @@ from verifyplan.text import counted
 MAX_ROUNDS = 3
 
 
+@without_keys_in_tracebacks
 def revise(
     run: PlanRun | str | Path | Plan,
     repo: str | Path | None = None,
