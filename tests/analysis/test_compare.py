@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -93,7 +92,7 @@ def test_no_number_of_runs_changes_the_method():
     widths = [width(vp.compare(from_frame(one_claim_each(2 * n)))) for n in range(2, 8)]
     assert all(0.75 < later / earlier < 1 for earlier, later in pairwise(widths))
     notes = " ".join(vp.compare(from_frame(one_claim_each(3))).notes)
-    assert "With 3 runs, little is known about how much runs differ, so the intervals are wide." in notes
+    assert "With 3 runs, little is known about how much these differ, so the intervals are wide." in notes
     assert "little is known" not in " ".join(vp.compare(from_frame(one_claim_each(9))).notes)
 
 
@@ -134,10 +133,6 @@ def test_sets_that_cannot_be_paired_are_refused():
     renamed = vp.RunSet(*(getattr(adversarial, t).assign(run_id="x") for t in ("runs", "findings", "votes")),
                         adversarial.rounds.assign(run_id="x"), adversarial.dispatches.assign(run_id="x"))  # fmt: skip
     assert vp.compare(collaborative, renamed).n_findings == 2, "no run id in common: by finding id"
-    other = vp.RunSet(renamed.runs, renamed.findings.assign(finding_id=["X", "Y"]), renamed.votes.iloc[:0],
-                      renamed.rounds, renamed.dispatches)  # fmt: skip
-    with pytest.raises(InputError, match="runs: no finding is in all sets"):
-        vp.compare(collaborative, other)
 
 
 def test_notes_tell_of_censoring_filled_bases_and_failed_calls():
@@ -192,7 +187,7 @@ def test_notes_tell_of_pooled_modes_repeated_findings_and_small_samples():
 
 def test_an_empty_second_set_is_not_taken_for_none():
     runs = from_frame(many(1))
-    with pytest.raises(InputError, match="runs: no finding is in all sets"):
+    with pytest.raises(InputError, match=r"runs: recorded \(2\) has no finding. Fix: give runs with findings"):
         vp.compare(runs, runs.select([]))
 
 
@@ -278,7 +273,7 @@ def conditions(source: ReplayedSet, *settings: Setting) -> list[Condition]:
 @pytest.mark.parametrize("wrong", [True, [1], 0, 1.5])
 def test_a_wrong_number_of_rounds_is_refused_also_where_a_like_one_was_replayed_before(wrong):
     source, one = ReplayedSet(from_frame(many(2))), Setting("adversarial", 1)
-    compare_conditions(conditions(source, one, one), several_sets=False, resamples=20)
+    compare_conditions(conditions(source, one, one), several_sets=False)
     with pytest.raises(SettingsError, match=r"max_rounds: .* is out of range"):
         compare_conditions(
             [Condition("wrong", source, Setting("adversarial", wrong).rules), *conditions(source, one)],
@@ -297,8 +292,8 @@ def test_conditions_of_one_set_share_its_replays(monkeypatch):
     source = ReplayedSet(from_frame(many(2)))
     a, b = Setting("collaborative"), Setting("adversarial")
     for _ in range(2):
-        again = compare_conditions(conditions(source, a, b), several_sets=False, resamples=20)
-        back = compare_conditions(conditions(source, b, a), several_sets=False, resamples=20)
+        again = compare_conditions(conditions(source, a, b), several_sets=False)
+        back = compare_conditions(conditions(source, b, a), several_sets=False)
     assert replayed == [a.rules, b.rules]
     fresh = vp.compare(from_frame(many(2)), resamples=20)
     pd.testing.assert_frame_equal(again.findings, fresh.findings)
@@ -433,8 +428,12 @@ def test_claims_are_the_same_whatever_their_case_and_spaces_and_others_are_refus
 
 
 def test_sets_that_share_no_finding_show_the_ids_of_both():
-    with pytest.raises(InputError, match=r"'F0', 'F1', 'F2' in recorded \(1\); 'X' in recorded \(2\)"):
-        vp.compare(claiming("f"), claiming("f", finding_id="X", worker=[f"w{i}" for i in range(12)]))
+    both = vp.compare(claiming("f"), claiming("f", finding_id="X", worker=[f"w{i}" for i in range(12)]))
+    assert both.notes[0] == (
+        "No finding is in all sets, so that they are compared unpaired: 'F0', 'F1', 'F2' in recorded (1); 'X' in "
+        "recorded (2)."
+    )
+    assert both.paired_by is None
 
 
 def test_a_metric_that_there_is_not_is_told_with_those_that_there_are():
@@ -448,9 +447,9 @@ def test_a_metric_that_there_is_not_is_told_with_those_that_there_are():
         unknown.in_words("false-consensus")
 
 
-def test_what_is_right_is_a_metric_with_an_interval_and_a_paired_difference():
+def test_accuracy_is_a_metric_with_an_interval_and_a_paired_difference():
     both = vp.compare("stdlib-claims/adversarial", resamples=10)
-    row = both.summary.set_index("metric").loc["right"]
+    row = both.summary.set_index("metric").loc["accuracy"]
     truth = both.findings["truth"].astype(bool)
     right = {name: both.findings[f"classification_{name}"].isin(HELD).eq(truth) for name in both.conditions}
     first, second = both.conditions
@@ -460,19 +459,18 @@ def test_what_is_right_is_a_metric_with_an_interval_and_a_paired_difference():
     assert row[f"{first}_low"] < row[first] < row[f"{first}_high"]
     assert row[f"{first}_n"] == truth.size
     swapped = vp.compare("stdlib-claims/adversarial", modes=[second, first], resamples=10).summary.set_index("metric")
-    ends = swapped.loc["right", ["difference", "difference_high", "difference_low"]].to_numpy(dtype=float)
+    ends = swapped.loc["accuracy", ["difference", "difference_high", "difference_low"]].to_numpy(dtype=float)
     np.testing.assert_allclose(-ends, row[["difference", "difference_low", "difference_high"]].to_numpy(dtype=float))
     words = both.in_words("accuracy")
-    assert words == both.in_words("right")
-    assert words.startswith(f"right, {' against '.join(both.conditions)}: ")
+    assert words.startswith(f"accuracy, {' against '.join(both.conditions)}: ")
     assert f"(n = 720), difference {100 * row['difference']:+.1f} points [" in words
 
 
-def test_what_is_right_is_not_a_metric_where_truth_is_not_known():
+def test_accuracy_is_not_a_metric_where_truth_is_not_known():
     votes = pd.DataFrame({"i": ["F"], "w": "a", "v": "agree"})
     unknown = vp.compare(vp.from_votes(votes, item="i", worker="w", verdict="v"), resamples=5)
-    assert "right" not in set(unknown.summary["metric"])
-    with pytest.raises(SettingsError, match=r"'right' is not a metric .*whose truth is known"):
+    assert "accuracy" not in set(unknown.summary["metric"])
+    with pytest.raises(SettingsError, match=r"'accuracy' is not a metric .*whose truth is known"):
         unknown.in_words("accuracy")
 
 
@@ -508,13 +506,16 @@ def test_many_sets_are_compared_with_the_first_and_two_of_them_with_each_other()
     assert comparison.findings["changed"].sum() == 24, "F0 and F1 in each of twelve runs"
     assert comparison.truth["condition"].unique().tolist() == list(comparison.conditions)
     assert comparison.tests["condition"].unique().tolist() == ["claude", "gemini"]
-    assert comparison.tests["of"].value_counts().to_dict() == {"classes": 4, "held": 4, "right": 4}
-    unknown = "no test (4 runs and claims; 6 are needed): whether they differ is not known"
-    assert comparison.in_words("held") == (
-        "held: gpt 100.0 % [34.4, 100.0] (n = 48); claude 75.0 % [16.3, 97.9] (n = 48), "
-        f"difference -25.0 points [-100.0, +73.6], {unknown}; "
-        f"gemini 50.0 % [7.7, 92.3] (n = 48), difference -50.0 points [-100.0, +64.9], {unknown}"
+    concluding = comparison.tests[comparison.tests["role"].eq("concluding")]
+    assert concluding[["condition", "of"]].values.tolist() == [["claude", "accuracy"], ["gemini", "accuracy"]]
+    words = comparison.in_words("accuracy")
+    assert "claude 75.0 % [16.3, 97.9] (n = 48), difference -25.0 points [-100.0, +" in words
+    assert (
+        f"p = {concluding['p_value'].iloc[0]:.4f} (adjusted for 2 conditions): no difference is shown; gemini 50."
+        in words
     )
+    assert "difference -25.0 points [-100.0, +73.6], exploratory (p = " in comparison.in_words("held")
+    assert ", adjusted for 18 tests by Holm = 1.0000); gemini" in comparison.in_words("held")
     assert "findings whose class differs: claude 25.0 % [2.1, 83.7] (n = 48); gemini 50.0 %" in str(comparison)
     (note,) = [note for note in comparison.notes if "The sets differ" in note]
     assert "claudea, claudeb, claudec in claude; geminia, geminib, geminic in gemini" in note
@@ -650,41 +651,54 @@ def test_what_is_the_same_under_all_conditions_is_one_note():
     assert len([note for note in three.notes if "one run" in note]) == 1
 
 
-def conclusions(comparison: vp.results.Comparison) -> list[str]:
-    return [line for line in str(comparison).splitlines() if line.startswith(("right: ", "held: "))]
+def concluding(comparison: vp.results.Comparison) -> pd.Series:
+    return comparison.tests[comparison.tests["role"].eq("concluding")].iloc[0]
 
 
-def test_the_conclusion_is_that_of_the_test_by_clusters():
+def test_the_conclusion_is_that_of_the_interval_and_of_its_test():
     own = vp.compare(from_frame(one_claim_each(24)), resamples=200)
-    test = own.tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
-    assert test["p_holm"] < 0.05
-    (line,) = conclusions(own)
-    expected = f"p = {test['p_value']:.4f} ({test['p_holm']:.4f} adjusted for 2 tests by Holm)"
+    test = concluding(own)
+    assert (test["of"], test["test"], test["clusters"]) == ("held", "clustered-t", 24)
+    (line,) = own.conclusions
+    assert line in str(own).splitlines()
     assert line.startswith("held: 100.0 % against 50.0 % (n = 96), difference -50.0 points [-")
-    assert line.endswith(f"], {expected}: a difference is shown")
-    (few,) = conclusions(vp.compare(from_frame(one_claim_each(3)), resamples=5))
-    assert few.endswith(", no test (3 runs; 6 are needed): whether they differ is not known")
-    (same,) = conclusions(vp.compare(from_frame(one_claim_each(9)), modes=["adversarial"] * 2, resamples=5))
-    assert same.endswith("], each run has the same number under both: no difference is shown")
+    assert line.endswith(f"], p = {test['p_value']:.4f}: a difference is shown")
+    (few,) = vp.compare(from_frame(one_claim_each(2)), resamples=5).conclusions
+    assert few.endswith(
+        f"], p = {concluding(vp.compare(from_frame(one_claim_each(2))))['p_value']:.4f}: no difference is shown"
+    )
+    (same,) = vp.compare(from_frame(one_claim_each(9)), modes=["adversarial"] * 2, resamples=5).conclusions
+    assert same.endswith("], p = 1.0000: no difference is shown")
 
 
-def test_the_least_p_that_random_flips_can_give_is_a_bound():
-    own = vp.compare(from_frame(one_claim_each(60)), resamples=2000)
-    test = own.tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
-    assert (test["method"], test["p_value"]) == ("sign-flip, 2,000 draws", 1 / 2001)
-    (line,) = conclusions(own)
-    expected = f"p ≤ 0.0005 (≤ {test['p_holm']:.4f} adjusted for 2 tests by Holm)"
-    assert line.endswith(f"], {expected}: a difference is shown")
+def test_a_metric_is_named_beforehand_and_the_others_are_exploratory():
+    both = vp.compare("stdlib-claims/collaborative", "stdlib-claims/adversarial", metric="false-consensus")
+    assert both.metric == "false-consensus-rate"
+    assert concluding(both)["of"] == "false-consensus-rate"
+    exploratory = both.tests[both.tests["role"].eq("exploratory")]
+    assert set(exploratory["of"]) == {*both.summary["metric"], "classes"} - {"changed", "false-consensus-rate"}
+    assert exploratory["p_holm"].notna().all()
+    assert both.tests.loc[~both.tests["role"].eq("exploratory"), "p_holm"].isna().all()
+    (line,) = both.conclusions
+    assert line.startswith("false-consensus-rate: ")
+    assert line.endswith(": a difference is shown")
+    assert "\nfalse-consensus-rate (exploratory)" not in str(both)
+    assert "\nprecision (exploratory): " in str(both)
+    assert ", exploratory (p < 0.0001, adjusted for 11 tests by Holm " in both.in_words("accuracy")
+    with pytest.raises(SettingsError, match=r"'presicion' is not a metric .*did you mean 'precision'"):
+        vp.compare("stdlib-claims/adversarial", metric="presicion", resamples=5)
+    with pytest.raises(SettingsError, match="'changed' is not a metric"):
+        vp.compare("stdlib-claims/adversarial", metric="changed", resamples=5)
 
 
-def test_the_conclusion_is_of_what_is_right_where_truth_is_known():
+def test_the_conclusion_is_of_accuracy_where_truth_is_known():
     sets = {name: judged_by(name, 1, refuted) for refuted, name in enumerate(("gpt", "claude", "gemini"))}
-    claude, gemini = conclusions(vp.compare(sets, resamples=5))
-    assert claude.startswith("right: gpt 100.0 % against claude 75.0 % (n = 4; held and true, or not held and false), ")
-    assert claude.endswith("], no test (4 claims; 6 are needed): whether they differ is not known")
-    assert gemini.startswith("right: gpt 100.0 % against gemini 50.0 % (n = 4), ")
-    (line,) = conclusions(vp.compare("llmbar/plain"))
-    assert "adjusted for 3 tests by Holm, of one run: others may differ): a difference is shown" in line
+    claude, gemini = vp.compare(sets, resamples=5).conclusions
+    assert claude.startswith("accuracy: gpt 100.0 % against claude 75.0 % (n = 4; held and true, or not held and ")
+    assert claude.endswith(" (adjusted for 2 conditions, of one run: others may differ): no difference is shown")
+    assert gemini.startswith("accuracy: gpt 100.0 % against gemini 50.0 % (n = 4), ")
+    (line,) = vp.compare({"long": with_wrong(0, "a"), "short": with_wrong(20, "a")}).conclusions
+    assert line.endswith(", p < 0.0001 (of one run: others may differ): a difference is shown")
 
 
 def with_wrong(n_wrong: int, name: str) -> vp.RunSet:
@@ -694,26 +708,31 @@ def with_wrong(n_wrong: int, name: str) -> vp.RunSet:
     return vp.from_votes(labels, item="item", worker="worker", verdict="vote", truth="truth")
 
 
-def test_an_interval_without_0_and_an_adjusted_p_lead_to_one_conclusion():
-    both = vp.compare({"long": with_wrong(0, "a"), "short": with_wrong(6, "a")}, resamples=50)
-    test = both.tests.set_index(["of", "test"]).loc[("right", "clustered-mcnemar")]
-    assert test["p_value"] < 0.05 <= test["p_holm"]
-    assert both.summary.set_index("metric").loc["right", "difference_high"] < 0
-    only = (
-        f": the interval excludes 0, but after adjusting for the 3 tests made here (p = {test['p_holm']:.4f}) "
-        "no difference is shown"
-    )
-    (line,) = conclusions(both)
-    difference = re.search(r"difference .*? points \[.*?\]", both.in_words("right"))
-    assert difference is not None
-    assert difference.group() in line
-    (tests,) = [note for note in both.notes if note.startswith("Of 3 tests")]
-    assert "(p_holm): classes (p = 0.0312, adjusted 0.0938), held (" in tests
-    for words in (line, both.in_words("right"), both.in_words("held")):
-        assert words.endswith(only)
-    assert "the interval excludes 0" not in both.in_words("recall")
-    clear = vp.compare({"long": with_wrong(0, "a"), "short": with_wrong(20, "a")}, resamples=300)
-    assert "the interval excludes 0" not in clear.in_words("right") + str(clear)
+@pytest.mark.parametrize("n_wrong", range(12))
+@pytest.mark.parametrize("n_conditions", [2, 3])
+def test_an_interval_and_a_conclusion_never_disagree(n_wrong, n_conditions):
+    sets = {"long": with_wrong(0, "a"), "short": with_wrong(n_wrong, "a"), "none": with_wrong(1, "a")}
+    both = vp.compare(dict(list(sets.items())[:n_conditions]), resamples=50)
+    row = both.summary.set_index("metric").loc["accuracy"]
+    column = "difference" if n_conditions == 2 else "difference_short"
+    leaves_0_out = row[f"{column}_high"] < 0
+    assert leaves_0_out == (concluding(both)["p_value"] < 0.05)
+    shown = "a difference is shown" if leaves_0_out else "no difference is shown"
+    assert both.conclusions[0].endswith(f": {shown}")
+    assert shown in both.in_words("accuracy")
+    assert leaves_0_out == (n_wrong >= (5 if n_conditions == 2 else 6)), "of 40 pairs, by Bonett and Price"
+
+
+def test_several_conclusions_hold_together():
+    sets = {"long": with_wrong(0, "a"), "short": with_wrong(7, "a"), "none": with_wrong(1, "a")}
+    three = vp.compare(sets, resamples=5)
+    two = three.between("long", "short")
+    ends = ["difference_short_low", "difference_short_high"]
+    wide, plain = (three.summary.set_index("metric")[ends].loc[name] for name in ("accuracy", "held"))
+    of_two = two.summary.set_index("metric").loc["accuracy", ["difference_low", "difference_high"]]
+    assert plain.to_numpy() == pytest.approx(of_two.to_numpy(dtype=float)), "an exploratory one is of 95 %"
+    assert wide.iloc[0] < plain.iloc[0] < plain.iloc[1] < wide.iloc[1]
+    assert concluding(three)["p_value"] == pytest.approx(2 * concluding(two)["p_value"])
 
 
 def test_the_head_line_says_which_condition_is_subtracted_from_which():

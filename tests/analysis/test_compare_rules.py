@@ -173,22 +173,22 @@ def test_rules_that_cannot_change_a_class_say_why():
     assert not any(note.startswith("most gives every") and "no effect" in note for note in comparison.notes)
 
 
-def test_what_is_right_has_the_bounds_that_its_findings_allow_and_the_conclusion_says_them():
+def test_accuracy_has_the_bounds_that_its_findings_allow_and_the_conclusion_says_them():
     runs = vp.datasets.runs("stdlib-claims/adversarial")
     compared = vp.compare(runs, rules={"own": "as-recorded", "unanimous": "unanimous"}, resamples=20)
     found = compared.findings
     held = {end: found[f"{end}_unanimous"].isin(HELD) for end in ("low", "high")}
     truth = found["truth"].astype(bool)
     worst, best = (held["low"] & truth) | ~(held["high"] | truth), (held["high"] & truth) | ~(held["low"] | truth)
-    row = compared.bounds.query("metric == 'right' and condition == 'unanimous'").squeeze()
+    row = compared.bounds.query("metric == 'accuracy' and condition == 'unanimous'").squeeze()
     assert (row["low_bound"], row["high_bound"]) == (pytest.approx(worst.mean()), pytest.approx(best.mean()))
     assert row["n_censored"] == (held["low"] != held["high"]).sum() == 58
-    (line,) = [line for line in str(compared).splitlines() if line.startswith("right: ")]
+    (line,) = [line for line in str(compared).splitlines() if line.startswith("accuracy: ")]
     assert line.endswith(
         ": a difference is shown by the votes that were cast; votes never cast could make it -6.4 to +1.7 points"
     )
     concluded = line.partition(", p ")[2]
-    assert compared.in_words("right").endswith(f", p {concluded}")
+    assert compared.in_words("accuracy").endswith(f", p {concluded}")
     changed = compared.bounds.query("metric == 'precision' and condition == 'unanimous'").squeeze()
     ends = (100 * changed[f"difference_{end}_bound"] for end in ("low", "high"))
     assert compared.in_words("precision").endswith(

@@ -16,9 +16,10 @@ from statsmodels.stats.multitest import multipletests
 import verifyplan as vp
 from benchmarks.simulated_runs import Design, errors
 from tests.longer import examples
+from verifyplan.analysis.cluster_intervals import share_difference
 from verifyplan.analysis.clustered_tests import MIN_CLUSTERS, clustered_test
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.difference_tests import difference_tests, notes_on_tests, with_holm
+from verifyplan.analysis.difference_tests import difference_tests, metric_tests, with_holm
 from verifyplan.protocol.vote import CLASSIFICATIONS
 
 
@@ -76,9 +77,9 @@ def test_right_and_wrong_are_tested_beside_held():
     moves, truth = [(0, 2)] * 10 + [(2, 0)] * 10, [True] * 10 + [False] * 10
     tests = results_of([*moves, (0, 2)], truth=[*truth, None])
     assert tests.loc[("held", "mcnemar"), "p_value"] == 1
-    assert tests.loc[("right", "mcnemar"), "p_value"] == pytest.approx(2 / 2**20)
-    assert tests["n"].to_dict() == {key: 20 if key[0] == "right" else 21 for key in tests.index}
-    assert ("right", "clustered-mcnemar") not in results_of(moves).index, "no truth is known"
+    assert tests.loc[("accuracy", "mcnemar"), "p_value"] == pytest.approx(2 / 2**20)
+    assert tests["n"].to_dict() == {key: 20 if key[0] == "accuracy" else 21 for key in tests.index}
+    assert ("accuracy", "mcnemar") not in results_of(moves).index, "no truth is known"
 
 
 def test_a_sign_flip_is_that_of_all_ways_by_enumeration():
@@ -119,46 +120,43 @@ def test_order_of_rows_and_of_conditions_does_not_matter(moves, order, repeated)
         assert (other.statistic, other.p_value) == pytest.approx((result.statistic, result.p_value), nan_ok=True)
 
 
-def test_fewer_than_six_clusters_have_no_p_value_and_a_note_says_so():
+def test_the_test_of_classes_has_no_p_value_with_fewer_than_six_clusters():
     moves = [(0, 2)] * 12
     table, clusters = findings_of(moves, run=[0] * 4 + [1] * 4 + [2] * 4)
-    tests = with_holm(difference_tests(table, "a", "b", clusters).assign(condition="b"))
-    assert tests.loc[tests["test"].str.startswith("clustered-"), "p_value"].isna().all()
-    assert tests.loc[tests["test"].eq("mcnemar"), "p_value"].notna().all()
-    (note,) = notes_on_tests(tests)
-    assert note == (
-        "No valid test is possible with 3 runs: the smallest possible p-value is 0.25. Give at least 6; tests that "
-        "assume independent findings reject far too often."
-    )
+    tests = difference_tests(table, "a", "b", clusters).set_index(["of", "test"])
+    assert np.isnan(tests.loc[("classes", "clustered-homogeneity"), "p_value"])
     assert 2 / 2**MIN_CLUSTERS <= 0.05 < 2 / 2 ** (MIN_CLUSTERS - 1)
 
 
 def test_one_run_is_tested_by_claim():
     table, clusters = findings_of([(0, 2)] * 8 + [(0, 0)] * 4, run=[0] * 12)
-    tests = with_holm(difference_tests(table, "a", "b", clusters))
-    held = tests.set_index(["of", "test"]).loc[("held", "clustered-mcnemar")]
-    assert (held["assumes"], held["clusters"], held["p_value"]) == ("independent claims", 12, 2 / 2**8)
+    row = (
+        difference_tests(table, "a", "b", clusters).set_index(["of", "test"]).loc[("classes", "clustered-homogeneity")]
+    )
+    assert (row["assumes"], row["clusters"], row["p_value"]) == ("independent claims", 12, 2 / 2**8)
 
 
-def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own_and_a_note_says_where_t_is_careful():
+def test_claims_that_repeat_over_runs_are_a_dimension_of_their_own():
     moves = np.random.default_rng(0).integers(0, 4, size=(2, 7 * 8))
     table, _ = findings_of(list(zip(*moves.tolist(), strict=True)))
     _, clusters = by_run(np.zeros((7, 8)), repeated=True)
-    tests = with_holm(difference_tests(table, "a", "b", clusters))
+    tests = difference_tests(table, "a", "b", clusters)
     assert tests["assumes"].unique().tolist() == ["independent runs and claims", "independent findings"]
-    assert tests["method"].tolist()[:2] == ["studentised sign-flip, all ways"] * 2
-    assert tests["clusters"].tolist()[:2] == [7, 7]
-    assert not list(notes_on_tests(tests))
-    (note,) = notes_on_tests(tests.assign(method="t"))
-    assert "they reject in 1 to 6 % of simulations" in note
+    assert (tests["method"][0], tests["clusters"][0]) == ("studentised sign-flip, all ways", 7)
 
 
-def test_a_note_says_that_six_clusters_leave_one_p_value_below_5_percent():
-    table, clusters = findings_of([(0, 2)] * 12, run=[0, 1, 2, 3, 4, 5] * 2)
-    tests = with_holm(difference_tests(table, "a", "b", clusters))
-    assert any(
-        "With 6 clusters, flipped signs give only one p-value below 5 %, 0.031" in n for n in notes_on_tests(tests)
-    )
+@settings(max_examples=examples(60))
+@given(arrays(np.int64, (9, 6), elements=st.integers(0, 3)), st.booleans(), st.integers(1, 3))
+def test_p_is_below_5_percent_where_the_interval_leaves_0_out(outcomes, repeated, n_conclusions):
+    """An outcome is 2 x first + second; the level of the interval is that of so many conclusions."""
+    rows, clusters = by_run(outcomes, repeated)
+    first, second = rows[:, 0] // 2, rows[:, 0] % 2
+    found = share_difference(first, np.ones(54), second, np.ones(54), clusters)
+    concluding, exploratory = metric_tests({"f1": found, "held": found}, [clusters], "held", n_conclusions).itertuples()
+    assert (concluding.of, concluding.role, exploratory.role) == ("held", "concluding", "exploratory")
+    for row, level in ((concluding, 1 - 0.05 / n_conclusions), (exploratory, 0.95)):
+        low, high = found.interval(level)[1:3]
+        assert (low > 0 or high < 0) == (row.p_value < 0.05)
 
 
 def test_clusters_that_all_move_alike_over_runs_and_claims_are_as_sure_as_flips_of_the_fewer():
@@ -219,12 +217,9 @@ def test_more_clusters_than_are_flipped_use_t_and_agree_with_a_normal_approximat
     assert flipped.method.startswith("sign-flip")
 
 
-def test_the_family_of_holm_is_all_tests_by_clusters_of_all_conditions():
+def test_the_family_of_holm_is_all_exploratory_tests_of_all_conditions():
     tests = pd.DataFrame(
-        {
-            "test": ["clustered-homogeneity", "clustered-mcnemar", "mcnemar"] * 2,
-            "p_value": [0.01, 0.04, 0.001, 0.03, np.nan, 0.001],
-        }
+        {"role": ["exploratory", "exploratory", "concluding"] * 2, "p_value": [0.01, 0.04, 0.001, 0.03, np.nan, 0.001]}
     )
     adjusted = with_holm(tests)
     family = [0, 1, 3]
@@ -232,24 +227,6 @@ def test_the_family_of_holm_is_all_tests_by_clusters_of_all_conditions():
     assert adjusted.loc[family, "p_holm"].tolist() == pytest.approx(expected)
     assert adjusted["p_holm"].isna().tolist() == [False, False, True, False, True, True]
     assert "p_holm" not in tests, "the table given is not changed"
-
-
-def test_a_note_says_which_p_values_do_not_outlive_their_number():
-    table = {
-        "condition": "b",
-        "of": ["classes", "held", "right"],
-        "test": ["clustered-mcnemar"] * 3,
-        "method": "exact sign-flip",
-        "p_value": [0.03, 0.3, 0.4],
-        "clusters": 9,
-        "assumes": "independent runs",
-    }
-    tests = pd.DataFrame(table)
-    (note,) = notes_on_tests(with_holm(tests))
-    assert note == (
-        "Of 3 tests, 1 p-value is below 5 % only until the adjustment for the number of tests (p_holm): classes "
-        "(p = 0.0300, adjusted 0.0900)."
-    )
 
 
 @pytest.mark.parametrize("repeated", [False, True])
@@ -270,10 +247,10 @@ def test_the_tests_of_a_comparison_have_the_columns_that_are_documented():
     tests = vp.compare("stdlib-claims/adversarial", resamples=20).tests
     documented = vp.documentation("tests")
     assert list(documented.index) == list(tests.columns)
-    for column in ("of", "test"):
+    for column in ("role", "test"):
         assert set(tests[column]) == set(documented.loc[column, "type"].split(" | "))
     assert tests["assumes"].unique().tolist() == ["independent runs", "independent findings"]
-    assert tests["p_holm"].notna().equals(tests["test"].str.startswith("clustered-"))
+    assert tests["p_holm"].notna().equals(tests["role"].eq("exploratory"))
 
 
 def test_a_class_whose_moves_cancel_within_every_run_is_left_out_of_the_flips():

@@ -55,6 +55,7 @@ def make_findings(a: str = "collaborative", b: str = "adversarial") -> pd.DataFr
 def make_comparison(a: str = "collaborative", b: str = "adversarial", **changes: object) -> Comparison:
     comparison = Comparison(
         conditions=(a, b),
+        metric="accuracy",
         findings=make_findings(a, b),
         mix=make_mix(a, b),
         truth=make_truth(a, b),

@@ -35,7 +35,8 @@ def test_an_exact_test_has_a_p_value_and_no_statistic(comparison):
     assert float(row["p"]) == pytest.approx(1.0)
     assert table.loc[("classes", "stuart-maxwell, chi-squared"), "p"] == "< 0.0001"
     row = table.loc[("classes", "clustered-homogeneity, exact sign-flip")]
-    assert (row["p"], row["p, Holm"], row["assumes"]) == ("0.0005", "0.0015", "independent runs")
+    assert (row["role"], row["p"], row["p, Holm"]) == ("exploratory", "0.0005", "0.0044")
+    assert row["assumes"] == "independent runs"
 
 
 def test_both_formats_have_every_part_and_picture(comparison, tmp_path):

@@ -276,7 +276,7 @@ def test_wrong_arguments_are_refused_before_anything_is_shown(adversarial):
         ModeComparison(adversarial, modes=["adverserial", "adversarial"])
     with pytest.raises(SettingsError, match="max_rounds: 0 is out of range"):
         ModeComparison(adversarial, modes=["recorded", Setting("adversarial", 0)])
-    with pytest.raises(InputError, match="no finding is in all sets"):
+    with pytest.raises(InputError, match="has no finding"):
         ModeComparison(adversarial, vp.RunSet())
     with pytest.raises(InputError, match=r"runs: must be a RunSet, .* got a DataFrame"):
         ModeComparison(pd.DataFrame())

@@ -70,7 +70,7 @@ class Difference(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """The probability of a statistic as far from 0, without a difference; below 5 % where the interval leaves 0 out.
+        """The probability of a statistic as far from 0 without a difference; below 5 % where the interval leaves 0 out.
 
         >>> found = Difference(0.1, 0.1, 0.05, 9.0, 200)
         >>> round(found.p_value, 3), found.interval(1 - found.p_value).low < 1e-12
@@ -210,7 +210,7 @@ def unpaired_difference(
     >>> alone = Clusters(rows * 0, rows)
     >>> found = unpaired_difference(rows < 10, rows >= 0, alone, rows < 20, rows >= 0, alone).interval()
     >>> [round(end, 2) for end in found[:3]]
-    [0.25, 0.04, 0.44]
+    [0.25, 0.03, 0.44]
     """
     first, of_first, (first_effect, first_freedom) = _share_alone(first_part, first_whole, first_clusters)
     second, of_second, (second_effect, second_freedom) = _share_alone(second_part, second_whole, second_clusters)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -75,16 +74,6 @@ def clustered_test(
     else:
         method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], signs_of)
     return ClusteredTest(method, statistic, p_value if n_clusters >= MIN_CLUSTERS else np.nan, n_clusters)
-
-
-def is_least_drawn(method: str, p_value: float) -> bool:
-    """Return whether a p-value is the least that a method with random draws can give, so that p may be lower.
-
-    >>> is_least_drawn("sign-flip, 2,000 draws", 1 / 2001), is_least_drawn("exact sign-flip", 1 / 2001)
-    (True, False)
-    """
-    draws = re.search(r"([\d,]+) draws", method)
-    return draws is not None and p_value * (1 + int(draws[1].replace(",", ""))) < 1.5
 
 
 def _sums(moves: Array, code: Array) -> Array:

@@ -40,6 +40,13 @@ class Clusters:
     """The claim of each row."""
     other_run: Ints | None = None
     """Where two sets of different runs are compared: the run of each row in the other set."""
+    by: str | None = None
+    """The column whose values `run` holds where these, and not runs, are taken to be independent."""
+
+    @property
+    def name(self) -> str:
+        """The name of what `run` holds: `runs`, or such as `values of category`."""
+        return f"values of {self.by}" if self.by else "runs"
 
     @property
     def n_runs(self) -> int:
@@ -60,10 +67,10 @@ class Clusters:
 
     @property
     def unit(self) -> str:
-        """The unit that is taken to be independent: `runs`, `claims`, or `runs and claims` where both repeat."""
+        """The unit that is taken to be independent: `runs` (or `name`), `claims`, or both where claims repeat."""
         if max(self.n_runs, 0 if self.other_run is None else int(self.other_run.max(initial=-1)) + 1) < 2:
             return "claims"
-        return "runs and claims" if self.repeated else "runs"
+        return f"{self.name} and claims" if self.repeated else self.name
 
     @property
     def weight(self) -> int:
@@ -77,7 +84,7 @@ class Clusters:
     def take(self, rows: npt.NDArray[Any]) -> Clusters:
         """Return the clusters of some rows, by position or mask, numbered anew from 0."""
         other = None if self.other_run is None else codes(self.other_run[rows])
-        return Clusters(codes(self.run[rows]), codes(self.claim[rows]), other)
+        return Clusters(codes(self.run[rows]), codes(self.claim[rows]), other, self.by)
 
     @cached_property
     def dimensions(self) -> tuple[Dimension, ...]:

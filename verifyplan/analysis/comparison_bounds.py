@@ -9,6 +9,7 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.metrics import FALSE, IS_HELD, TRUE, UNKNOWN, Metric, class_codes, truth_codes
+from verifyplan.analysis.pairing import rows_of
 from verifyplan.analysis.treatments.bounds import (
     BOUNDS_COLUMNS,
     EITHER,
@@ -23,18 +24,18 @@ from verifyplan.rules.vote_codes import Ints
 from verifyplan.text import counted
 
 _DIFFERENCES = ["difference_low_bound", "difference_high_bound"]
-_IN_WORDS = ("held", "right", "precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
+_IN_WORDS = ("held", "accuracy", "precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
 
 
-def bounds_table(findings: pd.DataFrame, clusters: Mapping[str, Clusters]) -> pd.DataFrame:
+def bounds_table(rows: Mapping[str, tuple[pd.DataFrame, Clusters]]) -> pd.DataFrame:
     """Return the bounds of each metric under each condition and of its difference; no row where nothing is censored.
 
-    `clusters` are those of each condition, the baseline first. The bounds of a difference take the unseen votes of the
-    two conditions to be different ones, as most are, and are wide where they are the same.
+    `rows` are the findings of each condition and their clusters, the baseline first. The bounds of a difference take
+    the unseen votes of the two conditions to be different ones, as most are, and are wide where they are the same.
     """
-    if not any(findings[f"censored_{name}"].any() for name in clusters):
+    if not any(findings[f"censored_{name}"].any() for name, (findings, _) in rows.items()):
         return no_bounds()
-    tables = {name: _of_condition(findings, name, own) for name, own in clusters.items()}
+    tables = {name: _of_condition(findings, name, own) for name, (findings, own) in rows.items()}
     baseline = next(iter(tables.values()))
     for place, table in enumerate(tables.values()):
         low, high = table["low_bound"] - baseline["high_bound"], table["high_bound"] - baseline["low_bound"]
@@ -61,11 +62,11 @@ def _of_condition(findings: pd.DataFrame, name: str, clusters: Clusters) -> pd.D
     table = metric_bounds(classes, bounds, truth, clusters)
     if (truth == UNKNOWN).all():
         return table
-    return pd.concat([table, _of_right(classes, held_states(bounds), truth, clusters)], ignore_index=True)
+    return pd.concat([table, _of_accuracy(classes, held_states(bounds), truth, clusters)], ignore_index=True)
 
 
-def _of_right(classes: Ints, states: Ints, truth: Ints, clusters: Clusters) -> pd.DataFrame:
-    """Return the bounds of what is right: least where of the findings that can be either each has the wrong class."""
+def _of_accuracy(classes: Ints, states: Ints, truth: Ints, clusters: Clusters) -> pd.DataFrame:
+    """Return the bounds of the accuracy: least where of the findings that can be either each has the wrong class."""
     known, is_true = truth != UNKNOWN, truth == TRUE
     worst = np.where(truth == FALSE, states != NOT_HELD, states == HELD_SURELY)
     best = np.where(truth == FALSE, states == HELD_SURELY, states != NOT_HELD)
@@ -73,7 +74,7 @@ def _of_right(classes: Ints, states: Ints, truth: Ints, clusters: Clusters) -> p
     lowest, right, highest = (
         Metric(known & (held == is_true), known, n) for held in (worst, np.asarray(IS_HELD[classes]), best)
     )
-    row = ("right", *figures_of(lowest, right, highest, clusters), n, int((known & (states == EITHER)).sum()))
+    row = ("accuracy", *figures_of(lowest, right, highest, clusters), n, int((known & (states == EITHER)).sum()))
     return pd.DataFrame([row], columns=BOUNDS_COLUMNS)
 
 
@@ -89,7 +90,8 @@ def notes_on_bounds(bounds: pd.DataFrame) -> Iterator[str]:
 def bounds_lines(findings: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[str]:
     """Yield a line for each condition with censored findings: the range of each metric that unseen votes allow."""
     for name, table in bounds.groupby("condition", sort=False):
-        n_open = int(findings[f"low_{name}"].ne(findings[f"high_{name}"]).sum())
+        own = rows_of(findings, str(name))
+        n_open = int(own[f"low_{name}"].ne(own[f"high_{name}"]).sum())
         if not n_open:
             continue
         wide = table[table["metric"].isin(_IN_WORDS) & table["n_censored"].gt(0)]

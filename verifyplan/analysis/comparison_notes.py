@@ -13,7 +13,7 @@ from verifyplan.analysis.conditions import ALLOWED_ROUNDS, Condition, ReplayedSe
 from verifyplan.analysis.explain import meaning_of
 from verifyplan.analysis.failed_calls import failed_calls_of
 from verifyplan.analysis.independence import notes_between_sets, notes_on_independence
-from verifyplan.analysis.pairing import KEY, OF_CONDITION
+from verifyplan.analysis.pairing import KEY, OF_CONDITION, rows_of
 from verifyplan.analysis.treatments.idle_fields import idle_words
 from verifyplan.frames.cut_notes import note_replayed_cut_rounds
 from verifyplan.frames.cut_rounds import cut_findings
@@ -41,7 +41,7 @@ def notes_on_missing_bases(findings: pd.DataFrame, names: Sequence[str]) -> Iter
     """Yield a note where no disagreement has a basis and all are read alike, so that the rules on bases say little."""
     under: dict[str, list[str]] = defaultdict(list)
     for name in names:
-        if words := _no_basis_words(findings, f"_{name}"):
+        if words := _no_basis_words(rows_of(findings, name), f"_{name}"):
             under[words].append(name)
     for words, of in under.items():
         yield f"Under {' and '.join(of)}, {words}."
@@ -90,8 +90,9 @@ def notes_on_classes(
     """
     under: dict[str, dict[str, str]] = defaultdict(dict)
     for name in names:
-        classes = findings[[f"{column}_{name}" for column in OF_CONDITION]].set_axis(list(OF_CONDITION), axis=1)
-        classes = classes.assign(finding_id=findings["finding_id"])
+        rows = rows_of(findings, name)
+        classes = rows[[f"{column}_{name}" for column in OF_CONDITION]].set_axis(list(OF_CONDITION), axis=1)
+        classes = classes.assign(finding_id=rows["finding_id"])
         for note in (*_notes_on_classes(classes), *(more or {}).get(name, ())):
             under[_NUMBER.sub("\0", note)][name] = note
     for of in under.values():
@@ -121,6 +122,7 @@ def _notes_on_later_votes(findings: pd.DataFrame, condition: Condition) -> Itera
     if votes["round"].le(1).all():
         return
     counts = votes["verdict"].ne("verification-error") & ~votes["is_origin"].fillna(False).astype(bool)
+    findings = rows_of(findings, condition.name)
     last = votes[counts.to_numpy(dtype=bool)].groupby(KEY, sort=False, observed=True)["round"].max()
     own_runs = findings.get(f"run_id_{condition.name}", findings["run_id"])
     keys = pd.MultiIndex.from_frame(findings[KEY].assign(run_id=own_runs))

@@ -33,9 +33,9 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
     `clusters` are those of each condition, the baseline first.
     """
     names = list(clusters)
-    changed = summary.set_index("metric").loc["changed"]
+    changed = summary[summary["metric"].eq("changed")]  # no row where findings are not paired
     for name in names[1:]:
-        if changed[difference_column(names, name)] == 0:
+        if changed[difference_column(names, name)].eq(0).any():
             yield (
                 f"No finding changes class between {names[0]} and {name}. The intervals say how large a difference may "
                 "still be."
@@ -47,7 +47,9 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
         which, their = ("every figure", "the") if len(short) == (sizes > 0).sum() else (", ".join(short), "their")
         yield f"Fewer than {MIN_FINDINGS} findings are behind {which}: {their} intervals say little."
     n_runs = {name: of_condition.n_runs for name, of_condition in clusters.items()}
-    alone = [name for name, n in n_runs.items() if n == 1]
+    by = next(iter(clusters.values())).by
+    unit = clusters[names[0]].name
+    alone = [name for name, n in n_runs.items() if n == 1 and not by]
     few = sorted({n for n in n_runs.values() if 1 < n < MIN_TRUSTED_RUNS})
     if alone:
         left_out = "the intervals and tests leave" if alone[0] == next(iter(clusters)) else "the intervals leave"
@@ -58,15 +60,15 @@ def notes_on_intervals(summary: pd.DataFrame, clusters: Mapping[str, Clusters]) 
         )
     if few:
         yield (
-            f"With {' and '.join(map(str, few))} runs, little is known about how much runs differ, so the intervals "
+            f"With {' and '.join(map(str, few))} {unit}, little is known about how much these differ, so the intervals "
             "are wide. In simulations they contain the true value in 90 to 100 % of cases; from "
-            f"{MIN_SURE_RUNS} runs on, in about 95 %."
+            f"{MIN_SURE_RUNS} {unit} on, in about 95 %."
         )
     some = sorted({n for n in n_runs.values() if MIN_TRUSTED_RUNS <= n < MIN_SURE_RUNS})
     if some:
         yield (
-            f"With {' and '.join(map(str, some))} runs, the intervals contain the true value in 92 to 98 % of "
-            f"simulations; from {MIN_SURE_RUNS} runs on, in about 95 %."
+            f"With {' and '.join(map(str, some))} {unit}, the intervals contain the true value in 92 to 98 % of "
+            f"simulations; from {MIN_SURE_RUNS} {unit} on, in about 95 %."
         )
     repeated = any(of_condition.repeated for of_condition in clusters.values())
     rows = summary[sizes >= MIN_FINDINGS].to_dict("records")

@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.analysis.cluster_intervals import AnyClusters, Interval, difference_interval, share_interval
+from verifyplan.analysis.cluster_intervals import (
+    LEVEL,
+    AnyClusters,
+    Difference,
+    Interval,
+    share_difference,
+    share_interval,
+)
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.kind_counts import KindCounts, kind_counts
 from verifyplan.frames.text_codes import first_rows, numbered
@@ -20,6 +27,8 @@ Ints = npt.NDArray[Any]
 FALSE, TRUE, UNKNOWN = range(3)
 IS_HELD = np.array([classification in HELD for classification in CLASSIFICATIONS])
 TRUTH_METRICS = ("precision", "recall", "f1", "false-consensus-rate", "false-demotion-rate")
+CONCLUDED = ("accuracy", "held")
+"""What a comparison concludes on unless another metric is named: the first of these that it has."""
 
 
 class Metric(NamedTuple):
@@ -46,36 +55,49 @@ class FindingKinds(NamedTuple):
     """FALSE, TRUE or UNKNOWN of each kind."""
     kind: Ints
     """The kind of each finding."""
+    share: Ints | float = 1.0
+    """What a finding of each kind counts for in a metric; of n findings of one unit, 1 / n where units are paired."""
 
     def counted(self, clusters: Clusters) -> KindCounts:
         """Return how many findings of each kind are in each cluster."""
         return kind_counts(self.kind, len(self.truth), clusters)
 
     def metrics(self, condition: str) -> dict[str, Metric]:
-        """Return all metrics of one condition (see `metrics_of_classes`) and what is right, with an entry a kind.
+        """Return all metrics of one condition (see `metrics_of_classes`) and its accuracy, with an entry a kind.
 
-        A finding is right where it is held and true, or not held and false.
+        The accuracy is the share of findings that are held and true, or not held and false. Kinds without a class under
+        the condition count for nothing.
         """
-        weight = np.bincount(self.kind, minlength=len(self.truth))
-        metrics = metrics_of_classes(self.classes[condition], self.truth, weight)
+        classes = self.classes[condition]
+        there = classes >= 0
+        weight = np.bincount(self.kind, minlength=len(self.truth)) * there
+        metrics = metrics_of_classes(classes, self.truth, weight)
         known = self.truth != UNKNOWN
         if known.any():
-            right = known & (IS_HELD[self.classes[condition]] == (self.truth == TRUE))
-            metrics["right"] = Metric(right, known, int(np.sum(weight * known)))
-        return metrics
+            right = known & (IS_HELD[classes] == (self.truth == TRUE))
+            metrics["accuracy"] = Metric(right, known, int(np.sum(weight * known)))
+        share = self.share * there
+        if np.all(share == 1):
+            return metrics
+        return {name: Metric(each.part * share, each.whole * share, each.n) for name, each in metrics.items()}
 
 
-def kinds_of(findings: pd.DataFrame, conditions: Sequence[str]) -> FindingKinds:
-    """Return the kinds of findings that have classes under some conditions."""
+def kinds_of(findings: pd.DataFrame, conditions: Sequence[str], share: Ints | None = None) -> FindingKinds:
+    """Return the kinds of findings that have classes under some conditions; `share` is what each finding counts for."""
     columns = [class_codes(findings, name) for name in conditions]
     truth = kind = truth_codes(findings)
     for codes in columns:
-        kind = kind * len(CLASSIFICATIONS) + codes
+        kind = kind * (len(CLASSIFICATIONS) + 1) + codes + 1
         kind = numbered(kind) if len(conditions) > 2 else kind  # of two all fit
+    if share is not None:
+        kind = kind * len(findings) + numbered(share)
     kind = numbered(kind)
     first = first_rows(kind)
     return FindingKinds(
-        {name: codes[first] for name, codes in zip(conditions, columns, strict=True)}, truth[first], kind
+        {name: codes[first] for name, codes in zip(conditions, columns, strict=True)},
+        truth[first],
+        kind,
+        1.0 if share is None else share[first],
     )
 
 
@@ -111,7 +133,7 @@ def metrics_of_held(held: Ints, truth: Ints, weight: Ints | int = 1) -> dict[str
 
 
 def class_codes(findings: pd.DataFrame, condition: str) -> Ints:
-    """Return the class of each finding under a condition, by its position in CLASSIFICATIONS."""
+    """Return the class of each finding under a condition, by its position in CLASSIFICATIONS; -1 for none."""
     return findings[f"classification_{condition}"].cat.codes.to_numpy(dtype=np.int64)
 
 
@@ -133,13 +155,26 @@ def condition_table(metrics: Mapping[str, Metric], clusters: AnyClusters) -> pd.
     return pd.DataFrame(rows, columns=["value", "low", "high", "n"], index=pd.Index(metrics, name="metric"))
 
 
+def differences_of(
+    first: Mapping[str, Metric], second: Mapping[str, Metric], clusters: AnyClusters
+) -> dict[str, Difference]:
+    """Return the second condition minus the first by metric, over the same rows."""
+    return {name: share_difference(*first[name][:2], *second[name][:2], clusters) for name in first}
+
+
 def difference_table(
-    first: Mapping[str, Metric], second: Mapping[str, Metric], changed: Interval, clusters: AnyClusters
+    differences: Mapping[str, Difference], changed: Interval | None, levels: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
-    """Return `value, low, high` of the second condition minus the first, by metric, and of the share that `changed`."""
-    rows = [difference_interval(*first[metric][:2], *second[metric][:2], clusters)[:3] for metric in first]
-    index = pd.Index([*first, "changed"], name="metric")
-    return pd.DataFrame([*rows, changed[:3]], columns=["value", "low", "high"], index=index)
+    """Return `value, low, high` of differences by metric, and of the share that `changed`, if findings are paired.
+
+    `levels` are those of intervals that are not of 95 %.
+    """
+    levels = levels or {}
+    rows = [each.interval(levels.get(name, LEVEL))[:3] for name, each in differences.items()]
+    index = [*differences]
+    if changed is not None:
+        rows, index = [*rows, changed[:3]], [*index, "changed"]
+    return pd.DataFrame(rows, columns=["value", "low", "high"], index=pd.Index(index, name="metric"))
 
 
 def changed_share(first: Ints, second: Ints, clusters: AnyClusters) -> Interval:
@@ -152,7 +187,9 @@ def mix_table(metric_tables: Mapping[str, pd.DataFrame], findings: pd.DataFrame)
     mix = _rows_of_conditions(metric_tables, CLASSIFICATIONS).rename(
         columns={"metric": "classification", "value": "share"}
     )
-    counts = [np.bincount(class_codes(findings, name), minlength=len(CLASSIFICATIONS)) for name in metric_tables]
+    counts = [
+        np.bincount(class_codes(findings, name) + 1, minlength=len(CLASSIFICATIONS) + 1)[1:] for name in metric_tables
+    ]
     mix["n"] = np.concatenate(counts).astype("int64")
     mix["classification"] = pd.Categorical(mix["classification"], categories=CLASSIFICATIONS, ordered=True)
     return mix[["condition", "classification", "n", "share", "low", "high"]]
@@ -168,11 +205,16 @@ def _rows_of_conditions(tables: Mapping[str, pd.DataFrame], metrics: tuple[str, 
 
 
 def summary_table(tables: Mapping[str, pd.DataFrame], differences: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return every metric under every condition, then its difference from the first; the last row is `changed`."""
+    """Return every metric under every condition, then its difference from the first.
+
+    The last row is `changed`, where findings are paired. A metric that not all conditions have is left out.
+    """
     parts = [*tables.values(), *differences.values()]
     summary = pd.concat(parts, axis=1).set_axis(summary_columns(list(tables))[1:], axis=1)
     sizes = [f"{name}_n" for name in tables]
-    summary.loc["changed", sizes] = summary[sizes[0]].iloc[0]
+    if "changed" in summary.index:
+        summary.loc["changed", sizes] = summary[sizes[0]].iloc[0]
+    summary = summary.loc[list(next(iter(differences.values())).index)]
     return summary.astype(dict.fromkeys(sizes, "int64")).rename_axis("metric").reset_index()
 
 

@@ -12,8 +12,11 @@ _SHARE = (
     "docs/statistics.md"
 )
 _DIFFERENCE = (
-    "from the paired findings: linearised variance by the same clusters, Student's t, and one finding of either kind "
-    "of change added to the effective number (Bonett and Price 2012); mirrored if the conditions are swapped"
+    "of findings that are paired, or share clusters: linearised variance by the same clusters, Student's t, and one "
+    "finding of either kind of change added to the effective number (Bonett and Price 2012); mirrored if the "
+    "conditions are swapped. Of sets without a common cluster: the variances of both, with the degrees of freedom of "
+    "Welch (1947). Of the concluded metric with m other conditions: of 100 - 5 / m %, so that all hold together with "
+    "95 %"
 )
 _METRICS = (
     "precision (true among held), recall (held among true), f1 (2 TP / (2 TP + FP + FN), a ratio), "
@@ -21,7 +24,7 @@ _METRICS = (
     "consensus"
 )
 
-_RIGHT = "right (held and true, or not held and false; the accuracy)"
+_ACCURACY = "accuracy (held and true, or not held and false)"
 
 
 def interval_ends(of: str = "", method: str = "clustered by run and claim (rule F1)") -> Columns:
@@ -36,7 +39,10 @@ def interval_ends(of: str = "", method: str = "clustered by run and claim (rule 
 COMPARISON_TABLES: dict[str, Columns] = {
     "summary": (
         Column(
-            "metric", "text", f"each class (its share), held, {_METRICS}; {_RIGHT}; changed (class differs)", key=True
+            "metric",
+            "text",
+            f"each class (its share), held, {_METRICS}; {_ACCURACY}; changed (class differs)",
+            key=True,
         ),
         Column("CONDITION", "number", "the metric under the condition of that name; missing where its n is 0"),
         *interval_ends("CONDITION", _SHARE),
@@ -51,7 +57,7 @@ COMPARISON_TABLES: dict[str, Columns] = {
     ),
     "bounds": (
         Column("condition", "text", "the name of the condition", key=True),
-        Column("metric", "text", f"each class (its share), held, {_METRICS}; {_RIGHT}", key=True),
+        Column("metric", "text", f"each class (its share), held, {_METRICS}; {_ACCURACY}", key=True),
         Column("value", "number", "the metric by the votes that were cast"),
         *interval_ends("", "from the low end at `low_bound` to the high end at `high_bound`, each as in `summary`"),
         Column("low_bound", "number", "the lowest value that the votes never cast allow (Manski 1990; rule R4)"),
@@ -87,22 +93,24 @@ _RATES: Columns = (
     Column(
         "estimate",
         "text",
-        "`panel`: the mean of what it said of all items; `labels-alone`: the mean truth of the labelled ones (both by "
-        "Wilson's interval, by runs and claims where these are known: rule F1); `corrected`: by prediction-powered "
-        "inference (Angelopoulos, Duchi and Zrnic 2023) or by Rogan and Gladen (1978); by the latter `sensitivity` and "
-        "`specificity` of the panel, too",
+        "`panel`: the mean of what it said of all items; `corrected`; and what the method rests on: `labels-alone`, "
+        "the mean truth of a random sample; `sensitivity` and `specificity` of the panel (rogan-gladen); "
+        "`true-among-accepted`, `true-among-tied` and `true-among-rejected`, the share of true items among the "
+        "labelled ones of each verdict (stratified). All but `corrected` have Wilson's interval, by runs and claims "
+        "where these are known (rule F1)",
         key=True,
     ),
     Column("value", "number", "the estimate; missing where it cannot be corrected, as a note says"),
     Column(
         "low",
         "number",
-        "low end of its 95 % interval; of `corrected` by ppi with Student's t and two imagined labels (after Agresti "
-        "and Min 2005), by corrected_rate as Lang and Reiczigel (2014)",
+        "low end of its 95 % interval; of `corrected` prediction-powered with Student's t and two imagined labels "
+        "(after Agresti and Min 2005), stratified with four (Price and Bonett 2004), rogan-gladen as Lang and "
+        "Reiczigel (2014)",
     ),
     Column("high", "number", "high end of it"),
     Column("width", "number", "`high` - `low`"),
-    Column("n", "whole", "the items that the estimate is of; of `corrected` by corrected_rate those without truth"),
+    Column("n", "whole", "the items that the estimate is of; of `corrected` with labels by truth those without truth"),
 )
 
 _NEEDED: Columns = (
@@ -120,7 +128,6 @@ _NEEDED: Columns = (
 )
 
 RATE_TABLES: dict[str, Columns] = {
-    "ppi": _RATES,
     "corrected_rate": _RATES,
     "sample_size": _NEEDED,
     "power": _NEEDED,

@@ -104,5 +104,5 @@ def findings_under(counts: Mapping[str, int]) -> str:
 def interval_sentence(comparison: Comparison) -> str:
     """Return a sentence on the clusters over which a comparison's intervals were computed."""
     runs, claims = count(comparison.n_runs, "run"), f"claims of {count(comparison.n_runs, 'run')}"
-    over = {"runs": runs, "claims": claims}.get(comparison.resampled, f"{runs} and their claims")
-    return f"Intervals: 95 %, by clusters ({over})."
+    over = {"runs": runs, "claims": claims, "runs and claims": f"{runs} and their claims"}
+    return f"Intervals: 95 %, by clusters ({over.get(comparison.resampled, comparison.resampled)})."

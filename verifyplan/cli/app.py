@@ -34,7 +34,7 @@ COMMANDS = {
     "verification": ListedCommand("bridges", "Write a cross run as the verification of a plan."),
     "gap-plan": ListedCommand("bridges", "Write a plan that closes the gaps of a verification."),
     "estimate": ListedCommand("estimate", "Estimate calls, tokens and dollars of runs; send nothing."),
-    "compare": ListedCommand("recorded", "Compare conditions over the same findings."),
+    "compare": ListedCommand("recorded", "Compare conditions, and conclude on one metric."),
     "replay": ListedCommand("replay", "Judge recorded votes under other rules, or rerun a log."),
     "explain": ListedCommand("recorded", "Explain why a finding ended in its class."),
     "workers": ListedCommand("panels", "Show who in a panel is unreliable, redundant or decisive."),

@@ -33,6 +33,15 @@ def compare(
     other: Annotated[
         str | None, typer.Option(metavar="RUNS", help="A second set on the same findings, to compare with.")
     ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The metric to conclude on, named before you look: accuracy, held, precision, recall, f1, "
+            "false-consensus-rate, false-demotion-rate or a class. Default: accuracy where truth is known, else held. "
+            "All others are exploratory.",
+        ),
+    ] = None,
     modes: Annotated[
         str | None,
         typer.Option(
@@ -57,7 +66,20 @@ def compare(
         Mode | None, typer.Option(help="For a table of votes: the mode in which its workers were asked.")
     ] = None,
     other_mode: Annotated[Mode | None, typer.Option(help="The same for a table of votes given by --other.")] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="The number of random draws for the tests.")] = 2000,
+    pair_by: Annotated[
+        Literal["finding", "category", "run_id", "summary", "none"],
+        typer.Option(
+            help="How several sets are paired: by finding (sets without a common one are not paired), by the means of "
+            "the values of a column of findings, or none."
+        ),
+    ] = "finding",
+    cluster_by: Annotated[
+        Literal["category", "run_id", "summary"] | None,
+        typer.Option(help="The column of findings whose values are independent of each other, in place of runs."),
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option(min=1, help="The number of random draws for the test of all classes.")
+    ] = 2000,
     seed: Annotated[int, typer.Option(help="The seed of these draws.")] = 0,
     out: Annotated[
         Path | None,
@@ -68,9 +90,10 @@ def compare(
         ),
     ] = None,
 ) -> None:
-    """Compare conditions over the same findings.
+    """Compare conditions, and conclude on one metric.
 
     One set: its votes are judged under two modes, or under several --rules. With --other: two sets of runs are paired.
+    Sets without a common finding are compared unpaired, by their runs.
     With NAME=PATH arguments: two or more sets, each under its name. Tables of votes all take the same --columns, and
     their modes from --mode and --other-mode unless a column names them.
 
@@ -79,7 +102,9 @@ def compare(
     verifyplan compare stdlib-claims/adversarial --out out/compare
     verifyplan compare stdlib-claims/adversarial --rules run=as-recorded --rules sticky=sticky-refutes
     verifyplan compare stdlib-claims/collaborative --other stdlib-claims/adversarial
-    verifyplan compare runs/collaborative --other runs/adversarial --truth claims.csv
+    verifyplan compare runs/collaborative --other runs/adversarial --truth claims.csv --metric recall
+    verifyplan compare debates.csv --other consultancies.csv --cluster-by category \\
+        --columns item=debate,worker=judge,verdict=vote,category=story
     verifyplan compare gpt=runs/gpt claude=runs/claude gemini=runs/gemini --out out/models
     verifyplan compare votes.csv --columns item=claim,worker=judge,verdict=vote,basis=basis,truth=label
     verifyplan compare a.csv --other b.csv --columns item=claim,worker=judge,verdict=vote \\
@@ -94,10 +119,13 @@ def compare(
         if named
         else _read(runs, truth, table, mode, alone=other is None or not is_vote_table([other])),
         None if other is None else _read([other], truth, table, other_mode),
+        metric=metric,
         modes=None if modes is None else cast("list[ReplayMode]", [name.strip() for name in modes.split(",")]),
         rules=_compared_rules(rules or [], several=bool(named) or other is not None),
         max_rounds=max_rounds,
         missing_basis=missing_basis,
+        pair_by=None if pair_by == "none" else pair_by,
+        cluster_by=cluster_by,
         resamples=resamples,
         seed=seed,
     )

@@ -36,7 +36,7 @@ def report(
     """
     expect_comparison(comparison)
     target = Path(folder)
-    pairs = list(comparison.pairs.values())
+    pairs = list(comparison.pairs.values()) if comparison.is_paired else []
     figures = {"class-mix": class_mix(comparison)}
     numbers = [""] if len(pairs) == 1 else [f"-{number}" for number in range(1, len(pairs) + 1)]
     figures |= {f"transitions{number}": transitions(pair) for number, pair in zip(numbers, pairs, strict=True)}
@@ -48,7 +48,7 @@ def report(
     for name in ("findings", "summary"):
         frame: pd.DataFrame = getattr(comparison, name)
         write_csv(frame, target / f"{name}.csv")
-    changed = comparison.findings[comparison.findings["changed"]]
+    changed = comparison.findings[comparison.findings["changed"].fillna(False).to_numpy(dtype=bool)]
     names = " against ".join(comparison.conditions)
     columns = {"run_id": "run", "finding_id": "finding", "summary": "claim"}
     for name in comparison.conditions:
@@ -125,6 +125,7 @@ def table_of_tests(comparison: Comparison) -> pd.DataFrame:
         {
             f"{comparison.conditions[0]} against": tests["condition"],
             "of": tests["of"],
+            "role": tests["role"],
             "test": tests["test"] + ", " + tests["method"],
             "assumes": tests["assumes"],
             "statistic": [("-" if pd.isna(value) else f"{value:.2f}") for value in tests["statistic"]],

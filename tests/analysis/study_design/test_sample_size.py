@@ -234,16 +234,16 @@ def test_repeated_claims_are_noticed():
 
 def test_the_metric_of_the_verdict_line_can_be_planned_for():
     both = vp.compare("stdlib-claims/adversarial", resamples=10)
-    differences = run_differences(both, "right")
+    differences = run_differences(both, "accuracy")
     held = {name: both.findings[f"classification_{name}"].isin(HELD) for name in both.conditions}
     right = {name: column.eq(both.findings["truth"]) for name, column in held.items()}
     first, second = both.conditions
     assert differences.values.mean() == pytest.approx(right[second].mean() - right[first].mean())
-    assert vp.power(both, delta=0.05, metric="right", n_runs=[12]).metric == "right"
+    assert vp.power(both, delta=0.05, metric="accuracy", n_runs=[12]).metric == "accuracy"
     unknown = both.findings.assign(truth=pd.array([pd.NA] * len(both.findings), dtype="boolean"))
-    with pytest.raises(InputError, match="right needs claims whose truth is known, and there are none"):
-        run_differences(replace(both, findings=unknown), "right")
-    assert f"\nright: {100 * right[first].mean():.1f} % against {100 * right[second].mean():.1f} % (n = " in str(both)
+    with pytest.raises(InputError, match="accuracy needs claims whose truth is known, and there are none"):
+        run_differences(replace(both, findings=unknown), "accuracy")
+    assert f"\naccuracy: {100 * right[first].mean():.1f} % against {100 * right[second].mean():.1f} % (n = " in str(both)
 
 
 def test_what_cannot_be_planned_for_is_named():

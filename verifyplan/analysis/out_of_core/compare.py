@@ -9,17 +9,16 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from verifyplan.analysis.agreement import AGREEMENT_COLUMNS
-from verifyplan.analysis.compare import by_condition, expect_draws, figures_of
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import notes_on_bounds
+from verifyplan.analysis.comparison_figures import Analysis, by_condition, figures_of
 from verifyplan.analysis.comparison_notes import notes_on_classes, notes_on_missing_bases
 from verifyplan.analysis.conditions import conditions_of
 from verifyplan.analysis.cost import cost
-from verifyplan.analysis.difference_tests import notes_on_tests
 from verifyplan.analysis.interval_notes import notes_on_intervals
 from verifyplan.analysis.out_of_core.class_counts import Address, as_dataset
 from verifyplan.analysis.out_of_core.map_parts import map_parts
-from verifyplan.analysis.pairing import pair, with_changed
+from verifyplan.analysis.pairing import FINDING, expect_units, pair, with_changed
 from verifyplan.analysis.parts_to_judge import cut_rows, parts_to_judge
 from verifyplan.analysis.replay import ReplayMode, Setting, replay_under
 from verifyplan.errors import InputError, Problem
@@ -49,10 +48,12 @@ class _PartComparison(NamedTuple):
 def compare_dataset(
     dataset: Dataset | Address,
     *others: object,
+    metric: str | None = None,
     modes: Sequence[ReplayMode | Setting] | None = None,
     rules: object = None,
     max_rounds: int | None = None,
     missing_basis: MissingBasis = "infer",
+    cluster_by: str | None = None,
     resamples: int = 2000,
     seed: int = 0,
     client: Any = None,
@@ -66,10 +67,12 @@ def compare_dataset(
     Args:
         dataset: what `load` returns for the folder of a dataset, or its address.
         others: none; `compare` takes several sets.
-        modes: see `compare`; likewise `rules`, `max_rounds`, `missing_basis`, `resamples` and `seed`.
+        metric: see `compare`; likewise all others but `client`.
+        modes: see `compare`.
         rules: see `compare`, for one set.
         max_rounds: see `compare`.
         missing_basis: see `compare`.
+        cluster_by: see `compare`.
         resamples: see `compare`.
         seed: see `compare`.
         client: where parts are judged (see `map_parts`): None for here, a number of processes, or a Dask client.
@@ -87,7 +90,8 @@ def compare_dataset(
         message = f"must be one dataset, got {counted(1 + len(others), 'set')}"
         fix = "compare several sets in memory, compare(load(a), load(b)), or compile their runs into one dataset"
         raise InputError(Problem("dataset", message, fix))
-    expect_draws(resamples, seed)
+    analysis = Analysis(metric, FINDING, cluster_by, resamples, seed)
+    analysis.check(several_sets=False)
     opened = as_dataset(dataset)
     conditions = conditions_of(opened, None, modes, max_rounds, missing_basis, rules)
     named = {condition.name: condition.rules for condition in conditions}
@@ -99,13 +103,15 @@ def compare_dataset(
     cut = pd.concat([part.cut for part in found], ignore_index=True)
     first = tuple(filter(None, (note_replayed_cut_rounds(cut, cut["limit"]), unknown if n_unknown else None)))
     costs = _summed([part.cost for part in found])
-    return _comparison(findings, costs, first, opened, resamples, seed, tuple(named))
+    if cluster_by:
+        expect_units({"the dataset": findings}, cluster_by, "cluster_by")
+    return _comparison(findings, costs, first, opened, analysis, tuple(named))
 
 
 def _part_comparison(part: Dataset, rules: Mapping[str, VotingRules]) -> _PartComparison:
     tables = {name: replay_under(part, each) for name, each in rules.items()}
     n = len(next(iter(tables.values())))
-    findings, _ = pair(tables, several_sets=False)
+    findings = pair(tables, several_sets=False).findings
     small = dict.fromkeys(findings.columns[findings.dtypes == "int64"], "int32")
     texts = dict.fromkeys(_TEXTS, "category")
     return _PartComparison(findings.astype({**small, **texts}), cost(part), n - len(findings), cut_rows(part))
@@ -122,22 +128,22 @@ def _comparison(
     costs: pd.DataFrame,
     first_notes: tuple[str, ...],
     dataset: Dataset,
-    resamples: int,
-    seed: int,
+    analysis: Analysis,
     names: tuple[str, ...],
 ) -> Comparison:
-    figures = figures_of(with_changed(findings, names), names, resamples, seed)
+    figures = figures_of(with_changed(findings, names), names, FINDING, analysis)
+    analysis = analysis._replace(metric=figures.metric)
     notes = [
         *first_notes,
         *notes_on_missing_bases(findings, names),
         *notes_on_intervals(figures.summary, figures.clusters),
-        *notes_on_tests(figures.tests),
         *notes_on_bounds(figures.bounds),
         *notes_on_classes(findings, names),
         LEFT_OUT,
     ]
     return Comparison(
         conditions=names,
+        metric=figures.metric,
         findings=with_changed(findings, names),
         mix=figures.mix,
         truth=figures.truth,
@@ -152,5 +158,5 @@ def _comparison(
         synthetic=any(part.synthetic for part in dataset.statistics),
         same_votes=True,
         notes=tuple(notes),
-        _compare=partial(_comparison, findings, costs, first_notes, dataset, resamples, seed),
+        _compare=partial(_comparison, findings, costs, first_notes, dataset, analysis),
     )

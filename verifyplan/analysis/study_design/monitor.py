@@ -96,7 +96,7 @@ def monitor(
     Args:
         data: a comparison of two conditions, or what `compare` takes first, its runs in their order; or the
             differences themselves, one a run, between -1 and 1.
-        metric: of runs, `held`, `right`, a class, `recall`, `false-consensus-rate` or `false-demotion-rate`.
+        metric: of runs, `held`, `accuracy`, a class, `recall`, `false-consensus-rate` or `false-demotion-rate`.
         level: of all intervals together.
 
     Raises:

@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 _OF_TRUTH = {"recall": True, "false-demotion-rate": True, "false-consensus-rate": False}
 """The metrics of held findings that are taken of the true claims alone, or of the false ones."""
-METRICS = ("held", "right", *CLASSIFICATIONS, *_OF_TRUTH)
+METRICS = ("held", "accuracy", *CLASSIFICATIONS, *_OF_TRUTH)
 """The metrics whose difference is a mean over findings; precision and F1 have a denominator a condition."""
 
 
@@ -53,19 +53,21 @@ class RunDifferences:
         return np.asarray(sums / self.sizes)
 
 
-def run_differences(data: Comparison | Runs | Mapping[str, Runs], metric: str) -> RunDifferences:
+def run_differences(data: Comparison | Runs | Mapping[str, Runs], metric: str | None = None) -> RunDifferences:
     """Return the differences of a comparison of two conditions, or of runs that are compared first.
 
-    Runs without a finding that the metric is taken of are left out. Raises SettingsError for an unknown metric, and
-    InputError for three conditions or more, and where no finding counts.
+    The metric is that of the comparison's conclusion, unless another is named. Runs without a finding that it is taken
+    of are left out. Raises SettingsError for an unknown metric, and InputError for three conditions or more, for
+    findings that are not paired, and where no finding counts.
     """
     comparison = data if isinstance(data, Comparison) else compare(data)
+    metric = metric or comparison.metric
     _check(comparison, metric)
     first, second = comparison.conditions
     findings = comparison.findings
     if metric in _OF_TRUTH:
         findings = findings[findings["truth"].eq(_OF_TRUTH[metric]).fillna(False).astype(bool)]
-    if metric == "right":
+    if metric == "accuracy":
         findings = findings[findings["truth"].notna()]
     if findings.empty:
         of_truth = {True: "true claims", False: "false claims", None: "claims whose truth is known"}
@@ -98,15 +100,18 @@ def _check(comparison: Comparison, metric: str) -> None:
     if len(comparison.conditions) != 2:
         message = f"must have two conditions, this one has {len(comparison.conditions)}"
         raise InputError(Problem("comparison", message, "take two of them by .between"))
+    if not comparison.is_paired:
+        message = "must be of findings that have a class under both conditions, and these are not paired"
+        raise InputError(Problem("comparison", message, "give sets with common finding ids"))
 
 
 def _counts(findings: pd.DataFrame, condition: str, metric: str) -> Floats:
     """Return 1 for each finding that counts towards a metric under a condition, else 0.
 
-    A finding is right where it is held and true, or not held and false.
+    The accuracy counts findings that are held and true, or not held and false.
     """
     wanted = (metric,) if metric in CLASSIFICATIONS else HELD
     counts = findings[f"classification_{condition}"].isin(wanted).to_numpy(dtype=np.float64)
-    if metric == "right":
+    if metric == "accuracy":
         return np.asarray(counts == findings["truth"].astype(bool).to_numpy(), dtype=np.float64)
     return np.asarray(1 - counts if metric == "false-demotion-rate" else counts)

@@ -11,12 +11,14 @@ import pandas as pd
 
 from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.comparison import Comparison
+from verifyplan.analysis.comparison_figures import Analysis
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of, setting_names
 from verifyplan.analysis.replay import REPLAY_MODES, ReplayMode, Setting
-from verifyplan.errors import Problem, SettingsError
+from verifyplan.errors import InputError, Problem, SettingsError
 from verifyplan.frames.load import Runs
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import MissingBasis
+from verifyplan.text import joined
 from verifyplan.widgets.comparison import view
 from verifyplan.widgets.comparison.rows import CHANGED, ComparisonRows, votes_by_set
 from verifyplan.widgets.comparison.view import Details
@@ -107,6 +109,7 @@ class ModeComparison(Panel):
     Args:
         runs: a set of runs (a RunSet, a run, or a path).
         other: a second set, over the same findings.
+        metric: the metric to conclude on, as in `compare`.
         modes: modes or Settings with which the two conditions begin; by default collaborative and adversarial, or
             for two sets each as recorded.
         resamples: random draws of the tests, as in `compare`.
@@ -122,11 +125,14 @@ class ModeComparison(Panel):
         runs: Runs,
         other: Runs | None = None,
         *,
+        metric: str | None = None,
         modes: Sequence[ReplayMode | Setting] | None = None,
         resamples: int = 2000,
         seed: int = 0,
     ) -> None:
         super().__init__("Mode comparison")
+        analysis = Analysis(metric, resamples=resamples, seed=seed)
+        analysis.check(several_sets=are_several_sets(runs, other))
         conditions = conditions_of(runs, other, modes)
         if len(conditions) != 2:
             message = f"must name two conditions, got {len(conditions)}"
@@ -136,7 +142,7 @@ class ModeComparison(Panel):
             condition.replayed.replay(condition.rules)  # raises errors of the votes, and is kept
         self._several_sets = are_several_sets(runs, other)
         self._sets = (first.replayed, second.replayed)
-        self._resamples, self._seed = resamples, seed
+        self._analysis = analysis
         self._votes = votes_by_set(self._sets)
         self._kept: dict[tuple[Setting, Setting], _ShownComparison] = {}
         self._details = Details(self._sets)
@@ -199,9 +205,10 @@ class ModeComparison(Panel):
             names = setting_names(settings, [replayed.frames for replayed in self._sets])
             rules = [setting.rules for setting in settings]
             conditions = [Condition(*parts) for parts in zip(names, self._sets, rules, strict=True)]
-            comparison = compare_conditions(
-                conditions, several_sets=self._several_sets, resamples=self._resamples, seed=self._seed
-            )
+            comparison = compare_conditions(conditions, several_sets=self._several_sets, analysis=self._analysis)
+            if not comparison.is_paired:
+                message = f"the sets have no finding in common: {joined(names)}"
+                raise InputError(Problem("other", message, "give runs over the same findings, or use vp.compare"))
             self._kept[settings] = _ShownComparison(comparison, self._votes)
         while len(self._kept) > MAX_CACHED_COMPARISONS:
             del self._kept[next(iter(self._kept))]

@@ -61,12 +61,12 @@ def truth_html(comparison: Comparison) -> str:
 
 
 def metrics(comparison: Comparison) -> str:
-    """Return every metric under both conditions and their difference, each with its 95 % interval and n; then tests."""
+    """Return every metric under both conditions with its difference, 95 % intervals and n; then the conclusion."""
     first, second = comparison.conditions
     heads = ("Metric", first, "n", second, "n", "Difference, points")
     rows = [_row(row, comparison.conditions) for _, row in comparison.summary.iterrows()]
     caption = "Every metric, with its 95 % interval"
-    return table(caption, heads, rows, numbers=frozenset({2, 4})) + _tests(comparison)
+    return table(caption, heads, rows, numbers=frozenset({2, 4})) + _conclusion(comparison)
 
 
 def _row(row: pd.Series[Any], conditions: tuple[str, ...]) -> list[str]:
@@ -88,18 +88,10 @@ def _share(value: float, low: float, high: float, sign: str = "", unit: str = " 
     return whole_parts(f"{100 * value:{sign}.1f}{unit}", *between)
 
 
-def _tests(comparison: Comparison) -> str:
-    """Return the tests by clusters; only `.tests` has those that take findings as independent."""
-    tests = [
-        f"{text(row['of'])}: p {_p(row['p_value'])} (n = {int(row['n']):,}, {text(row['assumes'])})"
-        for row in comparison.tests.to_dict("records")
-        if not pd.isna(row["p_holm"])
-    ]
-    return f"<p>Tests of no difference: {'; '.join(tests)}.</p>" if tests else ""
-
-
-def _p(value: float) -> str:
-    return "&lt; 0.001" if value < 0.001 else f"= {value:.3f}"
+def _conclusion(comparison: Comparison) -> str:
+    """Return the conclusion on the metric that was named beforehand."""
+    lines = [f"<p>{text(line, 1000)}.</p>" for line in comparison.conclusions]
+    return "".join([*lines, "<p>All other metrics are exploratory.</p>"]) if lines else ""
 
 
 def notes(comparison: Comparison) -> str:

@@ -15,10 +15,12 @@ from verifyplan.analysis.classify import CLASS_TYPE
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.metrics import (
+    CONCLUDED,
     TRUTH_METRICS,
     changed_share,
     condition_table,
     difference_table,
+    differences_of,
     kinds_of,
     mix_table,
     summary_table,
@@ -147,9 +149,10 @@ class StudioRuns:
         metrics = {name: kinds.metrics(name) for name in (first, second)}
         tables = {name: condition_table(metrics[name], counted) for name in metrics}
         share = changed_share(kinds.classes[first], kinds.classes[second], counted)
-        differences = {second: difference_table(metrics[first], metrics[second], share, counted)}
+        differences = {second: difference_table(differences_of(metrics[first], metrics[second], counted), share)}
         comparison = Comparison(
             conditions=(first, second),
+            metric=next(each for each in CONCLUDED if each in metrics[first]),
             findings=findings,
             mix=mix_table(tables, findings),
             truth=truth_table(tables) if TRUTH_METRICS[0] in tables[first].index else None,
