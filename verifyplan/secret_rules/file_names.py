@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -17,8 +17,12 @@ KEPT = " are kept"
 CODE = "code"
 """The row of the endings of code, of documents and of pictures: `password_reset.py` is read, `passwords.txt` is not."""
 
+_CHOICE = re.compile(r"\{([^{}]*)\}")
 _WILD = re.compile(r"[*?\[]")
-_EXAMPLE = re.compile(r"(?:^|[._-])(?:(?:example|sample|template|tmpl|dist|schema)(?=[._-]|$)|defaults?(?=[.]|$))")
+_EXAMPLE = re.compile(
+    r"(?:^|[._-])(?:(?:example|sample|template|tmpl|dist|schema)(?=[._-]|$)"
+    r"|(?:defaults?|policy|consent|notice)(?=[.]|$))"
+)
 _COPY = re.compile(r"(?:\.(?:bak|backup|old|orig|save|copy|swp|tmp|[0-9]+)|~)+$")
 
 
@@ -31,7 +35,9 @@ class _Names:
 
     def __init__(self, content: str, patterns: Sequence[str]) -> None:
         self.content = "secrets by its name" if content == WORDS else content
-        self._paths = tuple(f"/{pattern}" for pattern in patterns if "/" in pattern)
+        paths = [f"/{pattern}" for pattern in patterns if "/" in pattern]
+        self._path_ends = tuple(path for path in paths if not _WILD.search(path))
+        self._paths = tuple(path for path in paths if _WILD.search(path))
         names = [pattern for pattern in patterns if "/" not in pattern]
         self._whole = {name for name in names if not _WILD.search(name)}
         self._ends = tuple(name[1:] for name in names if name[0] == "*" and not _WILD.search(name[1:]))
@@ -40,7 +46,7 @@ class _Names:
         others = {*names} - self._whole
         others -= {f"*{end}" for end in self._ends} | {f"{begin}*" for begin in self._begins}
         others -= {f"*{held}*" for held in self._held}
-        self._others = [re.compile(translate(name)) for name in sorted(others)]
+        self._others = re.compile("|".join(map(translate, sorted(others))) or r"(?!)")
 
     def fit(self, name: str, path: str) -> bool:
         """Return whether one of the patterns is that of a file."""
@@ -49,7 +55,8 @@ class _Names:
             or name.endswith(self._ends)
             or name.startswith(self._begins)
             or any(held in name for held in self._held)
-            or any(pattern.match(name) for pattern in self._others)
+            or path.endswith(self._path_ends)
+            or self._others.match(name) is not None
             or any(fnmatchcase(path, f"*{ending}") for ending in self._paths)
         )
 
@@ -58,8 +65,9 @@ class _Names:
 def looks_secret(path: str) -> str:
     """Return why a file is not opened, by its path; empty where nothing speaks against it.
 
-    Case does not matter, nor the mark of a copy (`.env.bak`). Examples that are meant to be read (`.env.example`)
-    and public keys (`id_rsa.pub`) are no secrets. A link is judged by its own name alone: ask for its target, too.
+    Case does not matter, nor the mark of a copy (`.env.bak`). Examples that are meant to be read (`.env.example`),
+    policies (`cookie_policy.txt`) and public keys (`id_rsa.pub`) are no secrets. A link is judged by its own name
+    alone: ask for its target, too.
 
     >>> looks_secret("deploy/.env"), looks_secret(".env.example"), looks_secret("shop/password_reset.py")
     ('it looks like settings of an environment', '', '')
@@ -82,7 +90,21 @@ def looks_secret(path: str) -> str:
 def _rows() -> tuple[tuple[str, tuple[str, ...]], ...]:
     table = files("verifyplan.secret_rules").joinpath("file_names.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
-    return tuple((content, tuple(patterns.split())) for content, patterns in rows)
+    return tuple((content, tuple(_expanded(patterns))) for content, patterns in rows)
+
+
+def _expanded(patterns: str) -> Iterator[str]:
+    """Yield the patterns of a text with each choice of their braces, the innermost first.
+
+    >>> list(_expanded("a{,s}.txt b"))
+    ['a.txt', 'as.txt', 'b']
+    """
+    for pattern in patterns.split():
+        if choice := _CHOICE.search(pattern):
+            for each in choice[1].split(","):
+                yield from _expanded(f"{pattern[: choice.start()]}{each}{pattern[choice.end() :]}")
+        else:
+            yield pattern
 
 
 @cache

@@ -38,6 +38,26 @@ auth_token .git-credentials secrets/db.yaml.secret stripe.apikey.txt backup_code
 .config/gh/hosts.yml cookies.sqlite master.key
 group_vars/vault.yml app.secrets wallet.dat user_credentials keystore.properties .m2/settings.xml tls.key.bak
 local_settings.py .env.py access_token.json id_rsa_backup kubeconfig.yaml"""
+KINDS = """settings_local.py local_settings.py settings-local.py settings.local.py localsettings.py LocalSettings.php
+app/settings_local.py config/settings/local.py settings_local.json local.settings.json config.local.php config_local.py
+config/local.json autoload/db.local.php instance/config.py secrets_settings.py settings_local.py.bak local.properties
+docker-config.json docker_config.json dockerconfig.json ci-docker-config.json build.docker-config.json
+.dockerconfigjson prod.dockerconfigjson docker-auth.json docker-auth-config.json old.dockercfg my-regcred.yaml
+registry-auth.json containers-auth.json docker-config.json.old
+aws-exports.js src/aws-exports.ts aws_exports.json amplifyconfiguration.json amplify_outputs.json awsconfiguration.json
+lib/amplifyconfiguration.dart team-provider-info.json config/aws.yml aws-config.json azureauth.json azureProfile.json
+my.publishsettings firebaseConfig.js firebase_options.dart app.pubxml.user
+ansible-vault.txt ansible_vault.yml ansible-vault-password.txt hashicorp-vault-token.txt vault.txt prod-vault.txt
+vault.json my.vault vault-keys.json vault_unseal.txt .vault
+cookie.txt cookies.txt cookie.json my_cookies.txt session-cookies.json youtube.cookies.txt cookies_shop.com.txt
+cookies.lwp cookies.pkl cookies cookie cookiejar cookie-jar.txt my_cookiejar curl.cookie COOKIES.TXT cookies.txt.1"""
+ORDINARY = """settings.py settings/base.py test_settings.py settings_locale.py locale.py local.py local/config.rst
+config/index.js localization.json localstorage.js instance/model.py instances/config.py config.py
+docker-compose.yml docker-compose.local.yml docker-config.md dockerconfig.go test_docker_config.py docker/config.json
+aws.py s3.py aws.svg aws-exports.md aws_exports_test.py exports.js firebase.json registry.json containers.conf
+vault.py vault.go vault_design.md docs/vault.md vault_test.rb vault.hcl vaults.json default.vault.md
+cookies.py cookie.py test_cookie.py cookie.svg cookies.html cookie.d.ts cookie-banner.js cookies.yml cookiecutter.json
+cookiecutter.yaml .cookiecutterrc cookie-policy.txt cookie_policy.json cookie_consent.json"""
 CODE = """password_reset.py src/secrets/index.ts test_api_key.py primary_key.rb docs/passwords.md hosts.py vault.go
 tokenizer.json special_tokens_map.json keymap.json monkey.yml package-lock.json secret_rules.js author.txt pass.py
 settings.xml config.yml access_token.py refresh_tokens.ts kubeconfig.go id_rsa_parser.rs connection_strings.cs
@@ -47,6 +67,17 @@ _password.pyi edit_password.html.erb secrets_test.zig"""
 @pytest.mark.parametrize("path", NAMED.split())
 def test_files_of_data_are_withheld_by_words_in_their_names(path):
     assert looks_secret(path).startswith("it ")
+
+
+@pytest.mark.parametrize("path", KINDS.split())
+def test_whole_kinds_of_files_are_withheld_under_any_of_their_names(path):
+    assert looks_secret(path).startswith("it ")
+    assert looks_secret(f"deep/er/{path}")
+
+
+@pytest.mark.parametrize("path", ORDINARY.split())
+def test_their_neighbours_in_name_are_read(path):
+    assert looks_secret(path) == ""
 
 
 @pytest.mark.parametrize("path", CODE.split())
