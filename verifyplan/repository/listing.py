@@ -10,13 +10,13 @@ from pathlib import Path
 
 from verifyplan.plans.values import split_lines
 from verifyplan.repository import git
-from verifyplan.repository.reading import reason
+from verifyplan.repository.reading import HIDDEN_FOLDERS_READ, hidden_folder, reason
 from verifyplan.repository.records import FileEntry, Listing
 
 EXCLUDED_FOLDERS = frozenset({"node_modules", "__pycache__", "target", "dist", "build", "venv"})
 """Folders that a walk does not enter, beside hidden ones."""
-HIDDEN_FOLDERS_ENTERED = frozenset({".github", ".cursor"})
-"""Hidden folders that a walk enters: they hold rules for contributors to the repository."""
+HIDDEN_FOLDER = "a hidden folder, which is not looked into"
+"""Why a folder is skipped, tracked by git or not."""
 MAX_FILES = 500_000
 """Files after which a walk ends."""
 LOG_BEGINS = b'{"seq":1,"at":"'
@@ -29,7 +29,8 @@ def list_files(root: Path, plan: str = "") -> Listing:
     Files that hold the text of `plan`, and run logs, are left out: a plan does not vouch for itself.
 
     Where git fails, or tracks nothing here, the folder is walked; if it is a git repository, `skipped` says so
-    under the path `.`. Links count by what they lead to. Source: rules G2, H3.
+    under the path `.`. Links count by what they lead to. Hidden folders are left out, tracked or not, and so are links
+    into them, but for those of `HIDDEN_FOLDERS_READ`. Source: rules G2, G4, H3.
     """
     listing = Listing()
     targets: dict[str, str] = {}
@@ -71,6 +72,9 @@ def shown(path: str) -> str:
 
 def _add(root: Path, path: str, submodule: bool, listing: Listing, targets: dict[str, str]) -> None:
     """List a path; of a link, note the path that it leads to in `targets`."""
+    if hidden := hidden_folder(path):
+        listing.skipped[shown(hidden)] = HIDDEN_FOLDER
+        return
     if submodule or path != shown(path):
         why = "a submodule, which is not looked into" if submodule else "its name is not UTF-8"
         listing.skipped[shown(path)] = why
@@ -111,6 +115,8 @@ def _size(root: Path, path: str, targets: dict[str, str]) -> int:
         target = (root / path).resolve(strict=True)
         if not target.is_relative_to(root):
             raise _ExcludedError("a link that leads out of the folder")
+        if hidden_folder(target.relative_to(root).as_posix()):
+            raise _ExcludedError("a link into a hidden folder")
         status = target.stat()
         if stat.S_ISDIR(status.st_mode):
             raise _ExcludedError("a link to a folder, whose files stand under their own names")
@@ -135,7 +141,7 @@ def _walk(root: Path, listing: Listing) -> Iterator[str]:
             path = posixpath.join(folder, entry.name)
             if entry.is_dir(follow_symlinks=False):
                 hidden = entry.name.startswith(".") or entry.name in EXCLUDED_FOLDERS
-                waiting += [path] if entry.name in HIDDEN_FOLDERS_ENTERED or not hidden else []
+                waiting += [path] if entry.name in HIDDEN_FOLDERS_READ or not hidden else []
             elif count == MAX_FILES:
                 listing.skipped["."] = f"only the first {MAX_FILES:,} files were listed"
                 return

@@ -18,7 +18,28 @@ MAX_FILE_BYTES = 2_000_000
 MAX_CHARACTERS_KEPT = 8_000_000
 """Characters of text that are kept in memory."""
 
+HIDDEN_FOLDERS_READ = frozenset({".github", ".cursor", ".planning"})
+"""The hidden folders that are read: workflows and rules for contributors, and the documents of a project's plans."""
+IN_HIDDEN_FOLDER = "it stands in a hidden folder"
+"""Why a file is not opened that stands in a `hidden_folder`."""
+
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+def hidden_folder(path: str) -> str:
+    """Return the first hidden folder that a path below a root leads through; blank where there is none.
+
+    A folder is hidden if its name begins with a dot and is none of `HIDDEN_FOLDERS_READ`; git may track it.
+
+    >>> [hidden_folder(path) for path in (".aws/config", "a/.b/c", ".github/.x/y", ".github/ci.yml", ".gitignore")]
+    ['.aws', 'a/.b', '.github/.x', '', '']
+    """
+    if "/." not in f"/{path}":
+        return ""
+    folders = path.split("/")[:-1]
+    open_names = (".", "..", *HIDDEN_FOLDERS_READ)
+    hidden = (at for at, name in enumerate(folders) if name.startswith(".") and name not in open_names)
+    return "/".join(folders[: next(hidden, -1) + 1])
 
 
 class UnreadableError(Exception):
@@ -41,9 +62,11 @@ def read_lines(root: Path, path: str) -> tuple[str, ...]:
 def read_bytes(root: Path, path: str) -> bytes:
     """Return the bytes of a file under `root`; UnreadableError as in `read_lines`, UTF-8 aside."""
     try:
-        target = (root / path).resolve(strict=True)
-        if not target.is_relative_to(root.resolve(strict=True)):
+        target, top = (root / path).resolve(strict=True), root.resolve(strict=True)
+        if not target.is_relative_to(top):
             raise UnreadableError(f"{path} lies outside the folder that may be read")
+        if hidden_folder(path) or hidden_folder(target.relative_to(top).as_posix()):
+            raise UnreadableError(f"{path} is not opened: {IN_HIDDEN_FOLDER}")
         return read_resolved(target, path)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a loop of links before Python 3.13
         missing = isinstance(error, FileNotFoundError) and ".." not in Path(path).parts

@@ -18,6 +18,7 @@ from verifyplan.errors import Problem, SettingsError, without_keys_in_tracebacks
 from verifyplan.field_docs import with_field_docs
 from verifyplan.protocol.call import WorkerRequest
 from verifyplan.redaction import MARK
+from verifyplan.repository.listing import HIDDEN_FOLDER
 from verifyplan.repository.repository import Repository
 from verifyplan.runs.call_use import CASES
 from verifyplan.runs.cross.crossverify import PreparedCrossRun
@@ -51,7 +52,7 @@ class Preview:
     bodies: tuple[dict[str, Any], ...]
     """The requests themselves, as JSON values: model, limits, metadata, system prompt, message, tools, schema."""
     withheld: tuple[tuple[str, str], ...]
-    """Files of the folder that no model may open, by their names, each with the reason; `allow_files` allows some."""
+    """Files and hidden folders that no model may open, each with the reason; `allow_files` allows some of the files."""
     notes: tuple[str, ...]
     """What a reader must know: that later requests hold more, and who may read the folder."""
 
@@ -152,6 +153,7 @@ def _preview(requests: tuple[Request, ...], backend: Any, folder: str) -> Previe
     allowed = tuple(backend.describe().get("allow_files") or ()) if requests else ()
     repository = Repository.open(folder, allowed_files=allowed)
     closed = tuple((path, why) for path in repository.files if (why := withheld(repository, path)))
+    closed += tuple((f"{one.path}/", one.reason) for one in repository.skipped if one.reason == HIDDEN_FOLDER)
     notes = tuple(_notes(requests, bodies, repository))
     return Preview(pd.DataFrame(rows, columns=[*columns, "tools"]), bodies, closed if requests else (), notes)
 

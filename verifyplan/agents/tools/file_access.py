@@ -1,4 +1,4 @@
-"""Decide which files a model may open: listed ones inside the repository, none that look secret (rules G4, H3)."""
+"""Decide which files a model may open: listed ones, none that look secret or in hidden folders (rules G4, H3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from verifyplan.agents.untrusted_text import is_one_line, one_line
-from verifyplan.repository.reading import MAX_FILE_BYTES, UnreadableError, read_resolved, reason, text_of
+from verifyplan.repository.reading import (
+    IN_HIDDEN_FOLDER,
+    MAX_FILE_BYTES,
+    UnreadableError,
+    hidden_folder,
+    read_resolved,
+    reason,
+    text_of,
+)
 from verifyplan.repository.repository import Repository
 from verifyplan.secret_rules.file_names import looks_secret
 from verifyplan.text import counted
@@ -120,8 +128,10 @@ def withheld(repository: Repository, path: str) -> str:
     """Return why a path is withheld from models by its name; blank where it is not, or where the run allows it.
 
     All that opens, lists, searches or names files for a model asks here. A pattern of `repository.allowed_files` is
-    that of a name, or of a whole path: `config/hosts.yml`, `*.sample.env`.
+    that of a name, or of a whole path: `config/hosts.yml`, `*.sample.env`. None of them opens a hidden folder.
     """
+    if hidden_folder(path):
+        return looks_secret(path) or IN_HIDDEN_FOLDER
     names = (path.casefold(), posixpath.basename(path).casefold())
     if any(fnmatchcase(name, pattern.casefold()) for pattern in repository.allowed_files for name in names):
         return ""

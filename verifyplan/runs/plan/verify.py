@@ -21,6 +21,7 @@ from verifyplan.protocol.event_run import PlanInputs, RunStarted
 from verifyplan.protocol.plan_rules import PlanRules, Policy
 from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.settings import BlockedWord, PanelSettings, PlanSettings
+from verifyplan.repository.reading import hidden_folder
 from verifyplan.repository.repository import Repository
 from verifyplan.runs.arguments import (
     check_affordable,
@@ -202,7 +203,8 @@ def first_event(
     """Return the first event of a plan run; it says how many of the files that the plan names the repository has."""
     name = re.sub(r"[^\w.-]+", "-", Path(plan.path).name).strip("-") or "plan.md"
     repository = Repository.open(repo, plan.text)
-    named = [path for path in plan.files if not (plan.creates(path) or path.startswith(("/", "~", "..")))]
+    looked_up = [path for path in plan.files if not (path.startswith(("/", "~", "..")) or hidden_folder(path))]
+    named = [path for path in looked_up if not plan.creates(path)]
     present = [p for p in named if repository.has(p) or any(file.endswith(f"/{p}") for file in repository.files)]
     counts = {"files_named": len(named), "files_found": len(present)}
     inputs = PlanInputs(

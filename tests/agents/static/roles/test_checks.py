@@ -360,3 +360,9 @@ def test_what_takes_production_data_away_is_asked_for_its_way_back(ask, step, as
     raised = ask("challenger", f"# Clean up\n\n1. {step}\n2. Tell the team.\n").challenges
     assert len(raised) == asked
     assert all(one.severity == "SIGNIFICANT" and one.claim.endswith("?") for one in raised)
+
+
+@pytest.mark.parametrize("path", [".vscode/settings.json", ".config/shop.toml", "shop/.hidden/a.py"])
+def test_of_files_in_hidden_folders_nothing_is_claimed(raised, path):
+    assert raised(f"3. Change `{path}`: raise the limit.") == []
+    assert raised("3. Change `shop/gone.py`: raise the limit.") != []

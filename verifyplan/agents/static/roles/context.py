@@ -28,6 +28,7 @@ from verifyplan.plans.values import normalised
 from verifyplan.protocol.records import CONFIDENCES, SEVERITIES, UNSETTLED, Challenge
 from verifyplan.protocol.role_call import RaisedChallenge, RoleRequest
 from verifyplan.repository.listing import LANGUAGES, PARSED, list_files
+from verifyplan.repository.reading import hidden_folder
 from verifyplan.repository.records import Outline
 from verifyplan.repository.repository import Repository
 
@@ -126,11 +127,13 @@ class RepositoryIndex:
 
 
 def plain(name: str) -> bool:
-    """Whether a path names one thing in the repository: no pattern, placeholder, URL, built or outside path.
+    """Whether a path names one thing that can be looked up: no pattern, placeholder, URL, built, outside, hidden path.
 
     >>> plain("src/a.py"), plain("src/*.py"), plain("/etc/passwd"), plain("dist/app.js"), plain("path/to/a.py")
     (True, False, False, False, False)
     """
+    if hidden_folder(normalised(name)):
+        return False
     if not name.strip() or len(name) > 300 or _PLACEHOLDER.search(name) or _OUTSIDE.search(name):
         return False
     return _BUILT.search(normalised(name)) is None
