@@ -93,6 +93,8 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.rates
 	$(BIN)/python -m benchmarks.panel_coverage
 	$(BIN)/python -m benchmarks.hidden_votes
+	$(BIN)/python -m benchmarks.dawid_skene_losses
+	$(BIN)/python -m benchmarks.score_coverage
 	$(BIN)/python -m benchmarks.rule_choice
 	$(BIN)/python -m benchmarks.settle
 	$(BIN)/python -m benchmarks.added_votes

@@ -1,6 +1,7 @@
 """The types of what functions return; each loads on first use."""
 
 from .analysis.aggregation.aggregation import Aggregation as Aggregation
+from .analysis.aggregation.score_aggregation import ScoreAggregation as ScoreAggregation
 from .analysis.comparison import Comparison as Comparison
 from .analysis.detection import Detection as Detection
 from .analysis.explain import Explanation as Explanation

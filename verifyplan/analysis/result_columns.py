@@ -291,10 +291,38 @@ _AGGREGATED_CONFUSION: Columns = (
     Column("label", "text", "the label that the worker gives", key=True),
     Column("probability", "number", "how probable that is by the model (rule F3); 0 for a label it never gave"),
 )
+_AGGREGATED_SCORES: Columns = (
+    *_AGGREGATED_LABELS[:2],
+    Column("value", "number", "mean or median of the scores on the item; missing where there is none"),
+    Column("n", "whole", "scores on the item; empty ones do not count"),
+    Column(
+        "low",
+        "number",
+        "lower end of the mean's 95 % interval, if other workers like these had given as many scores; missing for a "
+        "median, and where no two scores on an item differ",
+    ),
+    Column("high", "number", "upper end"),
+    Column("truth", "number", "the true value, where it is known"),
+)
+_SCORERS: Columns = (
+    *_AGGREGATED_WORKERS[:1],
+    Column("n", "whole", "its scores; empty ones do not count"),
+    Column("mean", "number", "their mean"),
+    Column("offset", "number", "how far its scores are above the mean of the others on the same items, on average"),
+)
+_SCORE_MEASURES: Columns = (
+    Column("measure", "text", "`mean-absolute-error`, `mean-error` (value less truth), `best-is-right`", key=True),
+    Column("value", "number", "the figure; of `best-is-right` a share of groups"),
+    *interval_ends(),
+    Column("n", "whole", "items, or groups, that count"),
+)
 _AGGREGATIONS: dict[str, Columns] = {
     "aggregate.labels": _AGGREGATED_LABELS,
     "aggregate.workers": _AGGREGATED_WORKERS,
     "aggregate.confusion": _AGGREGATED_CONFUSION,
+    "aggregate.scores": _AGGREGATED_SCORES,
+    "aggregate.scorers": _SCORERS,
+    "aggregate.measures": _SCORE_MEASURES,
 }
 
 _TESTS: Columns = (

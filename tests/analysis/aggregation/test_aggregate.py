@@ -241,7 +241,7 @@ def test_arguments_are_checked_all_at_once():
         vp.aggregate(TIED, method="david-skene", ties="random", iterations=0, tolerance=-1)
     assert str(error.value).splitlines() == [
         "method: 'david-skene' is not a method (did you mean 'dawid-skene'?). Fix: use 'majority', 'dawid-skene', "
-        "'one-coin', 'wawa', 'zero-based-skill', 'glad', 'mace', 'm-msr'.",
+        "'one-coin', 'wawa', 'zero-based-skill', 'glad', 'mace', 'm-msr', 'mean', 'median'.",
         "ties: must be one of 'shared', 'first', 'none', got 'random'. Fix: leave it out for 'shared'.",
         "iterations: must be a whole number of at least 1, got 0. Fix: leave it out.",
         "tolerance: must be a number of at least 0, got -1. Fix: try 1e-5.",

@@ -1,10 +1,10 @@
-"""Make one label an item of what the workers of a panel say, by majority, Dawid-Skene and others (rule F3)."""
+"""Make one label, or one score, an item of what the workers of a panel say (rule F3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,8 @@ from verifyplan.analysis.aggregation.aggregation import (
 )
 from verifyplan.analysis.aggregation.crowd_kit import by_crowd_kit
 from verifyplan.analysis.aggregation.dawid_skene import ITERATIONS, TOLERANCE, DawidSkene, fit
+from verifyplan.analysis.aggregation.score_aggregation import ScoreAggregation
+from verifyplan.analysis.aggregation.scores import SCORE_METHODS, ScoreMethod, aggregate_scores
 from verifyplan.analysis.aggregation.vote_counts import Floats, VoteCounts, vote_counts
 from verifyplan.analysis.aggregation.weighted_votes import (
     TIES,
@@ -42,6 +44,24 @@ Method: TypeAlias = Literal["majority", "dawid-skene", "one-coin", "wawa", "zero
 METHODS = get_args(Method)
 
 
+class _Options(TypedDict, total=False):
+    """The arguments of `aggregate` that all methods have."""
+
+    item: str | Sequence[str] | None
+    worker: str | Sequence[str] | None
+    label: str | None
+    score: str | None
+    truth: str | None
+    group: str | None
+    round: str | None
+    run: str | None
+    ties: Ties
+    at: Which
+    duplicates: Duplicates
+    iterations: int
+    tolerance: float
+
+
 @dataclass(frozen=True, eq=False)
 class _LabelEstimate:
     """The estimates of a method, of the units and of the workers."""
@@ -51,23 +71,33 @@ class _LabelEstimate:
     model: DawidSkene | None = None
 
 
+@overload
+def aggregate(
+    data: pd.DataFrame | PanelVotes | Runs, *, method: ScoreMethod, **options: Unpack[_Options]
+) -> ScoreAggregation: ...
+@overload
+def aggregate(
+    data: pd.DataFrame | PanelVotes | Runs, *, method: Method = "majority", **options: Unpack[_Options]
+) -> Aggregation: ...
 def aggregate(
     data: pd.DataFrame | PanelVotes | Runs,
     *,
     item: str | Sequence[str] | None = None,
     worker: str | Sequence[str] | None = None,
     label: str | None = None,
+    score: str | None = None,
     truth: str | None = None,
+    group: str | None = None,
     round: str | None = None,
     run: str | None = None,
-    method: Method = "majority",
+    method: Method | ScoreMethod = "majority",
     ties: Ties = "shared",
     at: Which = "first",
     duplicates: Duplicates = "refuse",
     iterations: int = ITERATIONS,
     tolerance: float = TOLERANCE,
-) -> Aggregation:
-    """Return one label for each item, of labels of any number of classes that several workers gave (rule F3).
+) -> Aggregation | ScoreAggregation:
+    """Return one label for each item, of the labels that several workers gave, or one score of their scores (rule F3).
 
     Ties are decided by `ties`, in every method. A lost (empty) vote counts nowhere; an item without votes has no label
     and is left out of the accuracy. A worker with one vote counts like any other in a majority; other methods estimate
@@ -76,20 +106,29 @@ def aggregate(
     Dawid-Skene loses where workers err together, and no figure of the votes alone told its losses from its gains on the
     tables of docs/statistics.md. Without truth, label some items, or keep to the majority.
 
+    `mean` and `median` are of scores, numbers in the column `score`, and give a `ScoreAggregation`: a value for each
+    item, for a mean its interval, and the errors where `truth` has numbers. A lost (empty) score counts nowhere. Where
+    items are alternatives, such as the answers to a question, name the column of what they belong to by `group`: the
+    result then says how often the best of a group is right (has the highest truth).
+
     Args:
         data: runs, votes of `from_table`, the name of a bundled table, or a long table, one row a vote.
         item: the column of a table that names the item; None is a column of the argument's own name, as for the
             other columns.
         worker: the column of who gives the label.
         label: the column of the label.
-        truth: the column of the right label, which no method uses: it serves `.accuracy()` and the notes.
+        score: the column of the score, for `mean` and `median`.
+        truth: the column of the right label, which no method uses: it serves `.accuracy()` and the notes; of scores
+            the true value, or with `group` 1 for right and 0 for wrong.
+        group: of scores, the column of what the items are alternatives for; None is none.
         round: the column of the round.
         run: the column of the run; an item has a label in each run.
         method: `majority`; `dawid-skene`, which estimates a confusion matrix of each worker; `one-coin`, how often each
             is right; `wawa`, votes weighted by agreement with the majority; `zero-based-skill`, the same repeated;
-            or `glad`, `mace`, `m-msr` by crowd-kit, where it is installed.
+            `glad`, `mace`, `m-msr` by crowd-kit, where it is installed; or `mean`, `median`, of scores.
         ties: where several labels are highest, `shared` gives each its share in the accuracy, `first` takes the first
-            in order (numbers by value, texts by alphabet), `none` gives no label.
+            in order (numbers by value, texts by alphabet), `none` gives no label. Of scores, a best that ties
+            is right by its share, or with `none` not at all.
         at: the vote that counts of a worker that voted in several rounds: `first`, `last`, or a round.
         duplicates: for a worker's second label on an item in one round of a table: `refuse`, `first`, `last`, `all`.
         iterations: the most iterations of Dawid-Skene and one-coin; the result says how many there were.
@@ -102,9 +141,16 @@ def aggregate(
     >>> votes = aggregate("rte", method="dawid-skene")
     >>> round(votes.accuracy().value, 4), round(aggregate("rte").accuracy().value, 4)
     (0.9275, 0.8969)
+    >>> scores = pd.DataFrame({"answer": [1, 1, 2, 2], "judge": list("abab"), "score": [7, 8, 9, 9]})
+    >>> aggregate(scores, item="answer", worker="judge", method="mean").scores["value"].tolist()
+    [7.5, 9.0]
     """
-    _check(method, ties, iterations, tolerance)
-    columns = {"item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run}
+    of_scores = {"score": score, "group": group}
+    _check(method, ties, iterations, tolerance, label, of_scores)
+    columns = {"item": item, "worker": worker, "truth": truth, "round": round, "run": run}
+    if method in ("mean", "median"):
+        return aggregate_scores(data, columns | of_scores, method, ties, at, duplicates)
+    columns["label"] = label
     votes = as_panel_votes(data, columns, duplicates).at(at)
     if not (votes.label >= 0).any():
         raise TableError(Problem("votes", "have no label: every vote is empty", "check which column label= names"))
@@ -144,11 +190,23 @@ def aggregate(
     )
 
 
-def _check(method: str, ties: str, iterations: int, tolerance: float) -> None:
-    problems = Problems()
-    if method not in METHODS:
-        fix = f"use {one_of(METHODS)}"
-        problems.append(Problem("method", f"{method!r} is not a method{did_you_mean(method, METHODS)}", fix))
+def _check(
+    method: str, ties: str, iterations: int, tolerance: float, label: str | None, of_scores: Mapping[str, Any]
+) -> None:
+    problems, every = Problems(), (*METHODS, *SCORE_METHODS)
+    if method not in every:
+        fix = f"use {one_of(every)}"
+        problems.append(Problem("method", f"{method!r} is not a method{did_you_mean(method, every)}", fix))
+    elif method in SCORE_METHODS:
+        if label is not None:
+            message = f"names a column of labels, and {method!r} is of scores"
+            problems.append(Problem("label", message, "name the column of numbers by score=, or choose another method"))
+        if ties == "first":
+            problems.append(Problem("ties", "no item comes first among tied scores", "use 'shared' or 'none'"))
+    else:
+        message = f"goes with scores, and {method!r} is of labels"
+        fix = "use method='mean' or 'median', or leave it out"
+        problems += [Problem(name, message, fix) for name, column in of_scores.items() if column is not None]
     if ties not in TIES:
         problems.append(Problem("ties", f"must be one of {one_of(TIES)}, got {ties!r}", "leave it out for 'shared'"))
     if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
@@ -162,7 +220,7 @@ def _check(method: str, ties: str, iterations: int, tolerance: float) -> None:
 
 
 def _estimate(
-    method: Method, votes: PanelVotes, counts: VoteCounts, ties: Ties, iterations: int, tolerance: float
+    method: str, votes: PanelVotes, counts: VoteCounts, ties: Ties, iterations: int, tolerance: float
 ) -> _LabelEstimate:
     if method in ("dawid-skene", "one-coin"):
         model = fit(counts, iterations, tolerance, one_coin=method == "one-coin")
