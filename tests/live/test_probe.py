@@ -160,6 +160,15 @@ def test_refusals_after_the_first_answer_are_unknowns_and_notes():
     assert "warning: unknown is still: holds answers to a schema, " in str(report)
 
 
+def test_usage_that_cannot_be_read_is_noted_and_not_added_up():
+    with ScriptedServer(lambda _: says("OK").using(input_tokens=-5)) as server:
+        report = probe(MODEL, base_url=server.url, api_key=KEY)
+    assert report.input_tokens == 0
+    [note] = [note for note in report.notes if "usage" in note]
+    assert "is missing or cannot be read" in note
+    assert "a run with max_tokens or max_cost ends at the first" in note
+
+
 def test_a_server_fault_refuses_what_it_names():
     def reply(asked):
         return status(500, message="tools param requires --jinja flag") if asked.tools else says("OK.")
