@@ -6,15 +6,18 @@ Run it with `make bench-statistics`. With chance r the judges of an item all err
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.panels.error_correlation import effective_votes, effective_votes_interval, error_correlation
+from verifyplan.analysis.panels.effective_votes import effective_votes, effective_votes_interval
+from verifyplan.analysis.panels.error_correlation import error_correlation
 from verifyplan.analysis.panels.panel_answers import Ints, PanelAnswers
 
-REPETITIONS, SEED = 1000, 0
-ITEMS = (50, 100, 400)
-PANELS = ((5, 0.0, 0.3), (5, 0.25, 0.3), (5, 0.25, 0.1), (3, 0.6, 0.2), (8, 0.7, 0.3), (20, 0.3, 0.3))
+REPETITIONS, SEED = 2000, 0
+ITEMS = (8, 12, 20, 30, 50, 100, 400)
+PANELS = (
+    (5, 0.0, 0.3), (5, 0.25, 0.3), (5, 0.25, 0.1), (5, 0.6, 0.1), (3, 0.6, 0.2), (8, 0.7, 0.3), (20, 0.3, 0.3),
+    (10, 0.25, 0.05),
+)  # fmt: skip
 """Judges, correlation of errors, share of errors."""
 
 
@@ -28,24 +31,29 @@ def answers(n_items: int, judges: int, correlation: float, errors: float, rng: n
     return PanelAnswers(names, wrong.astype(np.int64), 2, True, same, clusters, np.ones(judges), False)
 
 
+def coverage(n_items: int, judges: int, correlation: float, errors: float, repetitions: int) -> tuple[float, float]:
+    """Return how often there is an interval, and how often it holds the truth where there is."""
+    rng, truth = np.random.default_rng(SEED), effective_votes(judges, correlation)
+    there, held = 0, 0
+    for _ in range(repetitions):
+        drawn = answers(n_items, judges, correlation, errors, rng)
+        worth, _ = effective_votes_interval(error_correlation(drawn, "plain"), drawn.clusters)
+        there += bool(np.isfinite(worth.low))
+        held += worth.low <= truth <= worth.high
+    return there / repetitions, held / there if there else np.nan
+
+
 def main(repetitions: int = REPETITIONS) -> None:
     """Print the table."""
-    rows = []
-    for judges, correlation, errors in PANELS:
-        row: dict[str, object] = {"judges": judges, "correlation": correlation, "errors": errors}
-        truth = effective_votes(judges, correlation)
+    print("| judges | r | share of errors | " + " | ".join(f"{n} items" for n in ITEMS) + " |")
+    print("|--:|--:|--:|" + "--:|" * len(ITEMS))
+    for panel in PANELS:
+        cells = []
         for n_items in ITEMS:
-            rng = np.random.default_rng(SEED)
-            held, together = 0, 0.0
-            for _ in range(repetitions):
-                drawn = answers(n_items, judges, correlation, errors, rng)
-                found = error_correlation(drawn, "plain")
-                worth, _ = effective_votes_interval(found, drawn.clusters)
-                held += worth.low <= truth <= worth.high
-                together += found.joint_errors / repetitions
-            row[f"{n_items} items"] = f"{100 * held / repetitions:.1f} ({together:.1f})"
-        rows.append(row)
-    print(pd.DataFrame(rows).to_string(index=False))
+            there, held = coverage(n_items, *panel, repetitions)
+            part = f" ({100 * there:.0f})" if there < 0.995 else ""
+            cells.append(f"{100 * held:.1f}{part}" if there else "-")
+        print("| " + " | ".join([*(f"{figure:g}" for figure in panel), *cells]) + " |")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def test_a_debate_draws_each_step_and_the_panel_by_round():
     assert "majority is right: 84.4 % in round 0, 84.1 % in round 1, 83.8 % in round 2" in figure.description
     assert "The majority is right in 84.4 % at first (n = 196), 83.8 % at the end (n = 197). Two" in figure.caption
     assert "Each of these shares is of all items that have votes in its round, not of the same items." in figure.caption
-    assert "The panel is worth as much as 1.38 [1.26, 1.57] → 1.06 [1.03, 1.13] independent votes, in" in figure.caption
+    assert "The panel is worth 1.38 [1.26, 1.57] → 1.06 [1.03, 1.14] independent votes, in" in figure.caption
     assert len(spec(figure.chart)["vconcat"]) == 2
     assert list(figure.data["step"].unique()) == ["0 → 1", "1 → 2", "first → last"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -47,13 +48,27 @@ def test_guessing_among_the_labels_is_a_named_line():
     assert "guessing" not in values(vp.charts.panel(no_truth))
 
 
-def test_more_votes_than_judges_have_discs_too():
+def test_more_votes_than_judges_are_no_number():
     figure = vp.charts.panel("debate-rounds")
-    assert len(discs(figure)) == 5
-    why = "(more than were cast: on these items their errors exclude each other; how far is uncertain)"
-    assert figure.caption.startswith(f"3 judges, worth 4.2 independent votes [2.4, 8.6] {why}; ")
-    assert "more than were cast" not in vp.charts.panel("llmbar/plain").caption
+    assert discs(figure) == [1, 1, 1]
+    assert "3 judges are worth more than 3 independent votes [2.1, more than 3]" in values(figure)
+    why = "(they err together less than independent judges would)"
+    assert figure.caption.startswith(f"3 judges, worth more than 3 independent votes [2.1, more than 3] {why}; ")
+    assert "more than" not in vp.charts.panel("llmbar/plain").caption
     assert "not erring together gains" in figure.caption
+
+
+def test_a_number_that_is_left_open_has_no_discs():
+    votes = vp.datasets.votes("llmbar/plain")
+    few = votes[votes["item"].isin(votes["item"].unique()[:12])]
+    assert len(discs(vp.charts.panel(few))) == 6
+    worth = vp.panel(few)
+    open_ = worth.summary.assign(low=worth.summary["low"].mask(worth.summary["figure"].eq("effective-votes"), 1.01))
+    figure = vp.charts.panel(replace(worth, summary=open_.assign(high=open_["high"].clip(lower=6.5))))
+    assert figure.caption.startswith(
+        "6 judges, worth from 1.0 to more than 6 independent votes (they have too few common"
+    )
+    assert "Votes as discs" not in values(figure)
 
 
 def test_without_truth_agreement_is_drawn():

@@ -22,6 +22,9 @@ Array = npt.NDArray[Any]
 LEAST_ALPHA = 0.667
 """The least alpha of data from which tentative conclusions may be drawn (Krippendorff 2004)."""
 
+MAX_LOG = 100.0
+"""Disagreement differs by no larger factor than e to this, which keeps it a number."""
+
 _STEP = 1e-6
 
 
@@ -141,7 +144,7 @@ def with_interval(value: float, residuals: Array, alike: Array, clusters: AnyClu
         return Measured(value, np.nan, np.nan, n)
     more = variance_of_one_more(float(np.abs(alike).max()), len(residuals), clusters)
     quantile = stdtrit(freedom, (1 + LEVEL) / 2)
-    low, high = quantile * np.sqrt([variance, variance + more]) / (1 - value)
+    low, high = np.minimum(quantile * np.sqrt([variance, variance + more]) / (1 - value), MAX_LOG)
     return Measured(value, float(max(-1.0, 1 - (1 - value) * np.exp(low))), float(1 - (1 - value) / np.exp(high)), n)
 
 
@@ -181,7 +184,7 @@ def units_needed(rarest: float) -> int:
 def _alike(counts: Array) -> Array:
     """Return units on which all votes say the same, one for each label that a vote has, of the mean number of votes."""
     size = counts.sum() / max(len(counts), 1)
-    return size * np.eye(counts.shape[1])[counts.any(axis=0)]
+    return np.asarray(size * np.eye(counts.shape[1])[counts.any(axis=0)])
 
 
 def _chance_corrected(counts: Array, expected_of: Callable[[Array], float]) -> Sums:

@@ -235,11 +235,11 @@ _PANEL: Columns = (
     Column(
         "figure",
         "text",
-        "effective-votes: n / (1 + (n - 1) r), Kish 1965: independence, not skill; interval on log(n_eff - 1); "
-        "error-correlation: r; "
-        "agreement: of two votes on one item; accuracies: majority (ties shared), mean-judge, best-judge (whoever is "
-        "best on other items, on average over up to 200 ways to part the items), best-judge-in-sample (the judge that "
-        "is named, on all items), any-judge (some judge is right), independent (the majority of judges of "
+        "effective-votes: n / (1 + (n - 1) r), Kish 1965: independence, not skill; interval on log(n_eff - 1), none "
+        "where judges share every error; error-correlation: r; both also with -plain, by the correlation over all "
+        "items; agreement: of two votes on one item; accuracies: majority (ties shared), mean-judge, best-judge "
+        "(whoever is best on other items, on average over up to 200 ways to part the items), best-judge-in-sample (the "
+        "judge that is named, on all items), any-judge (some judge is right), independent (the majority of judges of "
         "the same accuracies who err independently within classes of truth), smaller-panel (the fewest judges in order "
         "whose majority is no less right, chosen on other items), smaller-panel-in-sample (the judges that are named); "
         "differences: independent-minus-majority; best-minus-majority and smaller-minus-majority (judges chosen on "
@@ -328,55 +328,68 @@ _AGGREGATIONS: dict[str, Columns] = {
 _TESTS: Columns = (
     Column("condition", "text", "the condition that is tested against the baseline"),
     Column(
+        "role",
+        ("concluding", "exploratory", "reference"),
+        "concluding: of the metric named beforehand, on which the comparison concludes; exploratory: of the others; "
+        "reference: the classical tests, which take findings as independent",
+    ),
+    Column(
         "of",
-        ("classes", "held", "right"),
-        "the question: whether the shares of the classes differ; whether as many are held; whether as many findings of "
-        "known truth go from right (held and true, or not held and false) to wrong as from wrong to right",
+        "text",
+        "the metric whose difference is tested (see `summary`); classes: whether the shares of the classes differ",
     ),
     Column(
         "test",
-        ("clustered-homogeneity", "clustered-mcnemar", "stuart-maxwell", "mcnemar"),
-        "clustered-mcnemar: the modified Obuchowski test (Yang, Sun and Hardin 2010), for clusters of equal size that "
-        "of Durkalski et al. (2003); clustered-homogeneity: the same for every class, and the largest of them; "
-        "stuart-maxwell (Stuart 1955, Maxwell 1970); mcnemar (McNemar 1947)",
+        ("clustered-t", "clustered-homogeneity", "stuart-maxwell", "mcnemar"),
+        "clustered-t: the test of the difference's interval; clustered-homogeneity: the modified Obuchowski test "
+        "(Yang, Sun and Hardin 2010) for every class, and the largest of them; stuart-maxwell (Stuart 1955, Maxwell "
+        "1970); mcnemar (McNemar 1947)",
     ),
     Column(
         "method",
         "text",
-        "where p comes from: sign-flips of whole clusters, all of them (exact) or `resamples` drawn; where claims "
-        "repeat over runs, flips of the fewer, studentised by the variance of runs plus that of claims less that of "
-        "findings (Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2021); with more than 1,000 clusters, "
-        "300 where claims repeat, t, or the largest of several correlated t; the exact binomial, or chi-squared; - if "
-        "nothing moves",
+        "where p comes from: Student's t; of the classes sign-flips of whole clusters, all of them (exact) or "
+        "`resamples` drawn; where claims repeat over runs, flips of the fewer, studentised by the variance of runs "
+        "plus that of claims less that of findings (Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb "
+        "2021); with more than 1,000 clusters, 300 where claims repeat, the largest of several correlated t; the exact "
+        "binomial, or chi-squared; - if nothing moves",
     ),
     Column(
         "assumes",
         "text",
         "what must be independent for p to hold: runs; runs and claims, where claims repeat over runs; claims, where "
-        "there is one run, so that another run may differ by more; findings, which those of one run are not: where "
-        "runs differ by chance, stuart-maxwell and mcnemar reject in 16 to 48 % of cases without any difference",
+        "there is one run, so that another run may differ by more; values of a column (`cluster_by`, `pair_by`); "
+        "findings, which those of one run are not: where runs differ by chance, stuart-maxwell and mcnemar reject in "
+        "16 to 48 % of cases without any difference",
     ),
     Column(
         "statistic",
         "number",
-        "of clustered tests the largest |sum of moves| over its standard error, a z; else chi-squared; missing where "
-        "nothing moves, and of exact binomial tests",
+        "of clustered-t the middle of the interval in standard errors; of clustered-homogeneity the largest |sum of "
+        "moves| over its standard error, a z; else chi-squared; missing where nothing moves, and of exact binomial "
+        "tests",
     ),
-    Column("df", "number", "degrees of freedom of chi-squared"),
+    Column("df", "number", "degrees of freedom of t, by Satterthwaite, or of unpaired sets by Welch; of chi-squared"),
     Column(
         "p_value",
         "number",
-        "the probability of a statistic as far from 0, or farther, if the conditions do not differ; missing where "
-        "nothing moves, and where fewer than 6 clusters cannot give a p-value of 5 %",
+        "the probability of a statistic as far from 0, or farther, if the conditions do not differ; of a metric it is "
+        "below .05 where its interval leaves 0 out. Of several concluding tests it is times their number (Bonferroni). "
+        "Missing where a metric is not defined; of the classes where nothing moves, and where fewer than 6 clusters "
+        "cannot give a p-value of 5 %",
     ),
     Column(
         "p_holm",
         "number",
-        "p adjusted for the number of tests (Holm 1979); the family is all tests by clusters of all conditions of the "
-        "comparison that have a p-value; missing for the others, which repeat the same questions",
+        "p adjusted for the number of exploratory tests of all conditions (Holm 1979); missing for the others",
     ),
-    Column("n", "whole", "the findings that were tested: of `right` those whose truth is known"),
-    Column("clusters", "whole", "the clusters that `assumes` names; of runs and claims the smaller number"),
+    Column("n", "whole", "the findings that were tested"),
+    Column(
+        "clusters",
+        "whole",
+        "the clusters that `assumes` names; of runs and claims the smaller number; of sets without a common cluster "
+        "those of both",
+    ),
 )
 
 _AGREEMENT: Columns = (

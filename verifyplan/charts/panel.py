@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.panels import panel as panels
+from verifyplan.analysis.panels.effective_votes import says_nothing, votes_in_words
 from verifyplan.analysis.panels.panel_result import PanelWorth
-from verifyplan.charts.encodings import hover, inline, text_of, unscaled, with_hover, x_at, x_of, y_at
+from verifyplan.charts.encodings import hover, inline, text_of, with_hover, x_at, x_of, y_at
 from verifyplan.charts.figure import Figure, figure
 from verifyplan.charts.interval_rows import PLOT_PX, STEP_PX, IntervalRows, whisker, with_texts
 from verifyplan.charts.labels import count, first_drawn, percent, sentences
 from verifyplan.charts.options import MIN_ROW_PX, MIN_WIDTH_PX, ChartOptions, Options, Size, chart
-from verifyplan.charts.theme import BLUE, FAINT, GREEN, GREY, INK, LINE, ORANGE, PAPER
+from verifyplan.charts.theme import BLUE, FAINT, GREEN, GREY, INK, ORANGE, PAPER
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.panel_votes import PanelVotes
 
@@ -61,9 +62,7 @@ def panel(data: PanelWorth | PanelVotes | pd.DataFrame | Runs, **options: Unpack
         "height", len(rows) * STEP_PX + VOTES_PX, len(rows) * MIN_ROW_PX + VOTES_PX, "its rows and discs"
     )
     size = Size(chosen.px("width", PLOT_PX, MIN_WIDTH_PX), (height - VOTES_PX) / len(rows), len(rows))
-    measure = (
-        "Share of right answers" if worth.has_truth else "Share of other votes on the same items that say the same"
-    )
+    measure = "Accuracy" if worth.has_truth else "Share of other votes on the same items that say the same"
     parts: list[alt.LayerChart | alt.FacetChart] = [_discs(worth, size.width)] if _is_worth(worth) else []
     for name in dict.fromkeys(rows["group"]):
         group = rows[rows["group"].eq(name)].reset_index(drop=True)
@@ -124,27 +123,28 @@ def _dots() -> alt.Chart:
 
 
 def _is_worth(worth: PanelWorth) -> bool:
-    return worth.has_truth and bool(np.isfinite(worth.figure("effective-votes").value))
+    """Whether a number of independent votes can be said."""
+    if not worth.has_truth:
+        return False
+    votes = worth.figure("effective-votes")
+    return bool(np.isfinite(votes.value)) and not says_nothing(votes, worth.votes_per_item)
 
 
 def _discs(worth: PanelWorth, width: float) -> alt.LayerChart:
     """Draw one disc a vote, of which as many are filled, the last in part, as the judges are worth votes."""
     value = worth.figure("effective-votes").value
-    n_cast = int(np.ceil(worth.votes_per_item))
-    n = max(n_cast, int(np.ceil(value)))
-    step = min(MAX_VOTE_PX, width / n)
-    number = np.arange(n)
+    number = np.arange(int(np.ceil(worth.votes_per_item)))
+    step = min(MAX_VOTE_PX, width / len(number))
     votes = pd.DataFrame({"place": (number + 0.5) * step, "filled": np.clip(value - number, 0, 1)})
     votes["opacity"] = votes["filled"]
-    votes["line"] = np.where(number < n_cast, FAINT, LINE)
     base = alt.Chart(inline(votes)).encode(x=x_of("place"), y=y_at(NOTE_PX + MAX_VOTE_PX / 2))
     area = float((step * 0.8) ** 2)
-    outline = base.mark_circle(size=area, fill=PAPER, strokeWidth=1.2, opacity=1, aria=False)
+    outline = base.mark_circle(size=area, fill=PAPER, stroke=FAINT, strokeWidth=1.2, opacity=1, aria=False)
     inside = base.mark_circle(size=area, fill=INK, aria=False)
     words = alt.Chart(inline(pd.DataFrame({"text": _worth_words(worth)})))
     note = words.mark_text(align="left", baseline="top", fontSize=14, fontWeight="bold", aria=False)
     layers = [
-        outline.encode(stroke=unscaled(alt.Stroke, "line")),
+        outline,
         inside.encode(opacity=alt.Opacity("opacity:Q", scale=None, legend=None)),
         note.encode(x=x_at(0), y=y_at(-4), text=text_of("text")),
     ]
@@ -154,11 +154,10 @@ def _discs(worth: PanelWorth, width: float) -> alt.LayerChart:
 def _worth_words(worth: PanelWorth) -> list[str]:
     if not _is_worth(worth):
         return []
-    value, low, high, _ = worth.figure("effective-votes")
-    interval = f" [{low:.1f}, {high:.1f}]" if np.isfinite(low) else ""
+    votes = votes_in_words(worth.figure("effective-votes"), worth.votes_per_item, noun=" independent votes")
     whole = worth.votes_per_item == worth.n_judges
     who = f"{count(worth.n_judges, 'judge')} are" if whole else f"The {worth.votes_per_item:.1f} votes on an item are"
-    return [f"{who} worth {value:.1f} independent votes{interval}"]
+    return [f"{who} worth {votes}"]
 
 
 def _caption(worth: PanelWorth) -> str:
@@ -167,12 +166,13 @@ def _caption(worth: PanelWorth) -> str:
     answer = worth.in_short()
     alone, gap = (worth.figure(name).value for name in ("independent", "independent-minus-majority"))
     errors = worth.figure("error-correlation").value
+    where = "within each class of truth" if worth.correlation == "within-truth" else "over all items"
     guess = "" if worth.chance is None else f"; grey line: guessing among {count(round(1 / worth.chance), 'label')}"
     words = "erring together costs" if gap >= 0 else "not erring together gains"
     return sentences(
         f"{answer}.",
         f"Judges who erred independently with the same accuracies would reach {percent(alone, 1)}: {words}"
-        f" {abs(100 * gap):.1f} points (mean correlation of errors {errors:.2f}).",
+        f" {abs(100 * gap):.1f} points (mean correlation of errors {where}: {errors:.2f}).",
         f"{count(worth.n_items, 'item')}; lines: 95 % intervals{guess}.",
         "Held-out items are not those used for the choice.",
     )

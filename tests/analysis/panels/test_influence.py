@@ -179,7 +179,10 @@ def test_words():
     assert re.search(r"note: \d+ of \d+ changes of class rest on a round that was never run \(censored\)\.", text)
     assert repr(found) == text
     nothing = vp.influence(pd.DataFrame({"item": [1] * 4, "worker": list("abcd"), "label": "x"}))
-    assert str(nothing) == "4 workers, 1 item, one left out at a time: no majority changes when a worker is left out"
+    assert str(nothing) == (
+        "4 workers, 1 item, one left out at a time (even panel: only ties can change): no majority changes when a "
+        "worker is left out"
+    )
     assert str(vp.influence(RunSet())).startswith("0 workers, 0 findings, one left out at a time: nothing to compare")
 
 
@@ -253,3 +256,21 @@ def test_n_of_f1_counts_what_is_true_or_held_with_the_worker_or_without():
     n = found.table.query("worker == 'search'").set_index("metric")["n"]
     assert (n["precision"], n["f1"]) == (held.sum(), (held | with_all["truth"].to_numpy(dtype=bool)).sum())
     assert n["f1"] < len(with_all)
+
+
+@pytest.mark.parametrize(("n_workers", "labels", "even"), [(4, 2, True), (5, 2, False), (4, 3, False)])
+def test_of_an_even_number_of_votes_on_two_labels_only_ties_change_and_it_is_said(n_workers, labels, even):
+    said = np.random.default_rng(n_workers).integers(labels, size=(60, n_workers))
+    item, worker = (axis.ravel() for axis in np.indices(said.shape))
+    votes = pd.DataFrame({"item": item, "worker": worker, "label": said.ravel()})
+    found, table = vp.influence(votes), vp.workers(votes)
+    tied = set(np.flatnonzero((said == 1).sum(axis=1) * 2 == n_workers))
+    assert (set(found.findings["item"].astype(int)) <= tied) == even
+    assert (found.is_even, table.is_even) == (even, even)
+    assert ("one left out at a time (even panel: only ties can change): " in str(found)) == even
+    assert ("  majority changes without it (even panel: only ties can)  " in str(table)) == even
+
+
+def test_a_lost_vote_or_two_leave_a_panel_even_and_classes_of_runs_are_no_majorities():
+    assert vp.workers("llmbar/plain").is_even, "5 of 2,514 votes of six judges are lost"
+    assert not vp.influence("stdlib-claims/adversarial").is_even

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.aggregation.weighted_votes import TIES, Ties
+from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.clusters import clusters_of_units
 from verifyplan.analysis.panels.adoption import ALL_STEPS, Reconsidered, adoption_table, excesses, reconsidered
+from verifyplan.analysis.panels.effective_votes import votes_in_words, why_unusual
 from verifyplan.analysis.panels.round_answers import RoundAnswers, majority, round_answers
 from verifyplan.analysis.panels.round_changes import (
     ANY_ROUND,
@@ -138,17 +140,18 @@ class Flips:
 
         Where an interval includes the number of votes that an item has, errors are not shown to go together.
         """
-        worth, votes = (self.rounds[self.rounds["measure"].eq(name)] for name in ("effective-votes", "votes"))
-        rows = worth.assign(n_votes=votes["value"].to_numpy()).iloc[[0, -1]] if len(worth) > 1 else worth.iloc[:0]
-        if rows.empty or not np.isfinite(rows[["value", "low", "high"]]).all(axis=None):
+        worth, cast = (self.rounds[self.rounds["measure"].eq(name)] for name in ("effective-votes", "votes"))
+        rows = worth.assign(n_votes=cast["value"].to_numpy()).iloc[[0, -1]] if len(worth) > 1 else worth.iloc[:0]
+        if rows.empty or not np.isfinite(rows["value"]).all():
             return ""
-        ends: list[Any] = list(rows.itertuples())
-        values = " → ".join(f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]" for row in ends)
+        rounds, n = rows["round"].tolist(), rows["n_votes"].tolist()
+        ends = [Interval(*row) for row in rows[["value", "low", "high", "n"]].itertuples(index=False)]
+        values = " → ".join(votes_in_words(found, votes, decimals=2) for found, votes in zip(ends, n, strict=True))
         notes: dict[str, list[str]] = {}
-        for row in (row for row in ends if row.high >= row.n_votes):
-            what = "exclude common errors" if row.low > row.n_votes else "are not shown to err together"
-            notes.setdefault(what, []).append(f"the {row.n_votes:.3g} votes on an item in round {row.round}")
-        words = f"as much as {values} independent votes, in the first → the last round"
+        for number, found, votes in zip(rounds, ends, n, strict=True):
+            if what := why_unusual(found, votes) or ("are not shown to err together" if found.high >= votes else ""):
+                notes.setdefault(what, []).append(f"the {votes:.3g} votes on an item in round {number}")
+        words = f"{values} independent votes, in the first → the last round"
         return words + "".join(f" ({joined(votes)} {what})" for what, votes in notes.items())
 
     def _sides(self) -> str:

@@ -53,6 +53,8 @@ class Influence:
     """`class`, by the rules that classify findings of runs, or `majority`, of the labels of a table."""
     n: int
     """The number of findings, or items, that were decided."""
+    is_even: bool
+    """Whether most items have an even number of votes, of two labels: of these, only a tie changes without a worker."""
     synthetic: bool = field(repr=False)
     """True where votes or items were generated, not observed."""
     notes: tuple[str, ...] = ()
@@ -63,7 +65,8 @@ class Influence:
         changed = self.table[self.table["metric"].eq("changed")].dropna(subset="difference")
         made = " (synthetic)" if self.synthetic else ""
         size = f"{counted(self.table['worker'].nunique(), 'worker')}, {counted(self.n, self._decided)}"
-        head = f"{size}{made}, one left out at a time"
+        ties = " (even panel: only ties can change)" if self.is_even else ""
+        head = f"{size}{made}, one left out at a time{ties}"
         lines = [f"{head}: nothing to compare"] if changed.empty else [f"{head}: {self._most_and_least(changed)}"]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
@@ -175,13 +178,13 @@ def _of_runs(runs: RunSet, setting: Setting, synthetic: bool) -> Influence:
         notes.append(f"{rest} on a round that was never run (censored).")
     if runs.findings["origin_worker"].notna().any():
         notes.append("Discoverers of findings stay discoverers: only votes are left out.")
-    return Influence(rows, findings, "class", len(classes.findings), synthetic, tuple(notes))
+    return Influence(rows, findings, "class", len(classes.findings), False, synthetic, tuple(notes))
 
 
 def _of_table(votes: LeaveOneOut, positive: int | None) -> Influence:
     rows = _rows(votes.votes.workers, majority_changes(votes), _majority_sides(votes, positive))
     findings, n, notes = _changed_majorities(votes), int(votes.decided.sum()), tuple(note_on_lone_votes(votes))
-    return Influence(rows, findings, "majority", n, votes.votes.synthetic, notes)
+    return Influence(rows, findings, "majority", n, votes.is_even, votes.votes.synthetic, notes)
 
 
 Sides: TypeAlias = tuple[dict[str, Metric], dict[str, Metric]]

@@ -42,6 +42,13 @@ class LeaveOneOut:
         return np.asarray(self.counts.any(axis=1))
 
     @property
+    def is_even(self) -> bool:
+        """Whether most items have an even number of votes, of two labels: a majority of one vote is then impossible."""
+        n = self.counts.sum(axis=1)
+        two_labels = np.count_nonzero(self.counts.any(axis=0)) <= 2
+        return bool(two_labels and 2 * np.count_nonzero(n % 2 == 0) > len(n))
+
+    @property
     def truth(self) -> Ints:
         """The truth of each vote's unit, as a code; -1 where it is not known."""
         return self.votes.truth[self.votes.unit]

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
+from verifyplan.analysis.panels.effective_votes import effective_votes_interval
 from verifyplan.analysis.panels.error_correlation import (
     Correlation,
     ErrorCorrelation,
-    effective_votes_interval,
     error_correlation,
     linear_interval,
 )
@@ -47,7 +47,8 @@ def panel(
     """Return what a panel of judges is worth: independent votes, majority against its best judge, who can be dropped.
 
     Effective votes are n / (1 + (n - 1) r), with r the mean correlation of the errors of two judges (Kish 1965): they
-    count independence, not skill, and the words name judges not shown to be right more often than by guessing.
+    count independence, not skill, and the words name judges not shown to be right more often than by guessing. Of few
+    items the interval is wide; where it leaves everything open, the words give no number.
     The most frequent label of an item is its majority; of a tie each label has its share. Figures of judges by name
     are of all items, and too good, since these items chose the judges. Beside them is what choosing gains on other
     items: judges are chosen on four fifths of the items and scored on the last (by run where there are 10 or more
@@ -154,6 +155,9 @@ def _figures(
     correct, voted = answers.correct, answers.voted
     some_right = np.asarray(correct.any(axis=1))
     yield from zip(("effective-votes", "error-correlation"), effective_votes_interval(found, clusters), strict=True)
+    if correlation == "within-truth":
+        plain = effective_votes_interval(error_correlation(answers, "plain"), clusters)
+        yield from zip(("effective-votes-plain", "error-correlation-plain"), plain, strict=True)
     yield "agreement", agreement_interval(answers)
     yield "majority", share_interval(majority, one, clusters)
     yield "mean-judge", share_interval(correct.sum(axis=1), voted.sum(axis=1), clusters)

@@ -7,16 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from verifyplan.analysis.cluster_intervals import difference_interval
+from verifyplan.analysis.cluster_intervals import Interval, difference_interval
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.analysis.interval_notes import MIN_TRUSTED_RUNS
-from verifyplan.analysis.panels.error_correlation import (
-    MAX_VOTES_PER_JUDGE,
-    Correlation,
-    ErrorCorrelation,
-    effective_votes,
-    error_correlation,
-)
+from verifyplan.analysis.panels.effective_votes import effective_votes, votes_in_words
+from verifyplan.analysis.panels.error_correlation import Correlation, ErrorCorrelation, error_correlation
 from verifyplan.analysis.panels.majority_accuracy import share_right
 from verifyplan.analysis.panels.panel_answers import MAX_CLOSED_LABELS, PanelAnswers
 from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder
@@ -24,13 +19,10 @@ from verifyplan.frames.panel_votes import PanelVotes, Which
 from verifyplan.frames.run_notes import note_mixed_modes
 from verifyplan.text import counted, listed
 
-MIN_JOINT_ERRORS = 5
-"""With fewer common errors a pair than this, intervals of effective votes cover less than 95 %."""
 MIN_ITEMS_TO_NAME = 20
 """Of a judge with fewer items than this it is not said that it may be guessing."""
 MIN_CERTAIN = 0.995
 """From this share of parts on, which is printed as 100 %, a choice of judges is not called uncertain."""
-NOT_SKILL = "effective votes measure how independent the judges are, not how good"
 
 
 def notes_on_panel(
@@ -60,9 +52,7 @@ def notes_on_panel(
         yield f"with {n_runs} runs, how much runs differ is uncertain, which makes intervals wide"
     if best is None:
         return
-    if np.isfinite(found.mean):
-        yield NOT_SKILL
-    yield from _on_correlation(answers, found, summary)
+    yield from _on_correlation(answers, found)
     yield from _on_different_items(answers, best)
     if best.agreed < MIN_CERTAIN:
         name, share = answers.workers[best.judge], 100 * best.agreed
@@ -141,13 +131,14 @@ def who_may_guess(
     right = f"{shares[0]:.1f} % of {counted(int(n), 'item')}, with {whom} {shares[1]:.1f} %"
     words += f"; without {whom} the majority is right on {right} ({points})"
     others = error_correlation(rest, correlation)
-    worth = effective_votes(others.n_votes, others.mean)
-    if not np.isfinite(worth):
+    worth = Interval(effective_votes(others.n_votes, others.mean), np.nan, np.nan, 0)
+    if not np.isfinite(worth.value):
         return words
-    return f"{words}; the other {counted(int(kept.sum()), 'judge')} are worth {worth:.1f} independent votes"
+    votes = votes_in_words(worth, others.n_votes, noun=" independent votes")
+    return f"{words}; the other {counted(int(kept.sum()), 'judge')} are worth {votes}"
 
 
-def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.DataFrame) -> Iterator[str]:
+def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation) -> Iterator[str]:
     pairs = found.pairs[np.triu_indices(len(answers.workers), k=1)]
     undefined = int(np.isnan(pairs).sum())
     yield from _on_constant_errors(answers, found)
@@ -168,30 +159,8 @@ def _on_correlation(answers: PanelAnswers, found: ErrorCorrelation, summary: pd.
             f"{counted(undefined - found.n_constant, 'pair')} of {len(pairs):,} have fewer than 10 common items and "
             "are left out of the correlation"
         )
-    if found.exclusive:
+    if np.isnan(effective_votes(found.n_votes, found.mean)):
         yield f"errors exclude each other completely (r = {found.mean:.2f}): effective votes cannot be computed"
-        return
-    low, high = _bounds(summary, "error-correlation")
-    if high < 0:
-        words = f"r = {found.mean:.2f} [{low:.2f}, {high:.2f}]"
-        yield f"errors exclude each other ({words}): effective votes exceed the number of judges"
-    elif low <= 0:
-        yield f"errors are not shown to go together (r = {found.mean:.2f} [{low:.2f}, {high:.2f}])"
-    if _bounds(summary, "effective-votes")[1] > MAX_VOTES_PER_JUDGE * found.n_votes:
-        yield (
-            f"the upper bound of effective votes is over {MAX_VOTES_PER_JUDGE} times the votes: how far errors "
-            "exclude each other is uncertain"
-        )
-    if found.joint_errors < MIN_JOINT_ERRORS and not found.by_votes:
-        yield (
-            f"two judges err together on {found.joint_errors:.1f} items on average: with so few, intervals of "
-            "effective votes contain the true value in 70 to 92 % (by simulation), not in 95 %"
-        )
-
-
-def _bounds(summary: pd.DataFrame, figure: str) -> tuple[float, float]:
-    low, high = summary.loc[summary["figure"].eq(figure), ["low", "high"]].to_numpy(dtype=np.float64)[0]
-    return float(low), float(high)
 
 
 def _on_constant_errors(answers: PanelAnswers, found: ErrorCorrelation) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval
+from verifyplan.analysis.panels.effective_votes import votes_in_words, why_unusual
 from verifyplan.analysis.result_words import share_words, shares_words, table_words, words_and_tables
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.field_docs import with_field_docs
@@ -19,8 +20,6 @@ SEE_WORKERS = (
     "unreliable: see workers for judges that are clearly worse than the others"
 )
 """Said where judges are named to drop, since `workers` may call none of them unreliable."""
-MORE_THAN_CAST = " (more than were cast: on these items their errors exclude each other; how far is uncertain)"
-"""Said where more independent votes are estimated than there are votes."""
 MAX_NAMES = 4
 """Judges named in a sentence at most."""
 CHOSEN_ELSEWHERE = "chosen on other items:"
@@ -108,7 +107,8 @@ class PanelWorth:
     def _lines(self) -> list[str]:
         if self.has_truth:
             guessing = [f"who may guess: {self.may_guess}"] if self.may_guess else []
-            lines = [*self._answer(), *guessing, *self._fewer(), *self._accuracies()]
+            worth, *rest = self._answer()
+            lines = [worth, *self._correlation(), *rest, *guessing, *self._fewer(), *self._accuracies()]
         else:
             lines = [f"{self._agreement()}{self._made}"]
         return [*lines, *([SEE_WORKERS] if self.dropped or self.may_guess else [])]
@@ -136,17 +136,37 @@ class PanelWorth:
         return pd.DataFrame(columns)
 
     def _answer(self) -> list[str]:
-        worth = self.figure("effective-votes")
-        votes = (
-            f"worth {worth.value:.1f} independent votes" if worth.value == worth.value else "of unknown independence"
-        )
-        interval = f" [{worth.low:.1f}, {worth.high:.1f}]" if worth.low == worth.low else ""
         few = "" if self.votes_per_item == self.n_judges else f" ({self.votes_per_item:.1f} vote on an item)"
-        more = MORE_THAN_CAST if round(worth.value, 1) > round(self.votes_per_item, 1) else ""
-        worth_words, best = f"{counted(self.n_judges, 'judge')}{few}, {votes}{interval}{more}", self._best()
+        worth_words, best = f"{counted(self.n_judges, 'judge')}{few}, {self.worth_in_words()}", self._best()
         if self._kept == [self.best_judge]:
             return [worth_words, f"{best} and alone saves {self._saved()}"]
         return [part for part in (worth_words, self._dropping(), best) if part]
+
+    def worth_in_words(self) -> str:
+        """Return how many independent votes the judges are worth, and why where that is unusual."""
+        worth, n = self.figure("effective-votes"), self.votes_per_item
+        if worth.value != worth.value:
+            return "of unknown independence"
+        why = why_unusual(worth, n)
+        return f"worth {votes_in_words(worth, n, noun=' independent votes')}" + (f" (they {why})" if why else "")
+
+    def _correlation(self) -> Iterator[str]:
+        """Yield which correlation the effective votes rest on, and what they would be by the plain one."""
+        r = self.figure("error-correlation")
+        if r.value != r.value:
+            return
+        interval = "" if r.low != r.low else f" [{r.low:.2f}, {r.high:.2f}]"
+        where, plain = "over all items", ""
+        if self.correlation == "within-truth":
+            other, votes = (self.figure(f"{name}-plain") for name in ("error-correlation", "effective-votes"))
+            worth = votes_in_words(votes._replace(low=float("nan")), self.votes_per_item, noun=" votes")
+            if other.value != r.value:  # several classes of truth
+                where, plain = "within each class of truth", f"; over all items by {other.value:.2f} ({worth})"
+        apart = " (not shown to differ from 0)" if r.low <= 0 <= r.high else ""
+        yield (
+            f"errors of two judges correlate by {r.value:.2f}{interval} {where}, on average{apart}{plain}: "
+            "this says how independent judges are, not how good"
+        )
 
     @property
     def _kept(self) -> list[str]:

@@ -11,7 +11,8 @@ import pandas as pd
 
 from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.panels.error_correlation import effective_votes_interval, error_correlation
+from verifyplan.analysis.panels.effective_votes import effective_votes_interval
+from verifyplan.analysis.panels.error_correlation import error_correlation
 from verifyplan.analysis.panels.leave_one_out import Floats
 from verifyplan.analysis.panels.panel_answers import panel_answers
 from verifyplan.analysis.panels.round_answers import Bools, Majority, RoundAnswers

@@ -70,6 +70,8 @@ class Workers:
     """The accuracy of the majority, ties counted as their share; None without truth."""
     decides: str
     """What changes without a worker: the `class` of findings of runs, or the `majority` of the labels of a table."""
+    is_even: bool
+    """Whether most items have an even number of votes, of two labels: of these, only a tie changes without a worker."""
     positive: str | None
     """The positive of two labels; None where there is none."""
     n_items: int
@@ -168,10 +170,14 @@ class Workers:
             "worker": rows["worker"],
             "n": rows[f"{self.measure}_n"],
             self.measure: shares_words(rows, self.measure),
-            f"{self.decides} changes without it": shares_words(rows, "influence"),
+            f"{self.decides} changes without it{self._can_change}": shares_words(rows, "influence"),
             "stands out as": [", ".join(flag for flag in flags if row[flag]) for _, row in rows.iterrows()],
         }
         return pd.DataFrame(columns)
+
+    @property
+    def _can_change(self) -> str:
+        return " (even panel: only ties can)" if self.is_even else ""
 
     @property
     def _under(self) -> str:
@@ -278,6 +284,7 @@ def workers(
         measure=measure,
         majority=_majority(cast),
         decides="majority" if runs is None else "class",
+        is_even=runs is None and cast.is_even,
         positive=None if code is None else votes.labels[code],
         n_items=int(cast.decided.sum()),
         n_votes=len(cast.votes),
