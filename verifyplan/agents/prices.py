@@ -266,9 +266,10 @@ def usage_of(
         *(0 if (value := counts.get(name)) is None else value for name in _CACHE_COUNTS),
         0 if searches is None else searches,
     ]
-    if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in found):
+    numbers = [value for value in found if isinstance(value, int) and not isinstance(value, bool) and value >= 0]
+    if len(numbers) < len(found):
         return Usage(uncounted=1)
-    tokens_in, tokens_out, read, written, searched = found
+    tokens_in, tokens_out, read, written, searched = numbers
     uses = _look_ups(asked)
     most_out = int(asked["max_tokens"]) * (1 + sum(uses.values()))
     plausible = 0 < tokens_in + read + written <= MAX_CONTEXT_TOKENS and tokens_out <= most_out
