@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -36,8 +37,8 @@ PANELS = (3, 5, 8, 20, 50)
 TOGETHER = (0.0, 0.2, 0.4, 0.6)
 
 
-def tables(folder: Path | None) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the source of each table, and its labels with their truth, one row a vote."""
+def bundled() -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the source of each bundled table, and its labels with their truth, one row a vote."""
     judges = vp.datasets.votes("llmbar")
     for by in ("strategy", "model"):
         yield from (("LLMBar", rows) for _, rows in judges.groupby(["set", by], observed=True))
@@ -53,7 +54,11 @@ def tables(folder: Path | None) -> Iterator[tuple[str, pd.DataFrame]]:
     yield from (("debates", rows) for _, rows in vp.datasets.votes("judge-panel").groupby("run"))
     yield from (("debates", vp.datasets.votes(f"prover-verifier-{name}")) for name in ("samples", "outcomes"))
     yield from (("crowds", vp.datasets.votes(name)) for name in ("rte", "dog"))
-    for file in sorted(folder.rglob("label.csv")) if folder else ():
+
+
+def further(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the tables of a folder likewise."""
+    for file in sorted(folder.rglob("label.csv")):
         labels, truth = pd.read_csv(file), pd.read_csv(file.with_name("truth.csv"))
         labels.columns, truth.columns = pd.Index(["item", "worker", "label"]), pd.Index(["item", "truth"])
         yield "crowds", labels.merge(truth.drop_duplicates("item"), how="left")
@@ -118,7 +123,7 @@ def excess_agreement(counts: VoteCounts, model: DawidSkene) -> float:
 def measured(folder: Path | None) -> pd.DataFrame:
     """Return a row a table: how Dawid-Skene does beside the majority, and the statistics."""
     rows = []
-    for source, frame in tables(folder):
+    for source, frame in chain(bundled(), further(folder) if folder else ()):
         votes = read(frame)
         if len(votes.workers) < MIN_WORKERS or (votes.truth >= 0).sum() < MIN_ITEMS:
             continue

@@ -141,7 +141,15 @@ def test_panels_of_tables_with_verdicts_or_with_labels(cli, votes, tmp_path):
         assert (refused.code, message in refused.err) == (2, True), refused.err
 
 
-def test_a_search_says_why_todays_rules_cost_fewer_votes_than_were_cast():
+def test_votes_that_move_to_a_pushed_answer_are_counted_in_the_shell(cli, tmp_path):
+    table = pd.DataFrame({"q": [1, 1, 2, 2], "who": "a", "step": [0, 1] * 2, "says": ["no", "Yes", "no", "no"]})
+    table.assign(user="yes").to_csv(tmp_path / "answers.csv", index=False)
+    named = "item=q,worker=who,label=says,round=step,toward=user"
+    done = cli("flips", tmp_path / "answers.csv", "--columns", named, "--verdicts", "yes=yes")
+    assert "1 of 2 other votes moved to the given answer (50.0 % [" in done.out, done.err
+
+
+def test_a_search_says_why_rules_of_runs_cost_fewer_votes_than_were_cast():
     rows = [(f"c{n}", who, number, "agree", n % 2 == 0) for n in range(20) for who in "abc" for number in (1, 2)]
     table = pd.DataFrame(rows, columns=["claim", "judge", "round", "says", "truth"])
     named = {"item": "claim", "worker": "judge", "verdict": "says", "round": "round", "truth": "truth"}
