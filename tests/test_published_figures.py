@@ -146,7 +146,7 @@ READINGS = {
 def test_what_the_readme_says_of_six_judges_does_not_turn_on_the_order_or_the_claim(part, reading):
     """Six votes are worth less than three, and the best judge alone is right more often than the majority."""
     worth = vp.panel(READINGS[reading](vp.datasets.votes(f"llmbar/{part}")))
-    assert worth.figure("effective-votes").high < 3.5
+    assert worth.figure("effective-votes").value < 3
     assert worth.figure("best-minus-majority").value > 0
     first = vp.panel(vp.datasets.votes(f"llmbar/{part}"))
     if reading == "the other output as the claim":
