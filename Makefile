@@ -90,6 +90,7 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.rejection_rates
 	$(BIN)/python -m benchmarks.agreement_coverage
 	$(BIN)/python -m benchmarks.weight_coverage
+	$(BIN)/python -m benchmarks.corrected_rates
 	$(BIN)/python -m benchmarks.rates
 	$(BIN)/python -m benchmarks.panel_coverage
 	$(BIN)/python -m benchmarks.hidden_votes

@@ -1,4 +1,4 @@
-"""Whether intervals of corrected rates hold the truth, planned runs show a difference, and repeated looks do no harm.
+"""Whether planned runs show a difference, and repeated looks do no harm.
 
 By simulation; it prints the tables of docs/statistics.md.
 
@@ -17,10 +17,6 @@ from scipy.stats import t as student
 
 import verifyplan as vp
 from verifyplan.analysis.clusters import Clusters
-from verifyplan.analysis.rates.corrected import mean_interval
-from verifyplan.analysis.rates.judged_items import JudgedItems
-from verifyplan.analysis.rates.prediction_powered import estimate_powered
-from verifyplan.analysis.rates.rogan_gladen import estimate_corrected, panel_shares
 from verifyplan.analysis.study_design.monitor import confidence_sequence
 from verifyplan.analysis.study_design.power import discordance_of, intra_run_correlation, planning_ends
 from verifyplan.analysis.study_design.run_differences import RunDifferences
@@ -29,86 +25,6 @@ from verifyplan.analysis.study_design.sample_size import needed_runs
 Floats = npt.NDArray[np.float64]
 
 SIMULATIONS = 600
-LABELS = (20, 50, 100, 200)
-OTHERS = 1_000
-PANELS = {  # rate of true items, sensitivity, specificity
-    "common, good panel": (0.5, 0.9, 0.9),
-    "common, poor panel": (0.5, 0.75, 0.75),
-    "a fifth": (0.2, 0.9, 0.9),
-    "rare": (0.05, 0.9, 0.97),
-}
-METHODS = ("`ppi`", "`corrected_rate`", "the paper's")
-"""The last is prediction-powered inference with a normal interval, as it was published."""
-LAYOUTS = ("independent", "sample of runs", "whole runs")
-"""Items are independent; come in runs, of which labels are a random sample; come in runs that are labelled whole."""
-RUN_SIZE, RUN_SPREAD = 20, 0.3  # items a run; logits by which runs' rates and the panel's errors vary
-
-
-def items(rng: np.random.Generator, n: int, rate: Floats, errors: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Return what a panel says of n items, and their truth."""
-    truth = rng.random(n) < rate
-    sensitivity, specificity = errors
-    said = np.where(truth, rng.random(n) < sensitivity, rng.random(n) >= specificity)
-    return said.astype(float), truth.astype(float)
-
-
-def moved(shares: float, by: Floats) -> Floats:
-    """Return a share moved by logits."""
-    return 1 / (1 + (1 - shares) / shares * np.exp(-by))
-
-
-def coverage(panel: str, n_labels: int, simulations: int, layout: str) -> list[str]:
-    """Return of each method how often the interval holds the true rate, and widths, that of labels alone last."""
-    rng = np.random.default_rng([n_labels, list(PANELS).index(panel), LAYOUTS.index(layout)])
-    rate, sensitivity, specificity = PANELS[panel]
-    n = n_labels + OTHERS
-    runs = np.arange(n) // RUN_SIZE
-    spread = 0.0 if layout == "independent" else RUN_SPREAD
-    clusters = None if layout == "independent" else Clusters(runs, np.arange(n))
-    true_rate = MARGINAL[panel] if spread else rate
-    found: list[list[tuple[float, float]]] = [[], [], []]
-    alone = []
-    for _ in range(simulations):
-        by = rng.normal(0, spread, (3, runs[-1] + 1))[:, runs]
-        said, truth = items(rng, n, moved(rate, by[0]), (moved(sensitivity, by[1]), moved(specificity, by[2])))
-        chosen = np.arange(n_labels) if layout == "whole runs" else rng.choice(n, n_labels, replace=False)
-        known = np.full(n, np.nan)
-        known[chosen] = truth[chosen]
-        judged = JudgedItems(said, known, clusters)
-        powered = estimate_powered(judged)
-        found[0].append((powered.low, powered.high))
-        half = 1.96 * powered.standard_error
-        found[2].append((powered.value - half, powered.value + half))
-        if len(set(truth[chosen])) == 2 and (corrected := estimate_corrected(*panel_shares(judged))):
-            found[1].append(corrected[1:3])
-        labels = mean_interval(truth[chosen], judged.clusters_at(judged.labelled), share=True)
-        alone.append(labels.high - labels.low)
-    return [_words(np.array(intervals), true_rate, float(np.mean(alone))) for intervals in found]
-
-
-def _words(intervals: Floats, true_rate: float, alone: float) -> str:
-    if not len(intervals):
-        return "-"
-    low, high = intervals.T
-    return f"{100 * np.mean((low <= true_rate) & (true_rate <= high)):.1f} ({np.mean(high - low):.3f} / {alone:.3f})"
-
-
-SPREAD = np.random.default_rng(0).normal(0, RUN_SPREAD, 1_000_000)
-MARGINAL = {panel: float(moved(values[0], SPREAD).mean()) for panel, values in PANELS.items()}
-"""The true rate over all runs."""
-
-
-def corrected_rates(simulations: int) -> Iterator[str]:
-    """Yield the lines of the table on corrected rates."""
-    yield "| method | labels | items | " + " | ".join(PANELS) + " |"
-    yield "|---|--:|---|" + "--:|" * len(PANELS)
-    for layout in LAYOUTS:
-        for n_labels in LABELS:
-            cells = [coverage(panel, n_labels, simulations, layout) for panel in PANELS]
-            for method, words in zip(METHODS, zip(*cells, strict=True), strict=True):
-                yield f"| {method} | {n_labels} | {layout} | " + " | ".join(words) + " |"
-
-
 PLANS = ((0.1, 0.3, 0.05, 20), (0.1, 0.3, 0.0, 50), (0.05, 0.2, 0.05, 50), (0.2, 0.4, 0.3, 20), (0.2, 0.3, 0.1, 5))
 """Difference, discordance, intra-run correlation, findings a run."""
 
@@ -217,7 +133,7 @@ def repeated_looks(simulations: int) -> Iterator[str]:
 def main() -> None:
     """Print every table."""
     simulations = int(sys.argv[1]) if len(sys.argv) > 1 else SIMULATIONS
-    for table in (corrected_rates, planned_runs, pilots, repeated_looks):
+    for table in (planned_runs, pilots, repeated_looks):
         for line in table(simulations):
             print(line, flush=True)
         print()

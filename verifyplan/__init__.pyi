@@ -25,8 +25,7 @@ from .analysis.panels.flips import flips as flips
 from .analysis.panels.influence import influence as influence
 from .analysis.panels.panel import panel as panel
 from .analysis.panels.workers import workers as workers
-from .analysis.rates.prediction_powered import ppi as ppi
-from .analysis.rates.rogan_gladen import corrected_rate as corrected_rate
+from .analysis.rates.corrected_rate import corrected_rate as corrected_rate
 from .analysis.replay import Setting as Setting
 from .analysis.replay import replay as replay
 from .analysis.study_design.monitor import monitor as monitor

@@ -22,8 +22,7 @@ from .panels.flips import flips as flips
 from .panels.influence import influence as influence
 from .panels.panel import panel as panel
 from .panels.workers import workers as workers
-from .rates.prediction_powered import ppi as ppi
-from .rates.rogan_gladen import corrected_rate as corrected_rate
+from .rates.corrected_rate import corrected_rate as corrected_rate
 from .replay import Setting as Setting
 from .replay import replay as replay
 from .steps import steps as steps

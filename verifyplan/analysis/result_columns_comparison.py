@@ -119,10 +119,10 @@ _NEEDED: Columns = (
     Column(
         "runs",
         "whole",
-        "the runs that show the difference: (t + t')^2 (discordance - delta^2) design_effect / (findings x delta^2), "
-        "with Student's t at runs - 1 degrees (Connor 1987; Miller 2024)",
+        "the fewest runs that show the difference with the power asked for: whose 95 % interval, as `compare` computes "
+        "it, leaves 0 out so often (docs/statistics.md); missing where no number does, as the claims are too few",
     ),
-    Column("low", "whole", "the runs needed at the low ends of discordance and correlation; missing without a pilot"),
+    Column("low", "whole", "the runs needed at the low ends of discordance and correlations; missing without a pilot"),
     Column("high", "whole", "the runs needed at their high ends; missing without a pilot"),
     Column("total", "whole", "`findings` x `runs`"),
 )

@@ -1,132 +1,135 @@
-"""rule F3c: Rogan and Gladen's rate by its closed form, the interval of Lang and Reiczigel, and when it is refused."""
+"""rule F3c: how labels were chosen is required, decides the method, and is checked where the data can show it."""
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import norm
 
 import verifyplan as vp
-from verifyplan.errors import InputError
+from benchmarks import corrected_rates
+from verifyplan.analysis.rates.corrected_rate import DESIGNS, METHODS
+from verifyplan.analysis.rates.label_checks import note_label_rates
+from verifyplan.analysis.result_columns import RESULT_TABLES
+from verifyplan.errors import InputError, SettingsError
+
+SAYS = [1, 1, 0, 1, 0, 0, 1, 0, 1, 0] * 4
+TRUTH = [1, 1, 0, 1, 0, 0, 1, 0, 0, 0] * 2 + [None] * 20
 
 
-def counts(found: int, of: int, true: tuple[int, int], false: tuple[int, int]):
-    """Predictions and truth with `found` upheld among `of` others, of the true (upheld, all), and of the false."""
-    said = [*_ones(found, of), *_ones(*true), *_ones(*false)]
-    return said, [*[None] * of, *[1] * true[1], *[0] * false[1]]
+@pytest.mark.parametrize(("labels", "received"), [(None, "is missing"), ("drawn", "must be one of .*, got 'drawn'")])
+def test_without_a_design_the_error_says_how_to_tell_the_three_apart(labels, received):
+    arguments = {} if labels is None else {"labels": labels}
+    with pytest.raises(SettingsError, match=f"labels: {received}") as caught:
+        vp.corrected_rate(SAYS, TRUTH, **arguments)
+    lines = str(caught.value).splitlines()[1:]
+    assert [line.split('"')[1] for line in lines] == ["random", "by-truth", "by-verdict"]
+    assert all(how in line for how, line in zip(DESIGNS.values(), lines, strict=True))
 
 
-def _ones(n: int, of: int) -> list[int]:
-    return [1] * n + [0] * (of - n)
+def test_truth_in_the_place_of_the_design_is_not_taken_for_one():
+    with pytest.raises(SettingsError, match=r"labels: must be one of 'random', 'by-truth', 'by-verdict', got \[1, 1"):
+        vp.corrected_rate(SAYS, TRUTH, labels=TRUTH)
 
 
-def test_the_closed_form_of_rogan_and_gladen():
-    found = vp.corrected_rate(*counts(300, 1000, (90, 100), (20, 200)))
-    assert found.value == pytest.approx((0.3 + 0.9 - 1) / (0.9 + 0.9 - 1), abs=1e-12)
-    p, se, sp = 0.3 * 0.7 / 1000, 0.9 * 0.1 / 100, 0.9 * 0.1 / 200
-    wanted = np.sqrt(p + found.value**2 * se + (1 - found.value) ** 2 * sp) / 0.8
-    assert found.standard_error == pytest.approx(wanted, abs=1e-12)
+def test_ppi_is_a_method_and_no_function():
+    assert not hasattr(vp, "ppi")
+    assert not hasattr(vp.analysis, "ppi")
+    assert inspect.signature(vp.corrected_rate).parameters["labels"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
-def test_the_interval_of_lang_and_reiczigel():
-    """Their formula, written out once more: Agresti-Coull counts, one success and one failure more, and a shift."""
-    found = vp.corrected_rate(*counts(300, 1000, (90, 100), (20, 200)))
-    z = norm.ppf(0.975)
-    n, p = 1000 + z**2, (300 + z**2 / 2) / (1000 + z**2)
-    se, sp = 91 / 102, 181 / 202
-    rate = (p + sp - 1) / (se + sp - 1)
-    shift = 2 * z**2 * (rate * se * (1 - se) / 102 - (1 - rate) * sp * (1 - sp) / 202)
-    half = z * np.sqrt(p * (1 - p) / n + rate**2 * se * (1 - se) / 102 + (1 - rate) ** 2 * sp * (1 - sp) / 202)
-    half /= se + sp - 1
-    assert (found.low, found.high) == pytest.approx((rate + shift - half, rate + shift + half), abs=1e-12)
+@pytest.mark.parametrize("labels", DESIGNS)
+@pytest.mark.parametrize("method", ["prediction-powered", "rogan-gladen", "stratified"])
+def test_a_method_is_used_where_the_design_allows_it_and_else_refused_with_the_reason(labels, method):
+    if method in METHODS[labels]:
+        found = vp.corrected_rate(SAYS, TRUTH, labels=labels, method=method)
+        assert (found.labels, found.method) == (labels, method)
+        assert found.population == ("items without truth" if labels == "by-truth" else "all items")
+        return
+    reason = {"by-verdict": "by verdict|random sample", "by-truth": "was chosen", "random": "it is right here"}[labels]
+    wanted = f"method: '{method}' cannot correct a rate by labels chosen {labels}: .*({reason}).*Fix: use "
+    with pytest.raises(SettingsError, match=wanted):
+        vp.corrected_rate(SAYS, TRUTH, labels=labels, method=method)
 
 
-def test_with_a_perfect_panel_the_rate_is_its_own():
-    found = vp.corrected_rate(*counts(30, 100, (500, 500), (0, 500)))
-    assert found.value == pytest.approx(0.3)
+def test_the_first_allowed_method_is_the_default():
+    methods = [vp.corrected_rate(SAYS, TRUTH, labels=labels).method for labels in DESIGNS]
+    assert methods == ["prediction-powered", "rogan-gladen", "stratified"]
 
 
-@given(st.integers(0, 50), st.integers(31, 40), st.integers(0, 9))
-def test_rate_and_interval_stay_between_0_and_1(found, true, false):
-    result = vp.corrected_rate(*counts(found, 50, (true, 40), (false, 40)))
-    known = 0 <= result.low <= result.value <= result.high <= 1 and result.low < result.high
-    assert known or np.isnan([result.value, result.low, result.high]).all()
+def test_sensitivity_is_not_read_off_labels_by_verdict():
+    with pytest.raises(SettingsError, match="sensitivity and specificity cannot be read off labels chosen by verdict"):
+        vp.corrected_rate(SAYS, TRUTH, labels="by-verdict", method="rogan-gladen")
+    with pytest.raises(SettingsError, match=r"'ppi' cannot .*: no such method is known. Fix: use 'prediction-powered'"):
+        vp.corrected_rate(SAYS, TRUTH, labels="random", method="ppi")
 
 
-def test_a_rate_beyond_its_range_is_cut_and_said():
-    found = vp.corrected_rate(*counts(8, 100, (90, 100), (10, 100)))
-    assert found.value == found.low == 0 < found.high
-    assert "is computed as -2.5 %, and is cut" in str(found)
-
-
-@pytest.mark.parametrize(("upheld", "side"), [(0, "all below 0"), (300, "all above 100 %")])
-def test_an_interval_beyond_its_range_is_no_rate(upheld, side):
-    """The labels say that of three hundred items sixty are upheld at the least, and 240 at most."""
-    found = vp.corrected_rate(*counts(upheld, 300, (80, 100), (20, 100)))
-    assert np.isnan([found.value, found.low, found.high, found.standard_error]).all()
-    assert found.rates.set_index("estimate").loc["corrected", ["value", "low", "high"]].isna().all()
-    assert "corrected: not known" in str(found)
-    assert f"{side}, which no rate can be: the panel seems to err differently on these items" in str(found)
-
-
-def test_labels_that_may_be_chosen_by_truth_are_not_compared_in_width():
-    assert "narrower" not in str(vp.corrected_rate(*counts(300, 1000, (90, 100), (20, 200))))
-
-
-def test_a_panel_that_says_the_opposite_is_not_one_that_tells_nothing():
-    found = vp.corrected_rate(*counts(30, 300, (10, 100), (90, 100)))
-    assert np.isnan(found.value)
-    assert "is -0.80, clearly below 0: on 200 labels the panel says the opposite of the truth" in str(found)
-    assert "Are labels swapped?" in str(found)
-    assert "may be 0" not in str(found)
-
-
-@pytest.mark.parametrize("false", [(50, 100), (60, 100), (45, 100)])
-def test_a_panel_that_tells_nothing_has_no_corrected_rate(false):
-    found = vp.corrected_rate(*counts(30, 100, (50, 100), false))
-    assert np.isnan([found.value, found.low, found.high, found.standard_error]).all()
-    assert "the panel does not tell true from false" in str(found)
-    assert "corrected: not known" in str(found)
-
-
-def test_sensitivity_and_specificity_have_intervals():
-    table = vp.corrected_rate(*counts(300, 1000, (90, 100), (20, 200))).rates.set_index("estimate")
-    assert table.loc[["sensitivity", "specificity"], "value"].tolist() == pytest.approx([0.9, 0.9])
-    assert table.loc[["sensitivity", "specificity"], "n"].tolist() == [100, 200]
-    assert (table["width"] == table["high"] - table["low"]).all()
-
-
-def test_labels_chosen_by_truth_do_no_harm():
-    """Half of the labelled items are true, one in ten of the others."""
+def test_a_random_sample_gives_nearly_one_figure_by_each_method():
     rng = np.random.default_rng(0)
-    truth = np.concatenate([np.ones(200), np.zeros(200), rng.random(5000) < 0.1])
-    said = np.where(truth == 1, rng.random(5400) < 0.8, rng.random(5400) < 0.1).astype(float)
-    known = np.where(np.arange(5400) < 400, truth, np.nan)
-    assert vp.corrected_rate(said, known).low < 0.1 < vp.corrected_rate(said, known).high
-    assert vp.ppi(said, known).low > 0.1  # no random sample: here it is wrong, and says so
-    assert any("not a random sample" in note for note in vp.ppi(said, known).notes)
+    truth = (rng.random(20_000) < 0.3).astype(float)
+    said = np.where(rng.random(20_000) < 0.1, 1 - truth, truth)
+    known = np.where(np.arange(20_000) < 5000, truth, np.nan)
+    values = [
+        vp.corrected_rate(said, known, labels=labels, method=method).value
+        for labels, methods in METHODS.items()
+        for method in methods
+    ]
+    assert np.ptp(values) < 0.02
+    assert values == pytest.approx([truth.mean()] * 4, abs=0.015)
 
 
-def test_copies_in_clusters_make_nothing_surer():
-    said, truth = counts(60, 200, (45, 50), (5, 50))
-    once = vp.corrected_rate(said, truth)
-    copied = vp.corrected_rate(np.repeat(said, 4), np.repeat(truth, 4), clusters=np.repeat(range(300), 4))
-    assert copied.value == pytest.approx(once.value)
-    assert copied.high - copied.low > 0.9 * (once.high - once.low)
+def test_label_rates_that_differ_by_verdict_are_said_with_the_remedy():
+    rng = np.random.default_rng(4)
+    truth = (rng.random(600) < 0.3).astype(float)
+    said = np.where(rng.random(600) < 0.1, 1 - truth, truth)
+    known = np.where(said == 1, truth, np.where(np.arange(600) < 20, truth, np.nan))
+    for method in METHODS["random"]:
+        found = vp.corrected_rate(said, known, labels="random", method=method)
+        assert re.match(r"(\d+) of \1 accepted and \d+ of \d+ rejected items have a label, so uneven", found.notes[0])
+        assert 'say labels="by-verdict"' in found.notes[0]
+    for labels in ("by-truth", "by-verdict"):
+        assert "have a label" not in str(vp.corrected_rate(said, known, labels=labels))
+    scores = vp.corrected_rate(5 * said + rng.normal(size=600), 5 * known, labels="random")
+    assert "The mean prediction is " in scores.notes[0]
+    assert "a random sample is needed" in scores.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("truth", "message"),
-    [
-        ([1, 1, None, None], "truth: is false of no labelled item, so specificity is not known"),
-        ([0, 0, None, None], "truth: is true of no labelled item, so sensitivity is not known"),
-        ([0.5, 1, None, None], "truth: must be 1 or 0, got 0.5. Fix: use ppi for means"),
-    ],
-)
-def test_what_cannot_be_used_is_named(truth, message):
-    with pytest.raises(InputError, match=message):
-        vp.corrected_rate([1, 0, 1, 0], truth)
-    with pytest.raises(InputError, match="predictions: must be between 0 and 1"):
-        vp.corrected_rate([3, 0, 1, 0], [1, 0, None, None])
+@pytest.mark.parametrize("layout", corrected_rates.LAYOUTS)
+def test_random_samples_are_hardly_ever_suspected(layout):
+    """Also whole runs, which differ in what the panel says: 1 % is aimed at, and 7 of 200 samples have 0.1 %."""
+    rng = np.random.default_rng(0)
+    noted = 0
+    for _ in range(200):
+        runs = np.arange(600) // 20
+        share = corrected_rates.moved(0.4, rng.normal(0, 0.8, 30))[runs]
+        said = (rng.random(600) < share).astype(float)
+        chosen = np.isin(runs, rng.choice(30, 3, replace=False)) if layout == "whole runs" else rng.random(600) < 0.1
+        clusters = None if layout == "independent" else corrected_rates.Clusters(runs, np.arange(600))
+        noted += bool(list(note_label_rates(corrected_rates.JudgedItems(said, np.where(chosen, 1, np.nan), clusters))))
+    assert noted <= 7
+
+
+def test_few_labels_and_few_runs_are_said():
+    runs = np.repeat(range(4), 10)
+    for labels in DESIGNS:
+        words = str(vp.corrected_rate(SAYS, TRUTH, labels=labels, clusters=runs))
+        assert "There are 20 labels: with 20 labels such intervals contained the true value in 9" in words
+        assert "The labels come from 2 runs" in words
+
+
+def test_the_tables_are_as_declared():
+    meaning = vp.documentation("corrected_rate").loc["estimate", "meaning"]
+    for labels in DESIGNS:
+        found = vp.corrected_rate(SAYS, TRUTH, labels=labels)
+        assert list(found.rates.columns) == [column.name for column in RESULT_TABLES["corrected_rate"]]
+        assert all(f"`{row}`" in meaning for row in found.rates["estimate"])
+
+
+@pytest.mark.parametrize("says", [[1, 0, 1], (1, 0), np.array([1, 0]), pd.Series([1, 0])])
+def test_predictions_without_truth_are_not_taken_for_runs(says):
+    wanted = "truth: is missing, and a list of predictions does not include it. Fix: give predictions and truth"
+    with pytest.raises(InputError, match=wanted):
+        vp.corrected_rate(says, labels="random")

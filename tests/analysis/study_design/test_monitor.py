@@ -153,7 +153,7 @@ def test_notebooks_show_results_with_every_text_as_text():
     for result in (
         vp.sample_size(delta=0.1, discordance=0.3, icc=0),
         vp.power("stdlib-claims/adversarial", delta=0.1),
-        vp.ppi([1, 0, 1, 1], [1, 0, None, None]),
+        vp.corrected_rate([1, 0, 1, 1], [1, 0, None, None], labels="random"),
     ):
         assert result._repr_html_().startswith("<p>")
         assert repr(result) == str(result)

@@ -22,6 +22,9 @@ from verifyplan.text import counted, is_or_are, short_repr
 
 Floats = npt.NDArray[np.float64]
 
+VERDICTS = {1.0: "accepted", 0.5: "tied", 0.0: "rejected"}
+"""What a prediction says of an item where it is a verdict; an even panel may be tied."""
+
 _LISTS = (Sequence, pd.Series, pd.Index, np.ndarray)
 
 
@@ -66,7 +69,7 @@ class JudgedItems:
 
 
 def judged_items(data: Any, truth: Any, clusters: Any, positive: str | None, at: Which) -> JudgedItems:
-    """Return the items of `ppi` and `corrected_rate` from what their callers give; raises as these.
+    """Return the items of `corrected_rate` from what its caller gives; raises as it does.
 
     Items without a prediction are left out, and a note counts them.
     """

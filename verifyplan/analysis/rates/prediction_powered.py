@@ -2,77 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from verifyplan.analysis.cluster_intervals import LEVEL, Interval, clustered_variance
-from verifyplan.analysis.rates.corrected import (
-    CorrectedRate,
-    check_samples,
-    note_few_labels,
-    note_other_rates,
-    rates_table,
-)
-from verifyplan.analysis.rates.judged_items import Floats, JudgedItems, judged_items
-from verifyplan.frames.panel_votes import Which
-from verifyplan.text import counted
+from verifyplan.analysis.cluster_intervals import LEVEL, clustered_variance
+from verifyplan.analysis.rates.corrected import Correction, mean_of
+from verifyplan.analysis.rates.judged_items import Floats, JudgedItems
 
 _CELLS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.float64)  # truth and prediction of imagined labels
 _CELL_WEIGHT = 0.5
 _OTHER_SCALE = 5  # times as wide a range of labelled items: then predictions and truth are no figures of one scale
 
 
-def ppi(
-    predictions: Any, truth: Any = None, *, clusters: Any = None, positive: str | None = None, at: Which = "first"
-) -> CorrectedRate:
-    """Return the mean of the truth over all items: the panel's predictions on all, corrected by labels on some.
+def prediction_powered(items: JudgedItems) -> Correction:
+    """Return the mean of the truth over all items: predictions on all, corrected by a random sample of labels.
 
-    By prediction-powered inference with power tuning (PPI++: Angelopoulos, Duchi and Zrnic 2023). It is right however
-    wrong the panel is, as long as the labelled items are a random sample of all; the better the panel, the narrower
-    the interval. Where items were chosen for labelling by what the panel said, take `corrected_rate`.
-
-    Args:
-        predictions: what the panel says of every item, 1 and 0, shares or scores, as an array or column; or runs (a
-            RunSet, a run, a path, a bundled name: whether each finding held), or votes of a panel (of `from_table`, or
-            a table with `item, worker, label, truth`: the majority, a tie as one half).
-        truth: the truth of each item on the same scale, missing where it is not known; of runs and votes leave it out.
-        clusters: of arrays, the run of each item, or whatever else items share; None where they are independent.
-        positive: of votes with more than two labels, the label whose rate is wanted; of two the last is.
-        at: of votes over rounds, which count: `first`, `last`, or a round.
-
-    Returns:
-        A `CorrectedRate`. Its value, tuning and standard error are the paper's. The interval of a rate rests on two
-        imagined labels more, half of one for each combination of truth and prediction (after Agresti and Min 2005),
-        and on Student's t, and ends at 0 and 1: with 20 labels and rare rates the paper's own holds the truth in
-        half of all cases, this one in 92 % or more. With clusters residuals are summed by run (and claim).
-
-    Raises:
-        InputError: for lists of other lengths, fewer than two labels, or labels on all items.
-
-    >>> says = [1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1]
-    >>> round(ppi(says, [1, 0, 0, 1, 0, 1] + [None] * 6).value, 3)
-    0.5
+    With power tuning (PPI++: Angelopoulos, Duchi and Zrnic 2023). Value, tuning and standard error are the paper's.
+    The interval of a rate rests on two imagined labels more, half of one for each combination of truth and prediction
+    (after Agresti and Min 2005), and on Student's t, and ends at 0 and 1: with 20 labels and rare rates the paper's own
+    holds the truth in half of all cases. With clusters residuals are summed by run (and claim).
     """
-    items = judged_items(predictions, truth, clusters, positive, at)
-    check_samples(items, "ppi")
     value, low, high, standard_error, tuning = estimate_powered(items)
-    n_labelled = int(items.labelled.sum())
-    return CorrectedRate(
-        method="prediction-powered",
-        value=value,
-        low=low,
-        high=high,
-        rates=rates_table(items, corrected=Interval(value, low, high, len(items.truth))),
-        n_labelled=n_labelled,
-        n_unlabelled=len(items.truth) - n_labelled,
-        tuning=tuning,
-        standard_error=standard_error,
-        binary=items.binary,
-        synthetic=items.synthetic,
-        notes=(*items.notes, *_notes(items, tuning)),
-    )
+    alone = mean_of(items, items.truth, items.labelled)
+    notes = (*_note_other_scale(items), *_note_no_weight(tuning))
+    return Correction(value, low, high, standard_error, {"labels-alone": alone}, notes, tuning)
 
 
 class PoweredEstimate(NamedTuple):
@@ -86,7 +42,7 @@ class PoweredEstimate(NamedTuple):
 
 
 def estimate_powered(items: JudgedItems) -> PoweredEstimate:
-    """Return the mean over all items, with its interval (see `ppi`)."""
+    """Return the mean over all items, with its interval (see `prediction_powered`)."""
     tuning = _tuning(items)
     value = float(tuning * items.prediction[~items.labelled].mean() + _rectifier(items, tuning).mean())
     low, high = _interval(items, tuning)
@@ -121,7 +77,7 @@ def _standard_error(items: JudgedItems, tuning: float) -> float:
 
 
 def _interval(items: JudgedItems, tuning: float) -> tuple[float, float]:
-    """Return the interval's ends, of a rate with the imagined labels (see `ppi`)."""
+    """Return the interval's ends, of a rate with the imagined labels (see `prediction_powered`)."""
     other, rectifier = items.prediction[~items.labelled], _rectifier(items, tuning)
     imagined = _CELLS @ [1, -tuning] if items.binary else np.empty(0)
     n = len(rectifier) + _CELL_WEIGHT * len(imagined)
@@ -138,36 +94,28 @@ def _interval(items: JudgedItems, tuning: float) -> tuple[float, float]:
     return centre - half, centre + half
 
 
-def _notes(items: JudgedItems, tuning: float) -> list[str]:
-    differs = note_other_rates(items)
-    notes = [scale] if (scale := _note_other_scale(items)) else []
-    notes += [f"{differs}: if they are not a random sample, use corrected_rate."] if differs else []
+def _note_no_weight(tuning: float) -> Iterator[str]:
     if tuning == 0:
-        notes.append("What the panel says is not correlated with the truth: only the labels count (tuning is 0).")
-    if items.clusters is not None and (n := items.clusters_at(items.labelled).n_runs) < 10:
-        notes.append(
-            f"The labels come from {counted(n, 'run')}: with fewer than ten, how much runs differ is uncertain."
-        )
-    return notes + note_few_labels(items.n_distinct_labels, "92 to 100 %", "94 to 100 %")
+        yield "What the panel says is not correlated with the truth: only the labels count (tuning is 0)."
 
 
-def _note_other_scale(items: JudgedItems) -> str:
-    """Return a note where predictions cannot be on the scale of the truth; else nothing.
+def _note_other_scale(items: JudgedItems) -> Iterator[str]:
+    """Yield a note where predictions cannot be on the scale of the truth.
 
     They are not where the truth is 1 and 0 and they lie beyond, nor where on labelled items the range of either is
     five times that of the other, or they have no figure in common.
     """
     if items.binary:
-        return ""
+        return
     known, said = items.truth[items.labelled], items.prediction[items.labelled]
     is_rate = bool(np.isin(known, (0.0, 1.0)).all())
     narrow, wide = sorted((np.ptp(known), np.ptp(said)))
     apart = said.max() < known.min() or known.max() < said.min()
     if not (is_rate or apart or (narrow > 0 and wide > _OTHER_SCALE * narrow)):
-        return ""
+        return
     shown = said if not is_rate else items.prediction
     threshold = ", or make them 1 and 0 by a threshold" if is_rate else ""
-    return (
+    yield (
         f"Predictions range from {shown.min():.3g} to {shown.max():.3g}, the truth from {known.min():.3g} to "
         f"{known.max():.3g}: the scales differ, so the panel's own mean is not to be compared with the others. "
         f"Bring predictions to the scale of the truth{threshold}."

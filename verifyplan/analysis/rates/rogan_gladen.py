@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from verifyplan.analysis.cluster_intervals import LEVEL, Interval, clustered_variance, share_interval
-from verifyplan.analysis.rates.corrected import CorrectedRate, check_samples, note_few_labels, rates_table
-from verifyplan.analysis.rates.judged_items import JudgedItems, judged_items
+from verifyplan.analysis.cluster_intervals import LEVEL, clustered_variance
+from verifyplan.analysis.rates.corrected import Correction, mean_of
+from verifyplan.analysis.rates.judged_items import JudgedItems
 from verifyplan.errors import InputError, Problem
-from verifyplan.frames.panel_votes import Which
-from verifyplan.text import short_repr
 
 
 class RateEstimate(NamedTuple):
@@ -32,82 +31,41 @@ class PanelShare(NamedTuple):
     """Of the normal distribution; of Student's t where items come in clusters."""
 
 
-def corrected_rate(
-    predictions: Any, truth: Any = None, *, clusters: Any = None, positive: str | None = None, at: Which = "first"
-) -> CorrectedRate:
-    """Return the rate among the items without truth: what a panel measured, corrected by its errors on labelled items.
+def rogan_gladen(items: JudgedItems, *, random: bool) -> Correction:
+    """Return (rate + specificity - 1) / (sensitivity + specificity - 1), after Rogan and Gladen (1978).
 
-    By Rogan and Gladen (1978): (rate + specificity - 1) / (sensitivity + specificity - 1). Labelled items need be no
-    random sample: they may be chosen by truth, half of them true, or come from elsewhere, as long as the panel errs on
-    them as on the others. Where they are a random sample `ppi` is narrower.
-
-    Args:
-        predictions: what the panel says of every item, 1 or 0, as an array or column; or runs, or votes (see `ppi`).
-        truth: 1 or 0 for each item, missing where it is not known; of runs and votes leave it out.
-        clusters: of arrays, the run of each item, or whatever else items share; None where they are independent.
-        positive: of votes with more than two labels, the label whose rate is wanted; of two the last is.
-        at: of votes over rounds, which count: `first`, `last`, or a round.
-
-    Returns:
-        A `CorrectedRate`. Its interval accounts for all three shares (Lang and Reiczigel 2014), with the number of
-        independent items that would be as sure where there are clusters; the rate and both ends lie between 0 and 1.
-        Where sensitivity + specificity - 1 may be 0, by its 95 % interval, the panel does not tell true from false:
-        the rate is NaN, and a note says so; likewise where the whole interval lies below 0 or above 1, as the panel
-        then errs otherwise on the items without truth than on the labelled ones.
-
-    Raises:
-        InputError: for truth other than 0 and 1, labels on all items, or none among the true or the false ones.
-
-    >>> says = [1, 1, 0, 1, 0, 0, 1, 0, 1, 0] * 4
-    >>> found = corrected_rate(
-    ...     [*says, 1, 0, 1, 1], [1, 1, 0, 1, 0, 0, 1, 0, 0, 0] * 4 + [None] * 4
-    ... )
-    >>> round(found.value, 3)
-    0.7
+    The panel's rate is taken of the items without a label: a set of known true and known false items has the share of
+    true ones that its makers chose. Where labels are a `random` sample the others are one, too, so that the rate is
+    that of all items. The panel must err on the labelled items as on the others. The interval accounts for all three
+    shares (Lang and Reiczigel 2014), with the number of independent items that would be as sure where there are
+    clusters; rate and ends lie between 0 and 1. Where sensitivity + specificity - 1 may be 0, by its 95 % interval, the
+    panel does not tell true from false: the rate is NaN, and a note says so; likewise where the whole interval lies
+    below 0 or above 1.
     """
-    items = judged_items(predictions, truth, clusters, positive, at)
-    check_samples(items, "corrected_rate")
     _check_both_classes(items)
-    true, false = items.truth == 1, items.truth == 0
     rate, sensitivity, specificity = panel_shares(items)
     uncut = _uncut_estimate(rate, sensitivity, specificity)
     found = _cut(uncut)
-    upheld, ones = items.prediction, np.ones(len(items.truth))
+    true, false = items.truth == 1, items.truth == 0
     shares = {
-        "sensitivity": share_interval(upheld[true], ones[true], items.clusters_at(true)),
-        "specificity": share_interval(1 - upheld[false], ones[false], items.clusters_at(false)),
+        "sensitivity": mean_of(items, items.prediction, true),
+        "specificity": mean_of(items, 1 - items.prediction, false),
     }
-    n_labelled = int(items.labelled.sum())
+    if random:
+        shares = {"labels-alone": mean_of(items, items.truth, items.labelled), **shares}
+    standard_error = _standard_error(rate, sensitivity, specificity) if found else np.nan
     value, low, high = found if found else (np.nan, np.nan, np.nan)
-    return CorrectedRate(
-        method="rogan-gladen",
-        value=value,
-        low=low,
-        high=high,
-        rates=rates_table(items, **shares, corrected=Interval(value, low, high, len(items.truth) - n_labelled)),
-        n_labelled=n_labelled,
-        n_unlabelled=len(items.truth) - n_labelled,
-        tuning=np.nan,
-        standard_error=_standard_error(rate, sensitivity, specificity) if found else np.nan,
-        binary=True,
-        synthetic=items.synthetic,
-        notes=(*items.notes, *_notes(items, sensitivity, specificity, uncut)),
-    )
+    n_labels = int(items.labelled.sum())
+    notes = tuple(_notes(n_labels, sensitivity, specificity, uncut, random=random))
+    return Correction(value, low, high, standard_error, shares, notes)
 
 
 def _check_both_classes(items: JudgedItems) -> None:
     known = items.truth[items.labelled]
-    wrong = known[~np.isin(known, (0.0, 1.0))]
-    problems = []
-    if len(wrong):
-        problems.append(Problem("truth", f"must be 1 or 0, got {short_repr(float(wrong[0]))}", "use ppi for means"))
-    elif not items.binary:
-        message = "must be between 0 and 1, as a rate's are"
-        problems.append(Problem("predictions", message, "take ppi for means"))
-    problems += [
+    problems = [
         Problem("truth", f"is {name} of no labelled item, so {share} is not known", f"label items that are {name}, too")
         for code, name, share in ((1.0, "true", "sensitivity"), (0.0, "false", "specificity"))
-        if not problems and code not in known
+        if code not in known
     ]
     if problems:
         raise InputError(problems)
@@ -182,27 +140,32 @@ def _standard_error(rate: PanelShare, sensitivity: PanelShare, specificity: Pane
 
 
 def _notes(
-    items: JudgedItems, sensitivity: PanelShare, specificity: PanelShare, uncut: RateEstimate | None
-) -> list[str]:
+    n_labels: int, sensitivity: PanelShare, specificity: PanelShare, uncut: RateEstimate | None, *, random: bool
+) -> Iterator[str]:
     youden = sensitivity.value + specificity.value - 1
-    n_labelled = int(items.labelled.sum())
     if _says_the_opposite(sensitivity, specificity):
-        return [
-            f"Sensitivity + specificity - 1 is {youden:.2f}, clearly below 0: on {n_labelled:,} labels the panel says "
+        yield (
+            f"Sensitivity + specificity - 1 is {youden:.2f}, clearly below 0: on {n_labels:,} labels the panel says "
             "the opposite of the truth, so its rate cannot be corrected. Are labels swapped?"
-        ]
+        )
+        return
     if uncut is None:
-        return [
-            f"Sensitivity + specificity - 1 is {youden:.2f}, and may be 0: on {n_labelled:,} labels the panel "
-            "does not tell true from false, so its rate cannot be corrected. Use ppi, which then uses the labels alone."
-        ]
+        remedy = (
+            "Prediction-powered" if random else 'Label a random sample of the items: with labels="random" the default'
+        )
+        yield (
+            f"Sensitivity + specificity - 1 is {youden:.2f}, and may be 0: on {n_labels:,} labels the panel "
+            f"does not tell true from false, so its rate cannot be corrected. {remedy} then uses the labels alone."
+        )
+        return
     computed = f"The corrected rate is computed as {100 * uncut.value:.1f} %"
     if _cut(uncut) is None:
         side = "below 0" if uncut.high <= 0 else "above 100 %"
-        return [
+        remedy = "Are they a random sample?" if random else 'Label a random sample of these items: labels="random".'
+        yield (
             f"{computed} [{100 * uncut.low:.1f}, {100 * uncut.high:.1f}], all {side}, which no rate can be: the "
             "panel seems to err differently on these items than on the labelled ones, so its rate cannot be corrected "
-            "by them. Label a random sample of these items, and use ppi."
-        ]
-    beyond = [f"{computed}, and is cut to the range from 0 to 100 %."] if not 0 <= uncut.value <= 1 else []
-    return beyond + note_few_labels(items.n_distinct_labels, "98 to 100 %", "94 to 100 %")
+            f"by them. {remedy}"
+        )
+    elif not 0 <= uncut.value <= 1:
+        yield f"{computed}, and is cut to the range from 0 to 100 %."
