@@ -33,7 +33,8 @@ def test_discs_are_filled_as_the_votes_are_worth():
 def test_the_caption_says_the_answer_and_what_erring_together_costs():
     figure = vp.charts.panel("llmbar/plain")
     assert figure.caption.startswith("6 judges, worth 2.2 independent votes [2.0, 2.3]; the best single judge (GPT-4/")
-    assert "would reach 61.8 %: erring together costs 6.4 points" in figure.caption
+    assert "would reach 61.8 %: erring together costs 6.4 points [4.1, 8.6] (mean correlation of " in figure.caption
+    assert "errors within each class of truth: 0.36)." in figure.caption
     assert "fewer judges" not in values(figure)  # GPT-4 alone is the smaller panel
 
 
@@ -62,6 +63,7 @@ def test_a_number_that_is_left_open_has_no_discs():
     votes = vp.datasets.votes("llmbar/plain")
     few = votes[votes["item"].isin(votes["item"].unique()[:12])]
     assert len(discs(vp.charts.panel(few))) == 6
+    assert "against the majority, so no effect is shown (mean" in vp.charts.panel(few).caption
     worth = vp.panel(few)
     open_ = worth.summary.assign(low=worth.summary["low"].mask(worth.summary["figure"].eq("effective-votes"), 1.01))
     figure = vp.charts.panel(replace(worth, summary=open_.assign(high=open_["high"].clip(lower=6.5))))

@@ -164,15 +164,25 @@ def _caption(worth: PanelWorth) -> str:
     if not worth.has_truth:
         return f"{worth.in_short()}."
     answer = worth.in_short()
-    alone, gap = (worth.figure(name).value for name in ("independent", "independent-minus-majority"))
-    errors = worth.figure("error-correlation").value
+    alone = worth.figure("independent").value
+    r = worth.figure("error-correlation").value
     where = "within each class of truth" if worth.correlation == "within-truth" else "over all items"
+    errors = f" (mean correlation of errors {where}: {r:.2f})" if np.isfinite(r) else ""
     guess = "" if worth.chance is None else f"; grey line: guessing among {count(round(1 / worth.chance), 'label')}"
-    words = "erring together costs" if gap >= 0 else "not erring together gains"
     return sentences(
         f"{answer}.",
-        f"Judges who erred independently with the same accuracies would reach {percent(alone, 1)}: {words}"
-        f" {abs(100 * gap):.1f} points (mean correlation of errors {where}: {errors:.2f}).",
+        f"Judges who erred independently with the same accuracies would reach {percent(alone, 1)}: "
+        f"{_gap_words(worth)}{errors}.",
         f"{count(worth.n_items, 'item')}; lines: 95 % intervals{guess}.",
         "Held-out items are not those used for the choice.",
     )
+
+
+def _gap_words(worth: PanelWorth) -> str:
+    """Return what it costs that judges err together, or gains that they do not, if it is shown to do either."""
+    value, low, high = (100 * each for each in worth.figure("independent-minus-majority")[:3])
+    if low <= 0 <= high:
+        return f"{value:+.1f} points [{low:+.1f}, {high:+.1f}] against the majority, so no effect is shown"
+    if low > 0:
+        return f"erring together costs {value:.1f} points [{low:.1f}, {high:.1f}]"
+    return f"not erring together gains {-value:.1f} points [{-high:.1f}, {-low:.1f}]"
