@@ -26,7 +26,7 @@ from verifyplan.widgets.explorer.transcript import RunLog
 from verifyplan.widgets.live.progress import LiveProgress
 
 PRICES = {MODEL: {"input": 1, "output": 1, "cache_write": 1, "cache_read": 1}}
-N = 96
+N = 40
 AT_ONCE = 8
 UNREAD = "is missing or cannot be read"
 NOTHING = re.compile(r"\$0(?![.\d]*[1-9])|\b0(?:\.0+)? dollars")
@@ -111,7 +111,7 @@ def test_a_limited_batch_sends_no_more_than_what_is_under_way(name, tmp_path):
 def test_the_unknown_is_said_wherever_usage_is_shown():
     run, server = crossed({"input_tokens": -5, "output_tokens": 3})
     assert len(server.requests) == N  # no limit: nothing ends
-    said = f"cost: unknown, the usage of {N} requests {UNREAD}; unknown usage"
+    said = f"cost: unknown, the usage of {N} requests {UNREAD}, so that no limit of it can be kept; unknown usage"
     assert said in str(run)
     shown = [str(run), run.report(), run._repr_html_(), *map(event_text, run.events)]
     told = LiveProgress()
@@ -167,4 +167,6 @@ def test_a_plan_run_ends_by_its_budget_and_its_report_says_why():
     assert f"max_cost cannot be kept: the usage of i1/challenger/t1 {UNREAD}" in run.outcome.exit_reason
     assert len(server.requests) == 1
     assert f"cost unknown: the usage of 1 request {UNREAD}" in run.report()
+    assert "Next: No higher limit helps" in str(run)
+    assert "--max-cost" not in str(run)
     assert not NOTHING.search(f"{run}\n{run.report()}")

@@ -9,6 +9,7 @@ from verifyplan.protocol.call import Usage
 from verifyplan.protocol.event import Event
 from verifyplan.protocol.event_run import Attempt, CallFailed, CallReplied, TurnReplied, TurnSent
 from verifyplan.protocol.settings import Limits
+from verifyplan.rules.going_on import CANNOT_BE_KEPT
 
 
 class UsageLimit:
@@ -72,9 +73,9 @@ class UsageLimit:
             return f"max_tokens: {used:,} tokens of {tokens:,} were used{perhaps} before {next_call} was called"
         if limit and self._uncounted:
             why = f"the usage of {self._uncounted} is missing or cannot be read, so what was used is unknown"
-            return f"{limit} cannot be kept: {why}; {next_call} was not called"
+            return f"{limit} {CANNOT_BE_KEPT}: {why}; {next_call} was not called"
         if cost is not None and self._unpriced:
-            return f"max_cost cannot be kept: a reply has no price; {next_call} was not called"
+            return f"max_cost {CANNOT_BE_KEPT}: a reply has no price; {next_call} was not called"
         spent, billed = self.spent.cost or Decimal(0), self.perhaps.cost or Decimal(0)
         if cost is not None and spent + billed >= cost:
             perhaps = f" ({billed:.4f} of them perhaps, for lost answers)" if billed else ""

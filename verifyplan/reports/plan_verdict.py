@@ -32,7 +32,7 @@ from verifyplan.reports.plan_facts import (
 )
 from verifyplan.reports.plan_grounds import grounds, line_ranges, unchallenged_destruction, unread_notes
 from verifyplan.reports.visible import one_line, sentence
-from verifyplan.rules.going_on import NO_LOG, how_to_go_on
+from verifyplan.rules.going_on import CANNOT_BE_KEPT, NO_LOG, how_to_go_on
 from verifyplan.runlog.plan_state import PlanState
 from verifyplan.text import counted
 
@@ -109,6 +109,11 @@ def ending_of(state: PlanState) -> Ending:
 
 
 def _step_without_verdict(state: PlanState, outcome: PlanOutcome) -> str:
+    if outcome.ended_by == "budget" and CANNOT_BE_KEPT in outcome.exit_reason:
+        return (
+            "No higher limit helps, as what was used is unknown: verify the plan again without max_cost and "
+            "max_tokens, or at an endpoint that reports its usage."
+        )
     if outcome.ended_by == "budget":
         again = _go_on(state, retry_failed=True, kept_back=[outcome.exit_reason])
         return f"Raise the limit, and ask for what it kept back; no reply on disk is paid for twice: {again}"

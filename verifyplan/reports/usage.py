@@ -127,7 +127,8 @@ def cost_words(runs: RunSet) -> str:
     named = f" for {listed(unpriced)}" if unpriced else ""
     unknown = [f"no price is known{named} (prices= or --prices gives one)"] if unpriced or not uncounted else []
     if uncounted:
-        unknown.append(f"the usage of {counted(uncounted, 'request')} is missing or cannot be read")
+        requests = counted(uncounted, "request")
+        unknown.append(f"the usage of {requests} is missing or cannot be read, so that no limit of it can be kept")
     booked = runs.runs["cost"].sum(min_count=1)
     lost = lost_words(runs.runs, runs.attempts)
     if not booked and lost and not uncounted:

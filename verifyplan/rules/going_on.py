@@ -13,6 +13,8 @@ DEFAULT_URL = "https://api.anthropic.com"
 FUNCTIONS = "function"
 """The name, in a log, of a backend made of functions."""
 
+CANNOT_BE_KEPT = "cannot be kept"
+"""In the reason of a limit on what is unknown, which no higher limit mends."""
 _OPTIONS = {"max_cost": " --max-cost DOLLARS", "max_tokens": " --max-tokens TOKENS"}
 """How each limit is raised; the reason of a call that it kept back begins with its name (`engine/usage_limit.py`)."""
 _ARGUMENTS = {"max_cost": ", max_cost=DOLLARS", "max_tokens": ", max_tokens=TOKENS"}
@@ -53,7 +55,7 @@ def how_to_go_on(
     `backend` is the log's description of the backend. The command names its endpoint unless that is the usual one,
     because a key is never sent to an endpoint only because a log names it. No command makes functions and classes: for
     these, the Python call is returned. `kept_back` are the reasons of calls that were kept back by a limit; the command
-    raises these limits.
+    raises these limits, where that helps.
 
     >>> local = {"name": "anthropic", "base_url": "http://localhost:8080"}
     >>> how_to_go_on(LogPlace("my runs/purge-001.jsonl"), local, retry_failed=True)
@@ -64,7 +66,8 @@ def how_to_go_on(
     'verifyplan resume RUN --retry-failed --max-tokens TOKENS'
     """
     backend = backend or {}
-    limits = {reason.split(":")[0].split()[0] for reason in kept_back if reason.strip()}
+    raised = (reason for reason in kept_back if reason.strip() and CANNOT_BE_KEPT not in reason)
+    limits = {reason.split(":")[0].split()[0] for reason in raised}
     if not is_made_by_name(backend):
         made = "vp.agents.from_function(...)" if backend.get("name") == FUNCTIONS else "..."
         more = "".join(argument for limit, argument in _ARGUMENTS.items() if limit in limits)
