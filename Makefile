@@ -91,11 +91,12 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.agreement_coverage
 	$(BIN)/python -m benchmarks.weight_coverage
 	$(BIN)/python -m benchmarks.corrected_rates
-	$(BIN)/python -m benchmarks.rates
+	$(BIN)/python -m benchmarks.planned_power
+	$(BIN)/python -m benchmarks.repeated_looks
 	$(BIN)/python -m benchmarks.panel_coverage
-	$(BIN)/python -m benchmarks.hidden_votes
 	$(BIN)/python -m benchmarks.dawid_skene_losses
 	$(BIN)/python -m benchmarks.score_coverage
+	$(BIN)/python -m benchmarks.hidden_votes
 	$(BIN)/python -m benchmarks.rule_choice
 	$(BIN)/python -m benchmarks.settle
 	$(BIN)/python -m benchmarks.added_votes

@@ -49,7 +49,7 @@ def power(data: Power | SampleSize | Comparison | Runs, *, delta: float = 0.1, *
     >>> import verifyplan as vp
     >>> figure = power(vp.sample_size(delta=0.1, discordance=0.3, icc=0.05))
     >>> figure.description[:75]
-    'Line chart of needed runs. A difference of 10 points: 57 runs of 5 findings'
+    'Line chart of needed runs. A difference of 10 points: 59 runs of 5 findings'
     """
     chosen = ChartOptions.of(options)
     chosen.refuse("labels", "no names of the data are drawn")

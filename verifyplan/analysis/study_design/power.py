@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
-from scipy.special import fdtri, stdtr, stdtrit
+from scipy.special import fdtri
 
 from verifyplan.analysis.cluster_intervals import LEVEL, Interval, share_interval
 from verifyplan.analysis.comparison import Comparison
@@ -18,11 +19,13 @@ from verifyplan.analysis.study_design.sample_size import (
     ASSUMED_ICC,
     FINDINGS,
     POWER,
+    TOO_FEW_CLAIMS,
+    Floats,
     SampleSize,
     check_numbers,
     needed_runs,
     needed_table,
-    run_variance,
+    planned_power,
 )
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
@@ -55,6 +58,9 @@ class Power:
     """The share of the pilot's findings that the metric counts under one condition alone; n: findings."""
     icc: Interval
     """The correlation of two findings of one run in their difference; n: runs."""
+    claim_icc: Interval | None
+    """Of a pilot whose runs have the same claims, and then of all runs that are planned: the correlation of one claim's
+    differences in two runs; n: claims. None where each run has claims of its own."""
     by_runs: pd.DataFrame
     """`runs, findings, power, low, high`: how often so many runs show the difference."""
     needed: pd.DataFrame
@@ -80,8 +86,8 @@ class Power:
             "power:",
             *([] if self.claims is None else [_claims_words(self.claims)]),
             *(
-                f"{row.findings:>4} findings a run: {row.runs:,} runs [{row.low:,}, {row.high:,}]"
-                for row in self.needed.itertuples()
+                f"{row['findings']:>4} findings a run: {_runs_words(row['runs'], row['low'], row['high'])}"
+                for row in self.needed.to_dict("records")
             ),
             *(
                 f"power with {counted(int(rows['findings'].to_numpy()[0]), 'finding')} a run: "
@@ -89,11 +95,17 @@ class Power:
                 for _, rows in self.by_runs.groupby("findings", sort=False)
             ),
             f"pilot ({first} against {second}; {pilot}{made}): {_percent(self.discordance)} of findings differ, "
-            f"intra-run correlation {self.icc.value:.2f} [{self.icc.low:.2f}, {self.icc.high:.2f}]",
+            f"intra-run correlation {_correlation_words(self.icc)}{self._same_claims}",
         ]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__  # a console shows the words, not every table
+
+    @property
+    def _same_claims(self) -> str:
+        if self.claim_icc is None:
+            return ""
+        return f"; the same claims in every run, correlation {_correlation_words(self.claim_icc)}"
 
     def _repr_html_(self) -> str:
         """Return power and needed runs for a notebook; every text is shown as text."""
@@ -104,7 +116,7 @@ def power(
     pilot: Comparison | Runs | Mapping[str, Runs],
     *,
     delta: float,
-    metric: str = "held",
+    metric: str | None = None,
     n_runs: int | Sequence[int] = RUNS,
     n_findings: int | Sequence[int] | None = None,
     power: float = POWER,
@@ -112,16 +124,18 @@ def power(
 ) -> Power:
     """Return how surely runs show a difference of `delta`, and how many do, by the variance components of a pilot.
 
-    The pilot gives the discordance and the intra-run correlation of `sample_size`, both with their intervals, and so
-    the power and the needed runs have intervals, too. The pilot's own difference says nothing about the power for
-    the difference that matters: name that one.
+    Planned for is what `compare` concludes on: that the interval of the metric named beforehand leaves 0 out. The pilot
+    gives the discordance and the correlations of `sample_size`, with their intervals, and so the power and the needed
+    runs have intervals, too. The pilot's own difference says nothing about the power for the difference that matters:
+    name that one.
 
     Args:
-        pilot: a comparison of two conditions, or what `compare` takes first: one set (judged under both modes, as a
-            note says), or a mapping of two names to sets.
+        pilot: a comparison of two conditions whose findings are paired, or what `compare` takes first: one set (judged
+            under both modes, as a note says), or a mapping of two names to sets.
         delta: the difference to be seen, such as 0.1.
-        metric: `held`, `right` (held and true, or not held and false), a class, `recall`, `false-consensus-rate` or
-            `false-demotion-rate`; of the last three findings are true claims, or false ones.
+        metric: `accuracy`, `held`, a class, `recall`, `false-consensus-rate` or `false-demotion-rate`; of the last
+            three findings are true claims, or false ones. None takes that on which the pilot concludes: accuracy where
+            truth is known, else held, unless another was named.
         n_runs: runs whose power is wanted, one number or several.
         n_findings: findings per run; None takes those of the pilot for the power, and 5 to 100 for the needed runs.
         power: of the needed runs.
@@ -129,31 +143,34 @@ def power(
 
     Returns:
         A `Power`. The intra-run correlation is that of a one-way analysis of variance, never below 0, with the
-        interval of its F test (Searle 1971); the ends of power and needed runs take the ends of both components, and
-        so are wide. A pilot of one run says nothing of it: 0.1 [0, 0.3] is supposed, and a note says so.
+        interval of its F test (Searle 1971); the ends of power and needed runs take the ends of all components, and
+        so are wide. A pilot of one run says nothing of it: 0.1 [0, 0.3] is supposed, and a note says so. Where claims
+        repeat over the pilot's runs, the same claims are planned for all runs, with the correlation by claim.
 
     Raises:
         SettingsError: listing every number out of range; for a metric that is no mean over the same findings.
         InputError: for other than two conditions, or where no finding counts; as `compare`.
 
     >>> power("stdlib-claims/adversarial", delta=0.05, n_runs=[12]).metric
-    'held'
+    'accuracy'
     """
     differences = run_differences(pilot, metric)
     icc, discordance = intra_run_correlation(differences), discordance_of(differences)
+    claim_icc = claim_correlation(differences) if differences.clusters.repeated else None
     own = max(1, round(float(differences.sizes.mean())))
     sizes = _listed(n_findings, FINDINGS)
     check_numbers(delta=delta, discordance=1, icc=0, power=power, level=level, n_findings=sizes)
     _check_runs(planned := _listed(n_runs, RUNS))
-    ends = planning_ends(delta, discordance, icc)
-    needed = [needed_runs(delta, *end, sizes, power, level) for end in ends]
+    ends = planning_ends(delta, discordance, icc, claim_icc)
+    needed = [_needed(delta, end, sizes, power, level) for end in ends]
     return Power(
-        metric=metric,
+        metric=differences.metric,
         conditions=differences.conditions,
         delta=abs(delta),
         observed=float(differences.values.mean()),
         discordance=discordance,
         icc=icc,
+        claim_icc=claim_icc,
         by_runs=_power_table(delta, ends, planned, [own] if n_findings is None else sizes, level),
         needed=needed_table(sizes, icc.value, needed[1], needed[0], needed[2]),
         power=power,
@@ -164,9 +181,22 @@ def power(
     )
 
 
-def _claims(delta: float, ends: Sequence[tuple[float, float]], n: int, power: float, level: float) -> Interval:
+class PlanningEnd(NamedTuple):
+    """The variance components of a pilot at one end of their intervals, or as estimated."""
+
+    discordance: float
+    icc: float
+    claim_icc: float | None
+
+
+def _needed(delta: float, end: PlanningEnd, sizes: Sequence[int], power: float, level: float) -> list[int | None]:
+    return needed_runs(delta, end.discordance, end.icc, sizes, power, level, end.claim_icc)
+
+
+def _claims(delta: float, ends: Sequence[PlanningEnd], n: int, power: float, level: float) -> Interval:
     """Return the claims that show the difference, were they independent: runs of one claim each."""
-    low, value, high = (needed_runs(delta, share, 0, [1], power, level)[0] for share, _ in ends)
+    alone = (_needed(delta, PlanningEnd(end.discordance, 0, None), [1], power, level)[0] for end in ends)
+    low, value, high = (each or 0 for each in alone)
     return Interval(value, low, high, n)
 
 
@@ -183,18 +213,20 @@ def needed_by_delta(
 ) -> pd.DataFrame:
     """Return the runs needed for several differences, as curves over the findings per run: `delta, findings, runs`.
 
-    Of a pilot `low` and `high` are the runs at the ends of its intervals; else they are missing.
+    Of a pilot `low` and `high` are the runs at the ends of its intervals; else they are missing. Without a row where no
+    number of runs shows the difference, as the claims are too few.
     """
     tables = []
     for delta in deltas:
         if isinstance(planned, Power):
-            ends = planning_ends(delta, planned.discordance, planned.icc)
+            ends = planning_ends(delta, planned.discordance, planned.icc, planned.claim_icc)
         else:
-            ends = [(max(planned.discordance, delta), planned.icc)]
-        runs = [needed_runs(delta, *end, findings, planned.power, planned.level) for end in ends]
+            ends = [PlanningEnd(max(planned.discordance, delta), planned.icc, planned.claim_icc)]
+        runs = [_needed(delta, end, findings, planned.power, planned.level) for end in ends]
         low, value, high = runs if len(runs) == 3 else (None, runs[0], None)
-        tables.append(needed_table(findings, ends[len(ends) // 2][1], value, low, high).assign(delta=delta))
-    return pd.concat(tables, ignore_index=True)[["delta", "findings", "runs", "low", "high"]]
+        tables.append(needed_table(findings, ends[len(ends) // 2].icc, value, low, high).assign(delta=delta))
+    table = pd.concat(tables, ignore_index=True)[["delta", "findings", "runs", "low", "high"]]
+    return table[table["runs"].notna()].reset_index(drop=True)
 
 
 def _listed(values: int | Sequence[int] | None, default: Sequence[int]) -> list[int]:
@@ -224,44 +256,57 @@ def intra_run_correlation(differences: RunDifferences) -> Interval:
 
     By a one-way analysis of variance for runs of unequal sizes. With one run, or one finding a run, 0.1 [0, 0.3].
     """
-    sizes, means, n_runs = differences.sizes, differences.means, len(differences.run_ids)
-    n = len(differences.values)
-    if n_runs < 2 or n == n_runs:
-        return _ASSUMED_ICC._replace(n=n_runs)
-    between = float(np.sum(sizes * (means - differences.values.mean()) ** 2)) / (n_runs - 1)
-    within = float(np.sum((differences.values - means[differences.clusters.run]) ** 2)) / (n - n_runs)
-    size = (n - float(np.sum(sizes**2)) / n) / (n_runs - 1)
-    if within == 0:  # the findings of each run all differ alike; where none does at all, nothing is known
-        return Interval(1, 0, 1, n_runs) if between > 0 else _ASSUMED_ICC._replace(n=n_runs)
-    tails = fdtri(n_runs - 1, n - n_runs, [(1 + LEVEL) / 2, 0.5, (1 - LEVEL) / 2])
+    return _correlation(differences.values, differences.clusters.run) or _ASSUMED_ICC._replace(
+        n=len(differences.run_ids)
+    )
+
+
+def claim_correlation(differences: RunDifferences) -> Interval:
+    """Return the correlation of one claim's differences in two runs, by analysis of variance; 0 [0, 1] if unknown."""
+    claims = differences.clusters.claim
+    return _correlation(differences.values, claims) or Interval(0.0, 0.0, 1.0, len(np.unique(claims)))
+
+
+def _correlation(values: Floats, group: npt.NDArray[np.int64]) -> Interval | None:
+    """Return the correlation of two values of one group; None where nothing is known of it."""
+    sizes = np.bincount(group).astype(np.float64)
+    n_groups, n = len(sizes), len(values)
+    if n_groups < 2 or n == n_groups:
+        return None
+    means = np.bincount(group, weights=values) / sizes
+    between = float(np.sum(sizes * (means - values.mean()) ** 2)) / (n_groups - 1)
+    within = float(np.sum((values - means[group]) ** 2)) / (n - n_groups)
+    size = (n - float(np.sum(sizes**2)) / n) / (n_groups - 1)
+    if within == 0:  # the findings of each group all differ alike; where none does at all, nothing is known
+        return Interval(1, 0, 1, n_groups) if between > 0 else None
+    tails = fdtri(n_groups - 1, n - n_groups, [(1 + LEVEL) / 2, 0.5, (1 - LEVEL) / 2])
     ratios = between / within / np.array([tails[0], 1.0, tails[2]])
     low, value, high = (float(np.clip((ratio - 1) / (ratio + size - 1), 0, 1)) for ratio in ratios)
-    return Interval(value, low, high, n_runs)
+    return Interval(value, low, high, n_groups)
 
 
-def planning_ends(delta: float, discordance: Interval, icc: Interval) -> list[tuple[float, float]]:
-    """Return discordance and correlation at their low ends, as estimated, and at their high ends.
+def planning_ends(
+    delta: float, discordance: Interval, icc: Interval, claim_icc: Interval | None = None
+) -> list[PlanningEnd]:
+    """Return discordance and correlations at their low ends, as estimated, and at their high ends.
 
     A difference needs at least as many findings that differ, which may be more than the pilot has.
     """
-    pairs = ((discordance.low, icc.low), (discordance.value, icc.value), (discordance.high, icc.high))
-    return [(max(share, abs(delta)), correlation) for share, correlation in pairs]
+    ends = ((each.low, each.value, each.high) for each in (discordance, icc))
+    claims = (None,) * 3 if claim_icc is None else (claim_icc.low, claim_icc.value, claim_icc.high)
+    return [
+        PlanningEnd(max(share, abs(delta)), correlation, of_claims)
+        for share, correlation, of_claims in zip(*ends, claims, strict=True)
+    ]
 
 
 def _power_table(
-    delta: float, ends: Sequence[tuple[float, float]], runs: Sequence[int], findings: Sequence[int], level: float
+    delta: float, ends: Sequence[PlanningEnd], runs: Sequence[int], findings: Sequence[int], level: float
 ) -> pd.DataFrame:
     grid = np.array([(n_runs, size) for size in findings for n_runs in runs])
     n_runs, sizes = grid.T
-    powers = [_power(delta, run_variance(delta, *end, sizes), n_runs, level) for end in ends]
+    powers = [planned_power(delta, end.discordance, end.icc, sizes, n_runs, level, end.claim_icc) for end in ends]
     return pd.DataFrame({"runs": n_runs, "findings": sizes, "power": powers[1], "low": powers[2], "high": powers[0]})
-
-
-def _power(delta: float, variance: np.ndarray, runs: np.ndarray, level: float) -> np.ndarray:
-    """Return how often runs show a difference; without variance always."""
-    with np.errstate(divide="ignore"):
-        ratio = abs(delta) / np.sqrt(variance / runs)
-    return np.asarray(stdtr(runs - 1, ratio - stdtrit(runs - 1, (1 + level) / 2)))
 
 
 def _notes(differences: RunDifferences, discordance: Interval, delta: float) -> Iterator[str]:
@@ -282,11 +327,17 @@ def _notes(differences: RunDifferences, discordance: Interval, delta: float) -> 
             f"Only {100 * discordance.value:.1f} % of the pilot's findings differ, fewer than a difference of {delta:g}"
             f" needs: {abs(delta):g} is used instead."
         )
-    if differences.clusters.repeated:
-        yield (
-            "Claims are repeated over the pilot's runs. The figures assume other claims in every run: more runs on "
-            "the same claims show less."
-        )
+
+
+def _runs_words(runs: Any, low: Any, high: Any) -> str:
+    """Return the needed runs with their interval, whose ends may be that no number of runs does."""
+    if pd.isna(runs):
+        return TOO_FEW_CLAIMS + ("" if pd.isna(low) else f" [{low:,} at the least]")
+    return f"{runs:,} runs [{low:,}, {'no end' if pd.isna(high) else f'{high:,}'}]"
+
+
+def _correlation_words(interval: Interval) -> str:
+    return f"{interval.value:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
 
 
 def _power_words(row: Any) -> str:
