@@ -17,6 +17,7 @@ import numpy.typing as npt
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.rates.corrected import mean_interval
 from verifyplan.analysis.rates.judged_items import JudgedItems
+from verifyplan.analysis.rates.label_checks import note_label_rates
 from verifyplan.analysis.rates.prediction_powered import estimate_powered
 from verifyplan.analysis.rates.rogan_gladen import estimate_corrected, panel_shares
 from verifyplan.analysis.rates.stratified import estimate_stratified
@@ -183,7 +184,10 @@ def estimate(judged: JudgedItems, method: str) -> tuple[float, float, float] | N
 
 
 def design_cells(case: Case, layout: str, simulations: int) -> Iterator[str]:
-    """Yield of each method coverage, bias in points and mean width, and where it often gives no rate, how often."""
+    """Yield of each method coverage, bias in points and mean width, and where it often gives no rate, how often.
+
+    Last how often the note on label rates appears if labels are called random: where they are, and by verdict.
+    """
     spread = 0.0 if layout == "independent" else RUN_SPREAD
     true_rate = float(moved(case.rate, spread * STANDARD_NORMAL).mean())
     draws: dict[str, list[JudgedItems]] = {}
@@ -201,13 +205,15 @@ def design_cells(case: Case, layout: str, simulations: int) -> Iterator[str]:
         none = 1 - len(known) / simulations
         words = f", none in {100 * none:.0f} %" if none >= 0.05 else ""
         yield f"{covered:.1f} ({100 * np.mean(value - true_rate):+.1f}; {np.mean(high - low):.2f}{words})"
+    noted = [np.mean([any(note_label_rates(each)) for each in draws[design]]) for design in ("random", "by-verdict")]
+    yield " / ".join(f"{100 * share:.1f}" for share in noted)
 
 
 def label_designs(simulations: int) -> Iterator[str]:
     """Yield the lines of the table on the designs of labels."""
     heads = " | ".join(f"{design}: {method}" for design, method in DESIGN_METHODS)
-    yield f"| items | panel | labels | on accepted | {heads} |"
-    yield "|---|---|--:|--:|" + "--:|" * len(DESIGN_METHODS)
+    yield f"| items | panel | labels | on accepted | {heads} | noted: random / by-verdict |"
+    yield "|---|---|--:|--:|" + "--:|" * (len(DESIGN_METHODS) + 1)
     for layout in ("independent", "sample of runs"):
         for case in CASES:
             panel = f"{case.name}: {case.rate}, {case.sensitivity} / {case.specificity}"

@@ -50,7 +50,7 @@ def test_a_method_is_used_where_the_design_allows_it_and_else_refused_with_the_r
         assert found.population == ("items without truth" if labels == "by-truth" else "all items")
         return
     reason = {"by-verdict": "by verdict|random sample", "by-truth": "was chosen", "random": "it is right here"}[labels]
-    wanted = f"method: '{method}' cannot correct a rate by labels chosen {labels}: .*({reason}).*Fix: use "
+    wanted = f"method: '{method}' is not valid with labels=\"{labels}\": .*({reason}).*Fix: use "
     with pytest.raises(SettingsError, match=wanted):
         vp.corrected_rate(SAYS, TRUTH, labels=labels, method=method)
 
@@ -63,7 +63,9 @@ def test_the_first_allowed_method_is_the_default():
 def test_sensitivity_is_not_read_off_labels_by_verdict():
     with pytest.raises(SettingsError, match="sensitivity and specificity cannot be read off labels chosen by verdict"):
         vp.corrected_rate(SAYS, TRUTH, labels="by-verdict", method="rogan-gladen")
-    with pytest.raises(SettingsError, match=r"'ppi' cannot .*: no such method is known. Fix: use 'prediction-powered'"):
+    with pytest.raises(
+        SettingsError, match=r"'ppi' is not valid .*: no such method is known. Fix: use 'prediction-powered'"
+    ):
         vp.corrected_rate(SAYS, TRUTH, labels="random", method="ppi")
 
 

@@ -144,6 +144,6 @@ def _design_and_method(labels: object, method: object) -> tuple[str, str]:
         return labels, allowed[0]
     if not isinstance(method, str) or method not in allowed:
         why = _WHY_NOT.get((labels, str(method)), "no such method is known")
-        message = f"{short_repr(method)} cannot correct a rate by labels chosen {labels}: {why}"
+        message = f'{short_repr(method)} is not valid with labels="{labels}": {why}'
         raise SettingsError(Problem("method", message, f"use {one_of(allowed)}, or leave it out"))
     return labels, method
