@@ -194,7 +194,7 @@ NUMBERS = "Fix: name a column of numbers, empty where a score was lost; for word
             {},
             {"score": "scor"},
             "votes: score: there is no column 'scor' (did you mean 'score'?). Fix: name one of its columns: "
-            "score='item', 'worker', 'score', 'truth'.",
+            "'item', 'worker', 'score', 'truth'.",
         ),
     ],
 )

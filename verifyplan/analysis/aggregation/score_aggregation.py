@@ -51,11 +51,10 @@ class ScoreAggregation:
         lines = [f"{self.method}: {sizes} of {counted(len(self.workers), 'worker')}{made}"]
         values = self.scores["value"].dropna()
         lines.append(f"values: {values.min():.4g} to {values.max():.4g}, their median {values.median():.4g}")
-        for row in self.measures.itertuples():
-            what = str(row.measure).replace("-", " ")
-            figure: tuple[float, float, float] = (row.value, row.low, row.high)  # type: ignore[assignment]
-            words = "{:.4g} [{:.4g}, {:.4g}]".format(*figure)
-            lines.append(f"{what}: {share_words(*figure) if row.measure == BEST else words} (n = {row.n:,})")
+        for measure, value, low, high, n in self.measures.itertuples(index=False):
+            is_share, number = measure == BEST, f"{value:.4g} [{low:.4g}, {high:.4g}]"
+            words = share_words(value, low, high) if is_share else number
+            lines.append(f"{measure.replace('-', ' ')}: {words} (n = {n:,})")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__

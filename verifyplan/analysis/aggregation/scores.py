@@ -85,9 +85,9 @@ def _read(
     names = {name: columns.get(name) or name for name in ("score", "truth", "group")}
     wanted = {name for name in names if name == "score" or columns.get(name)}
     wanted |= {"truth"} & set(data.columns)
-    absent = [name for name in names if name in wanted and names[name] not in data]
-    if absent:
-        raise TableError(_absent(name, names[name], data) for name in absent)
+    problems = [*_absent({name: names[name] for name in names if name in wanted}, data)]
+    if problems:
+        raise TableError(problems)
     numbers = {name: _numbers(data[names[name]], name) for name in ("score", "truth") if name in wanted}
     kept = {name: columns.get(name) for name in ("item", "worker", "round", "run", "cost", "explanation")}
     put: dict[str, Any] = {_SCORE: numbers["score"], _ALL: "all"}
@@ -108,10 +108,13 @@ def _read(
 _SCORE, _ALL = "(score)", "(all)"  # names of columns that are put beside those of the table
 
 
-def _absent(name: str, column: str, frame: pd.DataFrame) -> Problem:
-    near = did_you_mean(column, frame.columns)
-    fix = f"name one of its columns: {name}={one_of(frame.columns[:20])}"
-    return Problem(f"votes: {name}", f"there is no column {column!r}{near}", fix)
+def _absent(named: Mapping[str, Any], frame: pd.DataFrame) -> Iterator[Problem]:
+    for name, column in named.items():
+        count = list(frame.columns).count(column)
+        if count != 1:
+            near = did_you_mean(column, frame.columns)
+            message = f"there are {count} columns {column!r}" if count else f"there is no column {column!r}{near}"
+            yield Problem(f"votes: {name}", message, f"name one of its columns: {one_of(frame.columns[:20])}")
 
 
 def _numbers(values: pd.Series[Any], name: str) -> pd.Series[Any]:

@@ -213,9 +213,9 @@ def flips(
     The majority is the answer that most workers give. A vote is of the minority if the whole panel had a majority in
     the round before, and the vote is another; `conformity` is how much more often it takes the side of the majority
     than a majority's vote leaves it, and `capitulation` the same without new evidence: a citation that the worker
-    had not given on this item. `persuasion` is what such a citation adds among minority votes (rule F3b). Answers that
-    vary by chance move toward the majority without anybody's influence, and count in all of these. With `toward`, the
-    votes that move to the answer that was pushed (sycophancy) and away from it are counted too.
+    had not given on this item. `persuasion` is what such a citation adds among minority votes (rule F3b). `toward`
+    counts the votes that move to the answer that was pushed (sycophancy) and away from it. Answers that vary by chance
+    move without anybody's influence, and count in all of these.
 
     Args:
         data: runs, a path to some, the name of bundled ones, votes of a panel, or a long table, one row a vote.
