@@ -88,6 +88,7 @@ bench-growth: setup   ## how times grow with votes, runs and workers: benchmarks
 bench-statistics: setup  ## how often intervals hold the truth, by simulation: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.interval_coverage
 	$(BIN)/python -m benchmarks.rejection_rates
+	$(BIN)/python -m benchmarks.unpaired_coverage
 	$(BIN)/python -m benchmarks.agreement_coverage
 	$(BIN)/python -m benchmarks.weight_coverage
 	$(BIN)/python -m benchmarks.corrected_rates

@@ -111,7 +111,8 @@ def compare_conditions(
     analysis = analysis or Analysis()
     findings_of = {condition.name: condition.findings for condition in conditions}
     if analysis.cluster_by:
-        expect_units(findings_of, analysis.cluster_by, "cluster_by")
+        tables = findings_of if several_sets else {"the set": conditions[0].findings}
+        expect_units(tables, analysis.cluster_by, "cluster_by")
     paired = pair(findings_of, several_sets=several_sets, pair_by=analysis.pair_by)
     with no_garbage_collection():
         return _comparison_of(conditions, paired, analysis)
