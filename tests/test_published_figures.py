@@ -72,7 +72,6 @@ def test_every_number_of_the_readme_is_what_it_is_computed_to_be(shown, modes, s
     natural = vp.datasets.votes("llmbar/natural")
     phrases = [
         *(row.replace(" of 6 votes", "") for row in table),
-        "worth, votes of 6",
         f"{natural['item'].nunique()} natural pairs",
         f"{shown.table['n'].iloc[0]} have six readable verdicts",
         f"worth only about {shown.table['worth'].iloc[0].split()[0]} independent votes",

@@ -86,3 +86,42 @@ def test_shared_ties_fall_on_either_side_alike():
 def test_each_reading_is_a_sentence_of_its_own():
     assert len({ties_sentence([ties]) for ties in TIES}) == len(TIES)
     assert ties_sentence([]) == ""
+
+
+@pytest.fixture
+def margins() -> pd.DataFrame:
+    """Four judges' margins on 40 claims, of which some are ties; half of the claims are true."""
+    rng = np.random.default_rng(0)
+    claims = np.arange(40)
+    rows = [(claim, judge, int(rng.integers(-1, 2)), claim % 2 == 0) for claim in claims for judge in "abcd"]
+    return pd.DataFrame(rows, columns=["claim", "judge", "margin", "true"])
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_every_figure_of_votes_with_ties_names_their_reading(margins, ties):
+    columns = {"item": "claim", "worker": "judge", "truth": "true"}
+    runs = vp.from_votes(margins, **columns, score="margin", threshold=0, ties=ties, mode="collaborative")
+    said = ties_sentence([ties])
+    compared = vp.compare(runs, resamples=10)
+    search = vp.search_rules(runs, quality="accuracy", cost="votes")
+    figures = [
+        vp.charts.panel(runs), vp.charts.workers(runs), vp.charts.truth_metrics(compared),
+        vp.charts.class_mix(compared), vp.charts.transitions(compared), vp.charts.rule_search(search),
+    ]  # fmt: skip
+    assert all(said in figure.caption for figure in figures)
+    words = said.removesuffix(".")
+    assert all(words in str(result) for result in (vp.panel(runs), vp.workers(runs), compared, search))
+
+
+def test_the_reading_of_ties_survives_saving_and_selection(margins, tmp_path):
+    columns = {"item": "claim", "worker": "judge", "truth": "true"}
+    runs = vp.from_votes(margins, **columns, score="margin", threshold=0, ties="lost")
+    runs.save(tmp_path)
+    assert vp.load(tmp_path).runs["ties"].tolist() == ["lost"]
+    both = vp.concat([runs, vp.from_votes(margins.assign(run="b"), **columns, run="run", score="margin", threshold=0)])
+    assert both.runs["ties"].isna().tolist() == [False, True]
+
+
+def test_a_figure_of_votes_without_ties_says_nothing_of_them(margins):
+    runs = vp.from_votes(margins, item="claim", worker="judge", score="margin", threshold=0.5, mode="collaborative")
+    assert "tie counts" not in vp.charts.workers(runs).caption

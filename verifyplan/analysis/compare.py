@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import pandas as pd
+
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import notes_on_bounds
 from verifyplan.analysis.comparison_figures import Analysis, by_condition, figures_of
@@ -22,6 +24,7 @@ from verifyplan.analysis.interval_notes import notes_on_intervals
 from verifyplan.analysis.pairing import FINDING, Paired, expect_units, pair, rows_of
 from verifyplan.analysis.replay import ReplayMode, Setting
 from verifyplan.frames.load import Runs
+from verifyplan.frames.ties import ties_of_runs, ties_sentence
 from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.vote import MissingBasis
 
@@ -124,12 +127,15 @@ def _comparison_of(conditions: Sequence[Condition], paired: Paired, analysis: An
     findings = paired.findings
     figures = figures_of(findings, names, paired.by, analysis)
     failed = list(notes_on_failed_calls(conditions))
+    readings = [reading for condition in conditions for reading in ties_of_runs(condition.frames.runs)]
+    ties = ties_sentence([*dict.fromkeys(readings)])
     for table in (figures.mix, figures.truth, figures.summary):
         if table is not None:
-            table.attrs["failed_calls"] = "; ".join(failed)
+            table.attrs |= {"failed_calls": "; ".join(failed), "ties": ties}
     notes = [
         *([] if len(findings) else ["There are no findings: nothing was compared."]),
         *(f"{note}." for note in failed),
+        *([ties] if ties else []),
         *notes_on_cut_rounds(conditions),
         *paired.notes,
         *notes_on_differences(conditions),

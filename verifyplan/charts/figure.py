@@ -81,7 +81,8 @@ def figure(
 
     Of synthetic data the caption says so, in the words of `synthetic` if it is a text, and the subtitle, too: pictures
     lose their captions. By default, `data.attrs["synthetic"]` says whether the data is. The caption begins with how
-    many calls failed and why, where `data.attrs["failed_calls"]` says so.
+    many calls failed and why, where `data.attrs["failed_calls"]` says so, and names the reading of judges' ties, where
+    `data.attrs["ties"]` does.
     """
     made = data.attrs.get("synthetic") if synthetic is None else synthetic
     lines = [*subtitle.splitlines(), *(["Synthetic data"] if made else [])]
@@ -91,7 +92,7 @@ def figure(
         dressed = draw()
         dressed.title, dressed.description, dressed.config = heading, description, config(options.font)
     failed = data.attrs.get(FAILED_CALLS)
-    words = sentences(f"{failed}." if failed else "", caption, warning)
+    words = sentences(f"{failed}." if failed else "", caption, data.attrs.get("ties", ""), warning)
     return Figure(dressed, words, data, description, SCALE if options.scale is None else options.scale)
 
 

@@ -39,6 +39,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, refuse_all_lost
+from verifyplan.frames.ties import ties_sentence
 from verifyplan.text import counted, did_you_mean, joined
 
 MAX_ROUNDS_NAMED = 5
@@ -273,7 +274,8 @@ def flips(
         carried=carry,
         synthetic=votes.synthetic,
     )
-    return replace(found, notes=tuple(_notes(found, votes, asked, sides)))
+    found.changes.attrs["ties"] = reading = ties_sentence(votes.ties)
+    return replace(found, notes=(*([reading] if reading else []), *_notes(found, votes, asked, sides)))
 
 
 def _of_labels(changes: pd.DataFrame, votes: PanelVotes) -> pd.DataFrame:

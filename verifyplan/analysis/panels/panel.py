@@ -26,6 +26,7 @@ from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which, refuse_all_lost
+from verifyplan.frames.ties import ties_sentence
 
 
 def panel(
@@ -106,6 +107,7 @@ def panel(
     rows = [(name, *figure, costs.get(name, np.nan)) for name, figure in figures.items()]
     summary = pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "cost"])
     judges = judges_table(answers, found)
+    judges.attrs["ties"] = ties_sentence(votes.ties)
     return PanelWorth(
         judges=judges,
         pairs=pairs_table(answers, found),

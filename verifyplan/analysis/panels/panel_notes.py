@@ -17,6 +17,7 @@ from verifyplan.analysis.panels.panel_answers import MAX_CLOSED_LABELS, PanelAns
 from verifyplan.analysis.panels.selection import BestJudge, JudgeOrder
 from verifyplan.frames.panel_votes import PanelVotes, Which
 from verifyplan.frames.run_notes import note_mixed_modes
+from verifyplan.frames.ties import ties_sentence
 from verifyplan.text import counted, listed
 
 MIN_ITEMS_TO_NAME = 20
@@ -37,6 +38,8 @@ def notes_on_panel(
     several_rounds: bool,
 ) -> Iterator[str]:
     """Yield what limits the figures; `best` is None where no truth is known, `at` says which round counts."""
+    if votes.ties:
+        yield ties_sentence(votes.ties).removesuffix(".")
     yield from _on_rounds(at) if several_rounds else ()
     lost = int((votes.label < 0).sum())
     if lost:

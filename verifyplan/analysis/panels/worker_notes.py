@@ -12,6 +12,7 @@ from verifyplan.analysis.panels.standing_apart import MIN_UNITS
 from verifyplan.analysis.panels.worker_table import calls_of_workers
 from verifyplan.frames.panel_votes import PanelVotes, Which
 from verifyplan.frames.run_notes import note_mixed_modes, note_unnamed_mode
+from verifyplan.frames.ties import ties_sentence
 from verifyplan.text import counted, listed
 
 
@@ -19,6 +20,8 @@ def notes_on_workers(
     votes: PanelVotes, cast: LeaveOneOut, table: pd.DataFrame, measure: str, positive: int | None, at: Which
 ) -> Iterator[str]:
     """Yield what limits the figures of workers, and which of them give one label alone or do worse than guessing."""
+    if votes.ties:
+        yield ties_sentence(votes.ties)
     if measure == "agreement":
         yield "No truth is known: a worker who is right alone agrees least with the others."
     elif positive is None and len(votes.labels) == 2:

@@ -42,6 +42,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import PanelVotes, Which, refuse_all_lost
+from verifyplan.frames.ties import ties_sentence
 from verifyplan.text import counted, listed
 
 SEE_PANEL = (
@@ -278,6 +279,7 @@ def workers(
     figures |= reliability_figures(cast) if measure == "agreement" else {}
     figures |= panel_figures(cast, changes) | closest_figures(cast)
     table = pd.DataFrame(figures | _standing_out(figures, cast, changes, measure))
+    table.attrs["ties"] = ties_sentence(votes.ties)
     return Workers(
         table=table,
         recalls=recalls(cast),
