@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import binom
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
@@ -257,3 +258,19 @@ def test_a_class_whose_moves_cancel_within_every_run_is_left_out_of_the_flips():
     moves = np.array([[1, 0], [0, 1], [0, -1], [0, 0]])
     result = clustered_test(moves, Clusters(np.array([0, 1, 1, 2]), np.arange(4)))
     assert result.statistic == 1
+
+
+@pytest.mark.parametrize("n", [10, 40, 80, 150])
+@pytest.mark.parametrize("discordance", [0.05, 0.1, 0.3, 0.5])
+def test_of_independent_findings_the_interval_leaves_0_out_in_vain_in_one_of_twenty(n, discordance):
+    """By enumeration of all results of n pairs, of which either condition alone is right in as many on average."""
+    rows = np.arange(n)
+    alone = Clusters(np.zeros(n, dtype=int), rows)
+    rejected = 0.0
+    for moved in range(n + 1):
+        probability = binom.pmf(moved, n, discordance)
+        for won in range(moved // 2 + 1 if probability > 1e-6 else 0):
+            both = share_difference(rows < moved - won, rows >= 0, (rows >= n - won), rows >= 0, alone)
+            either = 1 if 2 * won == moved else 2
+            rejected += (both.p_value < 0.05) * either * probability * binom.pmf(won, moved, 0.5)
+    assert rejected <= 0.054

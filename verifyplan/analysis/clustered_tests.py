@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +23,6 @@ _MAX_FLIPPED = 1000
 _MAX_STUDENTISED = 300
 
 
-SignsOf = Callable[[int], tuple[Array, str]]
-"""Returns what `flipped_signs` does for a number of clusters; tests that share one draw the same signs once."""
-
-
 class ClusteredTest(NamedTuple):
     """A test of no difference by clusters; NaN where nothing moves, and a NaN p-value where clusters are too few."""
 
@@ -37,9 +32,7 @@ class ClusteredTest(NamedTuple):
     clusters: int
 
 
-def clustered_test(
-    moves: Array, clusters: Clusters, seed: int = 0, draws: int = DRAWS, signs_of: SignsOf | None = None
-) -> ClusteredTest:
+def clustered_test(moves: Array, clusters: Clusters, seed: int = 0, draws: int = DRAWS) -> ClusteredTest:
     """Test whether `moves`, of shape (rows, dimensions), sum to zero in every dimension but for chance by cluster.
 
     The statistic is the largest over the dimensions of |S| / sqrt(A), with S the sum of the moves and A the sum of
@@ -59,7 +52,6 @@ def clustered_test(
     >>> clustered_test(np.ones((9, 1)), Clusters(np.arange(9), np.arange(9)))
     ClusteredTest(method='exact sign-flip', statistic=3.0, p_value=0.00390625, clusters=9)
     """
-    signs_of = signs_of or partial(flipped_signs, seed=seed, draws=draws)
     ways = [dimension.code for dimension in clusters.dimensions if not dimension.is_joint] or [np.arange(len(moves))]
     fewest = min(ways, key=lambda code: np.count_nonzero(np.bincount(code)))
     sums = _sums(moves, fewest)
@@ -70,9 +62,9 @@ def clustered_test(
     if len(moving) > (_MAX_STUDENTISED if len(ways) > 1 else _MAX_FLIPPED):
         method, statistic, p_value = _largest_t(moves[:, kept], clusters, ways, seed, draws)
     elif len(ways) > 1:
-        method, statistic, p_value = _studentised_flip(moves[:, kept], clusters, fewest, signs_of)
+        method, statistic, p_value = _studentised_flip(moves[:, kept], clusters, fewest, seed, draws)
     else:
-        method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], signs_of)
+        method, statistic, p_value = _sign_flip(moving[:, moving.any(axis=0)], seed, draws)
     return ClusteredTest(method, statistic, p_value if n_clusters >= MIN_CLUSTERS else np.nan, n_clusters)
 
 
@@ -82,17 +74,17 @@ def _sums(moves: Array, code: Array) -> Array:
     return np.column_stack([np.bincount(code, each)[used] for each in moves.T])
 
 
-def _sign_flip(sums: Array, signs_of: SignsOf) -> tuple[str, float, float]:
+def _sign_flip(sums: Array, seed: int, draws: int) -> tuple[str, float, float]:
     scaled = sums / np.sqrt((sums**2).sum(axis=0))
-    signs, how_many = signs_of(len(sums))
+    signs, how_many = flipped_signs(len(sums), seed, draws)
     name = "sign-flip, " + how_many if how_many else "exact sign-flip"
     return name, *_first_of(np.abs(signs @ scaled).max(axis=1))
 
 
-def _studentised_flip(moves: Array, clusters: Clusters, code: Array, signs_of: SignsOf) -> tuple[str, float, float]:
+def _studentised_flip(moves: Array, clusters: Clusters, code: Array, seed: int, draws: int) -> tuple[str, float, float]:
     code = np.unique(code, return_inverse=True)[1]
     moving = np.flatnonzero(np.bincount(code, moves.any(axis=1)))
-    signs, how_many = signs_of(len(moving))
+    signs, how_many = flipped_signs(len(moving), seed, draws)
     largest = np.zeros(len(signs))
     for each in moves.T.astype(np.float64):
         total = signs @ np.bincount(code, each)[moving]
