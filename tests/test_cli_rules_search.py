@@ -39,9 +39,11 @@ def test_the_frontier_and_the_recommendation_are_printed_in_words(search):
     assert (done.code, done.err) == (0, "")
     assert "rules by accuracy and votes, on 24 findings of 2 runs" in done.out
     assert "frontier, from cheap to expensive:" in done.out
-    [line] = [line for line in done.out.splitlines() if line.startswith("recommended of ")]
-    assert "workers:" in line
-    assert "cost: 24 votes (1 a finding) instead of 67 votes under today's rules (64 % saved)" in done.out
+    [line] = [line for line in done.out.splitlines() if line.startswith("undecided among ")]
+    assert " rules of at most 30 votes: keep the rules of the recorded runs; about " in line
+    rough = search("--quality", "accuracy", "--cost", "votes", "--max-cost", 30, "--max-loss", 0.9)
+    [line] = [line for line in rough.out.splitlines() if line.startswith("recommended of ")]
+    assert "(64 % fewer votes); shown to lose at most 90 points of accuracy" in line
 
 
 def test_table_chart_and_rules_are_written(search, tmp_path):
@@ -133,6 +135,7 @@ def test_what_is_wrong_is_said_before_anything_is_read(search, tmp_path):
         (("--quality", "f2"), "quality: 'f2' is unknown. Fix: use 'precision', 'recall', 'f1'"),
         (("--cost", "call"), "cost: 'call' is unknown (did you mean 'calls'?). Fix: use 'votes', 'calls'"),
         (("--cost", "dollars"), "cost: is not known in dollars for any rule"),
+        (("--max-loss", "0"), "max_loss: must be a number above 0 and at most 1, got 0.0. Fix: give what may be lost"),
         (
             ("--max-cost", "0"),
             "max_cost: no rule costs at most 0 votes on all 24 findings. Fix: the cheapest costs 24 votes on all 24",

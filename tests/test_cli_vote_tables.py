@@ -155,9 +155,7 @@ def test_a_search_says_why_rules_of_runs_cost_fewer_votes_than_were_cast():
     named = {"item": "claim", "worker": "judge", "verdict": "says", "round": "round", "truth": "truth"}
     search = vp.search_rules(vp.from_votes(table, **named, mode="collaborative"), ["no-pruning"], cost="votes")
     assert search.table["votes"].tolist() == [60, 120]
-    note = (
-        "120 votes are recorded, and today's rules ask for 60 of these: a finding that an earlier round settled is not"
-    )
+    note = "120 votes are recorded, and the rules of the runs ask for 60 of these: a finding that an earlier round"
     assert note in str(search)
     once = vp.from_votes(table[table["round"].eq(1)], **named, mode="collaborative")
     assert "votes are recorded" not in str(vp.search_rules(once, ["no-pruning"], cost="votes"))

@@ -22,13 +22,13 @@ def test_a_search_draws_itself(search):
     assert figure.data is search.table
 
 
-def test_the_frontier_todays_rules_and_the_recommended_are_named(search):
+def test_the_frontier_rules_of_runs_and_the_recommended_are_named(search):
     words, caption = search.chart().description, search.chart().caption
-    assert words.count(" votes") == int((search.table["on_frontier"] | search.table["is_today"]).sum())
-    assert "today " in words
-    assert "recommended: " in words
+    assert words.count(" votes") == int((search.table["on_frontier"] | search.table["is_recorded"]).sum())
+    assert "recorded " in words
+    assert "recommended: " not in words
     assert f"{len(search.rules)} rules judged on the same recorded votes (n = 720 findings)" in caption
-    assert "Recommended, as the cheapest not shown to be below the best or today's: saves" in caption
+    assert "Undecided: keep the rules of the recorded runs; about" in caption
     assert "The axis begins at" in caption
     assert "logarithmic" not in caption
 
@@ -36,6 +36,13 @@ def test_the_frontier_todays_rules_and_the_recommended_are_named(search):
 def test_costs_that_differ_much_are_on_a_logarithmic_axis():
     figure = vp.search_rules("llmbar").chart()
     assert "logarithmic" in str(spec(figure.chart))
+
+
+def test_rules_that_are_recommended_are_named_as_that():
+    rules = {"workers": [["GPT-4/Vanilla"], ["ChatGPT/Vanilla"]]}
+    figure = vp.search_rules("llmbar/plain", rules, quality="accuracy").chart()
+    assert figure.description.count("recommended: ") == 1
+    assert "Recommended: workers: all workers -> GPT-4/Vanilla (83 % fewer votes)." in figure.caption
 
 
 def test_the_caption_counts_findings_whatever_the_quality_is_taken_of():
@@ -46,7 +53,7 @@ def test_the_caption_counts_findings_whatever_the_quality_is_taken_of():
 
 def test_where_every_rule_has_a_name_no_empty_layer_is_drawn():
     search = vp.search_rules("stdlib-claims/adversarial", [{"workers": ["window"]}], quality="precision", cost="votes")
-    assert (search.table["on_frontier"] | search.table["is_today"]).all()
+    assert (search.table["on_frontier"] | search.table["is_recorded"]).all()
     layers = spec(search.chart().chart)["layer"]
     assert [layer["mark"]["type"] for layer in layers].count("point") == 1
 
@@ -90,7 +97,7 @@ def test_many_named_rules_are_numbered_in_the_plot_and_named_below_the_title():
     lines = spec(chart.chart)["title"]["subtitle"]
     named = "; ".join(lines[1:-1])
     assert [f"({number}) " in named for number in range(1, 8)] == [True] * 7
-    assert "today" in named
+    assert "recorded" in named
     few = vp.charts.rule_search(found)
     assert spec(few.chart)["title"]["subtitle"][1:] == ["Synthetic data"]
 

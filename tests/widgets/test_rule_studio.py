@@ -249,7 +249,7 @@ def test_the_frontier_is_drawn_on_request_and_says_where_both_settings_are():
     assert not studio.frontier.words.value
     studio.frontier.button.click()
     search = vp.search_rules(runs)
-    today = search.table[search.table["is_today"]].iloc[0]
+    today = search.table[search.table["is_recorded"]].iloc[0]
     assert f"Left: f1 {100 * today['value']:.1f} % for {today['votes']:,.0f} votes" in studio.frontier.words.value
     assert studio.frontier.chart.value in studio.static()
     best = search.table[search.table["on_frontier"]]["value"].idxmax()

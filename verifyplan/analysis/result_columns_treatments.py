@@ -65,43 +65,31 @@ _SEARCHED: Columns = (
     Column("cost_high", "number", "the same if every finding goes on that may"),
     Column("n_same", "whole", "rules of the space, this one included, that judge every finding so at the same cost"),
     Column("on_frontier", "yesno", "whether no other rule is at least as good and cheaper"),
-    Column("is_today", "yesno", "whether these are the rules that the runs were made under"),
+    Column("is_recorded", "yesno", "whether these are the rules that the runs were made under"),
 )
 
+_HALVES = "the median over halves of the findings that did not choose the rules"
 _RECOMMENDED: Columns = (
     Column(
-        "figure",
-        (
-            "recommended",
-            "held-out",
-            "choosing",
-            "loss",
-            "gain",
-            "choosing-over-today",
-            "choosing-over-cheapest",
-        ),
-        "recommended: the quality of the recommended rules on all findings; held-out, the figure to report: of the "
-        "best rules of at most their cost, and choosing: of the best of all that were compared, each chosen on one "
-        "half of the findings and measured on the other; loss: that of the best of at most the dearest cost of the "
-        "frontier, chosen likewise, minus held-out; gain: held-out minus today's rules; choosing minus today's rules, "
-        "and minus the cheapest; where votes were never cast, all but the first suppose the worst of these",
+        "rule",
+        ("cheapest", "best", "recorded"),
+        "cheapest: the cheapest rules that at least 9 of 10 halves put near the best; best: those that are the best "
+        "over all halves; recorded: those of the recorded runs. Votes that were never cast are the worst for each",
         key=True,
     ),
-    Column(
-        "value",
-        "number",
-        "the quality, or a difference, positive where it is better; as `low` and `high` the median of five halvings",
-    ),
+    Column("cost", "number", f"what the rules cost a finding, {_HALVES}, as all that follows"),
+    *interval_ends("cost"),
+    Column("value", "number", "the quality"),
     *interval_ends(),
-    Column("n", "whole", "the denominator; of f1 the findings whose truth is known; of differences those that count"),
+    Column("n", "whole", "the denominator on a half; of f1 the findings whose truth is known"),
     Column(
-        "p_value",
-        "number",
-        "how often choosing the best would gain as much if no rule were better or worse: of the whole procedure, not "
-        "of the recommended rules; by random signs of the differences of "
-        "whole runs (or claims of one run); missing for other figures, with fewer than 6 of these that differ, and "
-        "where claims of several runs are halved",
+        "loss", "number", "how far the quality is below that of the best rules, as each half chose these; at least 0"
     ),
+    Column("loss_low", "number", "low end of the 95 % interval: of the paired difference from these, one-sided"),
+    Column("loss_high", "number", "high end of it: the highest against any rule that was compared, one-sided"),
+    Column("gain", "number", "how far the quality is above that of the rules of the recorded runs"),
+    *interval_ends("gain"),
+    Column("halves", "number", "the share of the halves that chose these rules; 1 for the recorded ones"),
 )
 
 _SETTLED: Columns = (

@@ -40,7 +40,7 @@ MAX_LINEAR_RATIO = 10
 PLOT_PX, HEIGHT_PX = WIDTH + 60, 400
 """Pixels of the plot across, and from top to bottom."""
 MIN_PLOT_PX, MIN_HEIGHT_PX = 240, 180
-COLORS = {"recommended": BLUE, "today": VERMILLION, "frontier": INK, "": GREY}
+COLORS = {"recommended": BLUE, "recorded": VERMILLION, "frontier": INK, "": GREY}
 """What a rule is, and its colour; of several, the first."""
 FIELDS = {
     "name": "Rules",
@@ -55,12 +55,12 @@ FIELDS = {
 
 @chart
 def rule_search(data: RuleSearch | Runs, **options: Unpack[Options]) -> Figure:
-    """Draw rules by cost and quality: the frontier as a line, today's rules and the recommended by name.
+    """Draw rules by cost and quality: the frontier as a line, the recorded and the recommended rules by name.
 
     Reads what `search_rules` returns, or makes it of runs. Bars are the bounds that votes leave open which were never
     cast, thin lines 95 % intervals; both are drawn of the named rules alone. The axis of quality begins where these
     need it to, and costs that differ more than tenfold are on a logarithmic axis. At most `limit` rules are drawn
-    (400): those of the frontier, today's and the recommended before the others, the best first.
+    (400): those of the frontier, the recorded and the recommended before the others, the best first.
 
     >>> import verifyplan as vp
     >>> figure = rule_search(vp.search_rules("stdlib-claims/adversarial", cost="votes"))
@@ -93,11 +93,11 @@ def rule_search(data: RuleSearch | Runs, **options: Unpack[Options]) -> Figure:
 
 def _rows(search: RuleSearch, recommended: Recommendation, options: ChartOptions) -> tuple[pd.DataFrame, str]:
     """Return the rules that are drawn, the named ones first, with their texts; and a sentence on those left out."""
-    table, today = search.table, recommended.today
-    is_recommended = pd.Series([rules == recommended.rules for rules in search.rules], index=table.index)
+    table, recorded = search.table, recommended.recorded
+    is_recommended = [recommended.decided and rules == recommended.rules for rules in search.rules]
     kind = pd.Series("", index=table.index).mask(table["on_frontier"], "frontier")
-    kind = kind.mask(table["is_today"], "today").mask(is_recommended, "recommended")
-    names = _rule_names(search.rules, today or VotingRules(), kind)
+    kind = kind.mask(table["is_recorded"], "recorded").mask(pd.Series(is_recommended, index=table.index), "recommended")
+    names = _rule_names(search.rules, recorded, kind)
     every = table.assign(kind=kind, name=names, x=table[search.cost], y=table["value"])
     every = every[every["x"].notna() & every["y"].notna()]
     every = every.assign(plain=every["kind"].eq("")).sort_values(["plain", "y"], ascending=[True, False], kind="stable")
@@ -108,13 +108,13 @@ def _rows(search: RuleSearch, recommended: Recommendation, options: ChartOptions
     return with_hover(_with_texts(rows, search), FIELDS), first_drawn(len(rows), len(every), "rule")
 
 
-def _rule_names(every: tuple[VotingRules, ...], today: VotingRules, kind: pd.Series[Any]) -> list[str]:
-    """Return each rule in words, by what differs from today's; what all other named rules share is not repeated."""
+def _rule_names(every: tuple[VotingRules, ...], recorded: VotingRules, kind: pd.Series[Any]) -> list[str]:
+    """Return each rule in words, by what differs from the recorded ones; what all others share is not repeated."""
     every = _without_order(every)
     workers = tuple(dict.fromkeys(name for rules in every for name in rules.workers or ()))
-    shared = _shared(every, today, kind)
-    base = today.model_copy(update=shared)
-    return [rule_words(rules, today if rules == today else base, workers) for rules in every]
+    shared = _shared(every, recorded, kind)
+    base = recorded.model_copy(update=shared)
+    return [rule_words(rules, recorded if rules == recorded else base, workers) for rules in every]
 
 
 def _common_order(every: tuple[VotingRules, ...]) -> tuple[str, ...] | None:
@@ -132,22 +132,23 @@ def _without_order(every: tuple[VotingRules, ...]) -> tuple[VotingRules, ...]:
     return tuple(rules.model_copy(update={"order": None}) if rules.order else rules for rules in every)
 
 
-def _shared(every: tuple[VotingRules, ...], today: VotingRules, kind: pd.Series[Any]) -> dict[str, Any]:
-    """Return the fields that all named rules but today's have in common and today's have not; none of so few rules."""
-    named = [rules for rules, is_named in zip(every, kind.ne(""), strict=True) if is_named and rules != today]
+def _shared(every: tuple[VotingRules, ...], recorded: VotingRules, kind: pd.Series[Any]) -> dict[str, Any]:
+    """Return the fields that all named rules but the recorded have in common, and these have not; none of few rules."""
+    named = [rules for rules, is_named in zip(every, kind.ne(""), strict=True) if is_named and rules != recorded]
     if len(named) < MIN_SHARING:
         return {}
     return {
         name: getattr(named[0], name)
         for name in VotingRules.model_fields
-        if len({str(getattr(rules, name)) for rules in named}) == 1 and getattr(named[0], name) != getattr(today, name)
+        if len({str(getattr(rules, name)) for rules in named}) == 1
+        and getattr(named[0], name) != getattr(recorded, name)
     }
 
 
 def _with_texts(rows: pd.DataFrame, search: RuleSearch) -> pd.DataFrame:
     short = distinct_labels(rows["name"], MAX_NAME_CHARACTERS)
-    prefix = rows["kind"].map({"recommended": "recommended: ", "today": "today: ", "frontier": "", "": ""})
-    prefix = prefix.mask(rows["kind"].eq("recommended") & rows["is_today"], "today, and recommended: ")
+    prefix = rows["kind"].map({"recommended": "recommended: ", "recorded": "recorded: ", "frontier": "", "": ""})
+    prefix = prefix.mask(rows["kind"].eq("recommended") & rows["is_recorded"], "recorded, and recommended: ")
     labels = (prefix + rows["name"].map(short)).str.replace(": as run", "")
     ends = rows[["low_bound", "high_bound"]].itertuples(index=False)
     intervals = zip(rows["low"], rows["high"], strict=True)
@@ -222,7 +223,7 @@ def _draw(rows: pd.DataFrame, plane: Plane, search: RuleSearch) -> alt.LayerChar
 
 
 def _names(named: pd.DataFrame, plane: Plane, search: RuleSearch) -> list[alt.Chart]:
-    """Write the names of the recommended rules, of today's, and of those of the frontier, as far as there is room."""
+    """Write the names of the recommended and recorded rules and of those of the frontier, as far as there is room."""
     order = sorted(range(len(named)), key=lambda row: list(COLORS).index(named["kind"].iloc[row]))[:MAX_NAMED]
     labels = label_points(plane, _with_steps(named), order, named["mark"].iloc[order].tolist())
     labels = labels.assign(color=named["color"].map(TEXT_COLORS).to_numpy()[labels["row"]])
@@ -279,10 +280,11 @@ def _y(field: str, plane: Plane, search: RuleSearch) -> Any:
 
 
 def _shared_words(search: RuleSearch, recommended: Recommendation, rows: pd.DataFrame) -> str:
-    today = recommended.today or VotingRules()
+    recorded = recommended.recorded
     kinds = rows.set_index("digest")["kind"].reindex(search.table["digest"], fill_value="")
-    shared = _shared(_without_order(search.rules), today, kinds)
-    return f"All named rules but today's: {rule_words(today.model_copy(update=shared), today)}." if shared else ""
+    shared = _shared(_without_order(search.rules), recorded, kinds)
+    words = rule_words(recorded.model_copy(update=shared), recorded)
+    return f"All named rules but the recorded: {words}." if shared else ""
 
 
 def _title(quality: str) -> str:
@@ -300,6 +302,6 @@ def _caption(search: RuleSearch, recommended: Recommendation, rows: pd.DataFrame
             f"A round that can stop {order_words(order)}." if (order := _common_order(search.rules)) else "",
             f"The axis begins at {percent(plane.y[0])}." if plane.y[0] > 0 else "",
             f"{count(below, 'rule')} below it {'is' if below == 1 else 'are'} not drawn." if below else "",
-            f"Recommended, as the cheapest not shown to be below the best or today's: {recommended.in_short()}.",
+            f"{recommended.in_short()}.",
         )
     )

@@ -88,7 +88,11 @@ class Outputs:
         ),
     ] = None
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Write the recommended rules to this file, for --rules.")
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="Write the recommended rules to this file, for --rules; undecided: those of the recorded runs.",
+        ),
     ] = None
     out: Annotated[
         list[Path] | None,
@@ -131,6 +135,10 @@ def search(
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="The most that recommended rules may cost, over all findings.")
     ] = None,
+    max_loss: Annotated[
+        float,
+        typer.Option(help="The most that they may lose of the quality against the best rules; 0.03: three points."),
+    ] = 0.03,
     add: options.AddedRuns = None,
     truth: options.Truth = None,
     table: options.VoteTableOptions = options.NO_TABLE_OPTIONS,
@@ -139,8 +147,9 @@ def search(
     """Search for rules that are worth their cost on recorded votes.
 
     Judges many rules on recorded votes, without any call; prints the frontier of quality against cost, and recommends
-    rules. The truth of the findings is needed. Votes that were never cast leave bounds on quality: --settle plans the
-    votes that narrow them most, `crossverify --only` asks for exactly those, and --add adds them to the recorded ones.
+    the cheapest rules that are shown to lose at most --max-loss, or says how many findings would decide. The truth of
+    the findings is needed. Votes that were never cast leave bounds on quality: --settle plans the votes that narrow
+    them most, `crossverify --only` asks for exactly those, and --add adds them to the recorded ones.
 
     \b
     Examples:
@@ -153,7 +162,7 @@ def search(
     outputs.check()
     recorded = read_runs(runs, truth, table, add=add)
     found = vp.search_rules(recorded, judged.read(), quality=judged.quality, cost=judged.cost)
-    recommended = found.recommend(max_cost)
+    recommended = found.recommend(max_cost, max_loss)
     typer.echo(f"{found}\n{recommended}")
     if outputs.save is not None:
         typer.echo(f"rules: {recommended.rules.save(outputs.save)}")

@@ -69,7 +69,7 @@ def test_a_vote_that_settles_alone_comes_before_one_of_several():
     ]
     search = vp.search_rules(runs_of(rows), [vp.VotingRules(workers=("ann", "bob", "cy"), aggregate="unanimous")])
     frontier = search.table["on_frontier"].to_numpy()
-    only = replace(search, table=search.table.assign(on_frontier=frontier | ~search.table["is_today"]))
+    only = replace(search, table=search.table.assign(on_frontier=frontier | ~search.table["is_recorded"]))
     plan = only.settle(10)
     assert plan[["finding_id", "worker"]].values.tolist()[:2] == [["F4", "cy"], ["F4", "cy"]]
     assert set(plan["finding_id"][2:]) == {"F6"}

@@ -1,22 +1,28 @@
-"""Measure what choosing the best of many rules is worth, on findings that it was not chosen on (rule R5).
+"""Choose rules on one half of the findings and measure them on the other, many times (rule R5).
 
-docs/statistics.md ("Choosing rules") has the formulas, and how often the intervals hold the truth in simulations.
+docs/statistics.md ("Choosing rules") has the reasons, and how often the intervals hold the truth in simulations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import stdtrit
 
-from verifyplan.analysis.cluster_intervals import Interval, difference_interval, share_interval
-from verifyplan.analysis.clustered_tests import MIN_CLUSTERS
+from verifyplan.analysis.cluster_intervals import (
+    LEVEL,
+    Difference,
+    Interval,
+    clustered_variance,
+    share_difference,
+    share_interval,
+)
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings
 from verifyplan.analysis.metrics import FALSE, TRUE
 from verifyplan.analysis.treatments.bounds import EITHER
@@ -78,15 +84,16 @@ class WorstOutcomes:
         return out
 
 
-N_SPLITS = 5
-"""Random halvings, of whose figures the medians are taken, so that no single halving decides."""
+N_SPLITS = 10
+"""Random halvings. Each half of each chooses once and is measured on once: there are twice as many halves."""
 MIN_RUNS = 10
 """With fewer runs, claims are divided into halves instead of runs."""
 MAX_UNITS = 200
-"""More runs or claims than these are put together at random into so many units, before they are halved or flipped."""
-N_FLIPS = 1000
-"""Random sign-flips, the observed one among them."""
-_CELLS_AT_ONCE = 2**22
+"""More runs or claims than these are put together at random into so many units, before they are halved."""
+N_RIVALS = 3
+"""Of the rules that may be better than another, the intervals of so many are computed on each half."""
+ONE_SIDED = 2 * LEVEL - 1
+"""The level of an interval each end of which is a one-sided bound of 95 %."""
 
 
 class Units(NamedTuple):
@@ -95,15 +102,13 @@ class Units(NamedTuple):
     unit: Ints
     """The unit of each finding, from 0."""
     n_units: int
-    second_half: Bools
-    """Whether a unit is in the second half, of shape (splits, units)."""
+    chooses: Bools
+    """Whether a unit is in the half that chooses, of shape (halves, units); the others are measured on."""
     of: Literal["runs", "claims"]
-    independent: bool
-    """Whether units have nothing in common: runs without a claim in common, or the claims of a single run."""
 
 
 def halved_units(clusters: Clusters, seed: int = 0) -> Units:
-    """Return the units of findings and random halvings of these.
+    """Return the units of findings and random halves of these; each is followed by its complement.
 
     Units are runs; runs that have claims in common are one, for a rule that is chosen on a claim in one run knows it
     in the other. With fewer than 10 of these, units are claims. More than 200 are put together into 200 at random.
@@ -118,7 +123,8 @@ def halved_units(clusters: Clusters, seed: int = 0) -> Units:
     if n_units > MAX_UNITS:
         unit, n_units = random.permutation(n_units)[unit] % MAX_UNITS, MAX_UNITS
     ranks = random.permuted(np.tile(np.arange(n_units), (N_SPLITS, 1)), axis=1)
-    return Units(unit, n_units, ranks >= (n_units + 1) // 2, of, of == "runs" or clusters.n_runs < 2)
+    first = ranks < (n_units + 1) // 2
+    return Units(unit, n_units, np.stack([first, ~first], axis=1).reshape(2 * N_SPLITS, n_units), of)
 
 
 def _runs_without_common_claims(clusters: Clusters) -> tuple[int, Ints]:
@@ -129,22 +135,29 @@ def _runs_without_common_claims(clusters: Clusters) -> tuple[int, Ints]:
     return int(n_groups), group[: clusters.n_runs].astype(np.int64)[clusters.run]
 
 
-Choice = Ints
-"""The rule, by position, that judges each half of each split, of shape (splits, 2)."""
+class Loss(NamedTuple):
+    """What a rule loses against the best one."""
+
+    interval: Interval
+    """The loss; each end is a one-sided bound of 95 % on one half, the median over halves."""
+    error: float
+    """The standard error, on one half, of the difference that gives the high end; 0 without a rival."""
 
 
 @dataclass(frozen=True, eq=False)
 class CrossFit:
-    """Rules in order of their costs, and halves of the findings: chosen on one half, they are measured on the other."""
+    """Rules, and halves of the findings: chosen on one half, rules are measured on the other.
+
+    A figure is the median, over the halves that a rule was chosen on, of the value on the other half and of both ends
+    of its interval there (Chernozhukov et al. 2018), so that no single halving decides. `halves` of a method says
+    which halves chose the rule. Differences are positive where the first rule is better, also where less of the metric
+    is.
+    """
 
     outcomes: RuleOutcomes | WorstOutcomes
     """What each rule makes of every finding."""
-    n_findings: int
-    """The findings that were judged."""
     cells: QualityCells
     """The metric that is chosen by."""
-    order: Ints
-    """The rules to choose from, by position, from cheap to dear; of equally good ones the first is chosen."""
     clusters: Clusters
     """The clusters of the findings."""
     units: Units
@@ -152,144 +165,123 @@ class CrossFit:
     _classes: dict[int, npt.NDArray[np.uint8]] = field(default_factory=dict, repr=False)
     """The classes of the findings under the rules that have been measured."""
 
-    @property
-    def n_splits(self) -> int:
-        """The number of halvings."""
-        return len(self.units.second_half)
-
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:
-        """The sums of part and whole of each rule and unit, of shape (rules, units), rules in `order`."""
-        counts = self.outcomes.counts(self.units.unit, self.units.n_units)[self.order]
+        """The sums of part and whole of each rule and unit, of shape (rules, units)."""
+        counts = self.outcomes.counts(self.units.unit, self.units.n_units)
         part, whole = (np.einsum("rutc,tc->ru", counts, cells) for cells in self.cells[:2])
         return part, whole
 
     @cached_property
-    def _best_so_far(self) -> Ints:
-        """The best of the first rules in order, as chosen for each half by the other: (rules, splits, 2)."""
-        second = self.units.second_half.T.astype(np.float64)
-        chosen_on = np.stack([second, 1 - second], axis=-1).reshape(self.units.n_units, -1)
-        part, whole = (sums @ chosen_on for sums in self.sums)
+    def chosen(self) -> Floats:
+        """The quality of each rule on each half that chooses, (rules, halves): more is better, -inf not defined."""
+        part, whole = (sums @ self.units.chooses.T.astype(np.float64) for sums in self.sums)
         with np.errstate(invalid="ignore", divide="ignore"):
-            quality = np.where(whole > 0, self.cells.sign * part / whole, -np.inf)
-        best = np.maximum.accumulate(quality, axis=0)
-        is_new = np.vstack([np.ones((1, best.shape[1]), dtype=bool), quality[1:] > best[:-1] + 1e-12])
-        at = np.maximum.accumulate(np.where(is_new, np.arange(len(best))[:, None], 0), axis=0)
-        return self.order[at].reshape(len(best), self.n_splits, 2)
+            return np.where(whole > 0, self.cells.sign * part / whole, -np.inf)
 
-    def best_of(self, n_cheapest: int) -> Choice:
-        """Return the best of the cheapest rules for each half, as chosen on the other half; of equal ones the cheapest.
+    def chosen_cost(self, by_finding: Floats) -> Floats:
+        """Return the cost of a rule on each half that chooses, a finding."""
+        sums, sizes = (np.bincount(self.units.unit, each, self.units.n_units) for each in (by_finding, None))
+        on = self.units.chooses.astype(np.float64)
+        return np.asarray((on @ sums) / (on @ sizes))
 
-        A metric that a half does not define loses against any other.
+    def quality(self, rule: int, halves: Bools) -> Interval:
+        """Return the metric of a rule, measured on the halves that did not choose it."""
+        return _median([share_interval(*self._parts(rule, half), self._measured[half][1]) for half in _at(halves)])
+
+    def gain(self, rules: Ints, over: int, halves: Bools) -> Interval:
+        """Return how much better the rule that each half chose is than another on the same findings; 0 than itself."""
+        found = [self._difference(int(rules[half]), over, half).interval() for half in _at(halves & (rules != over))]
+        same = [Interval(0.0, 0.0, 0.0, len(self._measured[half][0])) for half in _at(halves & (rules == over))]
+        return _median([*found, *same])
+
+    def cost(self, by_finding: Floats, halves: Bools) -> Interval:
+        """Return what a rule costs a finding, from its cost on each finding."""
+        measured = [self._measured[half] for half in _at(halves)]
+        return _median([_mean(by_finding[rows], clusters) for rows, clusters in measured])
+
+    def loss(self, rule: int, rivals: Ints, best: Ints, halves: Bools) -> Loss:
+        """Return how much better the best of some rules is than one, which is at least 0.
+
+        The value and the low end are against the rule that each half chose as the best. The high end is the highest
+        against any rival: the truly best is one of them, so that no correction for their number is needed.
         """
-        return np.asarray(self._best_so_far[n_cheapest - 1])
+        found = [self._loss_on(half, rule, rivals, int(best[half])) for half in _at(halves)]
+        return Loss(_median([each.interval for each in found]), float(np.median([each.error for each in found])))
 
-    def always(self, rule: int) -> Choice:
-        """Return the same rule for every half."""
-        return np.full((self.n_splits, 2), rule)
+    def _loss_on(self, half: int, rule: int, rivals: Ints, best: int) -> Loss:
+        """Return the loss on the half that is measured on; all of it is possible where a rival is not defined there."""
+        likely = {*self._likely_better(rule, rivals, half), best} - {rule}
+        against = {rival: self._difference(rival, rule, half) for rival in likely}
+        if not against:
+            return Loss(Interval(0.0, 0.0, 0.0, len(self._measured[half][0])), 0.0)
+        ends = {rival: each.interval(ONE_SIDED) for rival, each in against.items()}
+        top = max(ends, key=lambda rival: np.nan_to_num(ends[rival].high, nan=1.0))
+        value, low = ends[best][:2] if best != rule else (0.0, 0.0)
+        high = float(np.nan_to_num(ends[top].high, nan=1.0))
+        error = float(np.nan_to_num(against[top].error, nan=1.0))
+        return Loss(Interval(max(0.0, value), max(0.0, low), max(0.0, high), ends[top].n), error)
 
-    def quality(self, choice: Choice) -> Interval:
-        """Return the metric of the findings, each judged by the rule of its half: the median over the halvings."""
-        found = [share_interval(*self._parts(both, split), self.clusters) for split, both in enumerate(choice)]
-        return _median(found)._replace(n=int(self._added(choice[0], 0, self.cells.n).sum()))
+    def _likely_better(self, rule: int, rivals: Ints, half: int) -> list[int]:
+        """Return the rivals whose interval against a rule reaches highest, by the variance between units alone."""
+        on = ~self.units.chooses[half]
+        part, whole = (sums[:, on] for sums in self.sums)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = whole.sum(axis=1)
+            value = part.sum(axis=1) / total
+            moved = (part - value[:, None] * whole) / total[:, None]
+            spread = np.sqrt(((moved[rivals] - moved[rule]) ** 2).sum(axis=1))
+            high = self.cells.sign * (value[rivals] - value[rule]) + 2 * spread
+        others = np.where(rivals == rule, -np.inf, np.nan_to_num(high, nan=-np.inf))
+        order = np.argsort(-others, kind="stable")[:N_RIVALS]
+        return [int(rival) for rival in rivals[order] if rival != rule]
 
-    def gain(self, choice: Choice, over: Choice) -> Interval:
-        """Return how much better a choice is than another on the same findings, with its interval.
+    @cached_property
+    def _measured(self) -> dict[int, tuple[Ints, Clusters]]:
+        """The findings of each half that is measured on, and their clusters."""
+        on = ~self.units.chooses[:, self.units.unit]
+        return {half: (rows := np.flatnonzero(each), self.clusters.take(rows)) for half, each in enumerate(on)}
 
-        The medians over the halvings of the paired difference and of both ends of its interval (Chernozhukov et al.
-        2018). Positive is better, also where less of the metric is.
-        """
-        found: dict[tuple[Any, ...], Interval] = {}
-        keys = []
-        for split, (first, second) in enumerate(zip(over, choice, strict=True)):
-            fixed = len(set(first)) == len(set(second)) == 1  # then all halvings are alike
-            keys.append((*first, *second, None if fixed else split))
-            if keys[-1] not in found:
-                sides = *self._parts(first, split), *self._parts(second, split)
-                found[keys[-1]] = difference_interval(*sides, self.clusters)
-        value, low, high, n = _median([found[key] for key in keys])
-        return Interval(value, low, high, n) if self.cells.sign > 0 else Interval(-value, -high, -low, n)
+    def _difference(self, rule: int, over: int, half: int) -> Difference:
+        """Return how much better a rule is than another on the half that is measured on."""
+        first, second = (over, rule) if self.cells.sign > 0 else (rule, over)
+        sides = *self._parts(first, half), *self._parts(second, half)
+        return share_difference(*sides, self._measured[half][1])
 
-    def p_value(self, n_cheapest: int, over: int, seed: int = 0) -> float:
-        """Return how often choosing among the cheapest rules gains so much over a rule if none is better or worse.
-
-        Each unit's differences of all rules from that rule change their sign together, at random; the choice is
-        made and measured again each time. It is exact where, if no rule is better or worse, these differences are as
-        likely as their opposites in each unit. (Shuffling which rule has which classes would suppose that rules are
-        exchangeable; subsets of the same workers are not, and would look more different than they are.) Differences
-        of a ratio such as F1 are linearised at the value of the rule `over`. NaN with fewer than 6 units that differ,
-        where units have something in common, as claims of several runs have, and where `over` is not in `order`.
-        Source: Phipson and Smyth 2010 for the observed as one of the draws.
-        """
-        if not self.units.independent or over not in self.order:
-            return float("nan")
-        part, whole = self.sums
-        base = int(np.flatnonzero(self.order == over)[0])
-        total = whole[base].sum()
-        if not total:
-            return float("nan")
-        moves = self.cells.sign * (part - part[base].sum() / total * whole)
-        moves = moves[:n_cheapest] - moves[base]
-        moves = np.vstack(
-            [np.zeros(self.units.n_units), moves[moves.any(axis=1)]]
-        )  # those like `over`, first of equals
-        if np.count_nonzero(moves.any(axis=0)) < MIN_CLUSTERS:
-            return float("nan")
-        signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(self.units.n_units, N_FLIPS))
-        signs[:, 0] = 1
-        gains = np.median([_flipped_gains(moves, signs, half) for half in self.units.second_half], axis=0)
-        return float(np.mean(gains >= gains[0] - 1e-9))
-
-    def _parts(self, both: Iterable[int], split: int) -> tuple[Floats, Floats]:
-        """Return part and whole of each finding, judged by the rule of its half."""
-        return self._added(both, split, self.cells.part), self._added(both, split, self.cells.whole)
-
-    def _added(self, both: Iterable[int], split: int, cells: Floats) -> Floats:
-        first, second = (self._classes_under(int(rule)) for rule in both)
-        classes = np.where(self.units.second_half[split][self.units.unit], second, first)
-        known = classes != NO_CLASS
-        return np.asarray(cells[self.outcomes.truth, np.where(known, classes, 0)] * known)
-
-    def _classes_under(self, rule: int) -> npt.NDArray[np.uint8]:
+    def _parts(self, rule: int, half: int) -> tuple[Floats, Floats]:
+        """Return part and whole of each finding of the half that is measured on."""
         if rule not in self._classes:
             self._classes[rule] = self.outcomes.classes(rule)
-        return self._classes[rule]
+        rows = self._measured[half][0]
+        classes, truth = self._classes[rule][rows], self.outcomes.truth[rows]
+        known = classes != NO_CLASS
+        at = truth, np.where(known, classes, 0)
+        return self.cells.part[at] * known, self.cells.whole[at] * known
 
 
-def cross_fit(
-    outcomes: RuleOutcomes, quality: str, cost: npt.ArrayLike, seed: int = 0, *, worst: bool = False
-) -> CrossFit:
-    """Return the cross-fitting of some rules by their costs, one number a rule; rules of unknown cost come last.
-
-    `worst`: votes that were never cast are taken to be the worst for each rule.
-    """
+def cross_fit(outcomes: RuleOutcomes, quality: str, seed: int = 0, *, worst: bool = False) -> CrossFit:
+    """Return the cross-fitting of some rules; `worst`: votes that were never cast are the worst for each rule."""
     clusters = clusters_of_findings(outcomes.findings)
-    order = np.argsort(np.asarray(cost, dtype=np.float64), kind="stable")
     judged = WorstOutcomes(outcomes) if worst else outcomes
-    units = halved_units(clusters, seed)
-    return CrossFit(judged, len(outcomes.findings), quality_cells(quality), order, clusters, units)
+    return CrossFit(judged, quality_cells(quality), clusters, halved_units(clusters, seed))
+
+
+def _at(halves: Bools) -> list[int]:
+    return np.flatnonzero(halves).tolist()
 
 
 def _median(intervals: list[Interval]) -> Interval:
-    value, low, high = (float(np.median(column)) for column in zip(*(each[:3] for each in intervals), strict=True))
-    return Interval(value, low, high, intervals[0].n)
+    """Return the medians of values and ends, of the halves where they are defined; NaN where there is none."""
+    defined = [each for each in intervals if not np.isnan(each.value)]
+    if not defined:
+        return Interval(np.nan, np.nan, np.nan, 0)
+    value, low, high, n = (float(np.median(column)) for column in zip(*defined, strict=True))
+    return Interval(value, low, high, int(n))
 
 
-def _flipped_gains(moves: Floats, signs: Floats, second: Bools) -> Floats:
-    """Return what choosing on one half gains on the other, by draw; moves are (rules, units), signs (units, draws).
-
-    Gains are divided by the root of the sum of their squares over units, as in `clustered_test`.
-    """
-    gains = np.empty(signs.shape[1])
-    sides = (~second, second)
-    squares = [(moves[:, side] ** 2).sum(axis=1) for side in sides]
-    step = max(1, _CELLS_AT_ONCE // len(moves))
-    for start in range(0, len(gains), step):
-        some = signs[:, start : start + step]
-        draws = np.arange(some.shape[1])
-        sums = [moves[:, side] @ some[side] for side in sides]
-        chosen = [other.argmax(axis=0) for other in sums[::-1]]
-        gained = sum(on[best, draws] for on, best in zip(sums, chosen, strict=True))
-        spread = sum(of_half[best] for of_half, best in zip(squares, chosen, strict=True))
-        gains[start : start + step] = gained / np.sqrt(np.where(spread > 0, spread, 1))
-    return gains
+def _mean(values: Floats, clusters: Clusters) -> Interval:
+    """Return the mean with its interval, by Student's t over clusters."""
+    value = float(np.mean(values))
+    variance, freedom = clustered_variance((values - value) / len(values), clusters)
+    half = float(stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(max(variance, 0.0)))
+    return Interval(value, max(0.0, value - half), value + half, len(values))

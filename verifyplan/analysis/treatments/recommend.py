@@ -1,127 +1,248 @@
-"""Choose the rules to recommend: the cheapest that are not shown to be below the best (rule R5)."""
+"""Choose the rules to recommend: the cheapest that are shown to lose at most so much against the best (rule R5)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from verifyplan.analysis.cluster_intervals import Interval
-from verifyplan.analysis.treatments.cross_fit import MIN_RUNS, Choice, CrossFit
-from verifyplan.analysis.treatments.recommendation import Recommendation
+from verifyplan.analysis.treatments.cross_fit import MIN_RUNS, CrossFit, Loss
+from verifyplan.analysis.treatments.recommendation import FIGURES, Advice, Recommendation
 from verifyplan.analysis.treatments.rule_costs import cost_words
-from verifyplan.analysis.treatments.rule_quality import Floats, min_measured, n_changed, on_frontier
+from verifyplan.analysis.treatments.rule_quality import Floats, min_measured
 from verifyplan.errors import Problem, SettingsError
-from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.vote_codes import Bools, Ints
 from verifyplan.text import counted, short_repr
 
-MIN_UNITS = 20
-"""With fewer runs or claims to halve, a note says that choosing is almost at random."""
+MAX_LOSS = 0.03
+"""What recommended rules may lose against the best, if a caller does not say: three points."""
+MIN_AGREEING = 0.9
+"""A rule is recommended only if so many of the halves that choose agree."""
+MIN_AGREEING_BETTER = 0.95
+"""The same for rules that are shown to be better than the recorded ones, but not how much they lose."""
+NEAR = 0.5
+"""Rules are tested if they lose at most this share of `max_loss` on these halves: the other halves can then show it."""
+POWER = 0.8
+"""The number of findings that would decide is for this probability."""
+MAX_COSTED = 50
+"""Costs on each half are compared of so many rules: those that are the cheapest on all findings."""
 
 
-def recommend(
-    fit: CrossFit,
-    table: pd.DataFrame,
-    rules: tuple[VotingRules, ...],
-    quality: str,
-    measure: str,
-    max_cost: float | None = None,
-    synthetic: bool = False,
-    mode: Mode | None = None,
-) -> Recommendation:
-    """Return the cheapest rules whose quality is not shown to be below that of the best rules within `max_cost`.
+class RuleTable(NamedTuple):
+    """The rules that a search judged."""
+
+    table: pd.DataFrame
+    """A row a rule, as in `RuleSearch.table`."""
+    rules: tuple[VotingRules, ...]
+    quality: str
+    """The metric."""
+    measure: str
+    """What costs are counted in."""
+    cost_of: Callable[[int], Floats]
+    """Returns what a rule, by position, costs on each finding."""
+
+    @property
+    def costs(self) -> Floats:
+        """The cost of each rule on all findings."""
+        return self.table[self.measure].to_numpy(dtype=np.float64)
+
+    @property
+    def recorded(self) -> int:
+        """The position of the rules of the recorded runs."""
+        return int(np.flatnonzero(self.table["is_recorded"])[0])
+
+
+def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_loss: float) -> Recommendation:
+    """Return the cheapest rules that are shown to lose at most `max_loss` against the best rules within `max_cost`.
 
     Compared are rules whose quality rests on enough findings (`min_measured`), by what it is if every vote that was
-    never cast is the worst for it. Their frontier is gone through from cheap to dear. At each of its costs, the best
-    rule of at most this cost is chosen on one half of the findings and compared, on the other, with the best of at most
-    each dearer cost of the frontier within `max_cost`, chosen likewise, and with today's rules, if these are within
-    `max_cost`. The first cost is taken at which the 95 % interval of no paired difference is above 0. Recommended is
-    the rule of the frontier at that cost: never cheaper, nor of a lower quality, with a larger `max_cost`. As all
-    findings have picked the costs of the frontier, its rules are compared with each other only if the best of all
-    rules, whatever their cost, chosen on one half, is shown on the other to be above the cheapest. See `CrossFit` for
-    halves and intervals. `mode` is the one that all runs were recorded in.
+    never cast is the worst for it. Of the rules that lose at most half of `max_loss` on at least 9 of 10 halves of the
+    findings, one is taken: that which is the cheapest on most of these halves. It is recommended if the 95 % interval
+    of its loss, measured on the other halves, ends within `max_loss`. Else this rule, or the best one, is recommended
+    if it is shown to be better than the rules of the recorded runs, and loses at most `max_loss` on 19 of the 20
+    halves that choose. Else nothing is decided. See `CrossFit` for halves
+    and intervals, and docs/statistics.md ("Choosing rules") for why.
 
-    Raises SettingsError where no rule costs as little as `max_cost`.
+    Raises SettingsError where no rule costs as little as `max_cost`, or `max_loss` is not above 0 and at most 1.
     """
-    costs = table[measure].to_numpy(dtype=np.float64)
-    allowed = costs <= _checked(max_cost, costs, measure, fit.n_findings)
-    enough = min_measured(table["n"])
+    costs, table = searched.costs, searched.table
+    allowed = costs <= _checked_cost(max_cost, costs, searched.measure, len(fit.outcomes.truth))
+    max_loss, enough = _checked_loss(max_loss), min_measured(table["n"])
     measured = table["n"].to_numpy() >= enough
-    fit = replace(fit, order=fit.order[measured[fit.order]])
-    is_today = np.flatnonzero(table["is_today"].to_numpy(dtype=bool))
-    today = int(is_today[0]) if len(is_today) else None
-    base = VotingRules() if today is None else rules[today]
-    worst = fit.cells.sign * table["low_bound" if fit.cells.sign > 0 else "high_bound"]
-    distance = [n_changed(each, base, mode) for each in rules]
-    frontier = np.flatnonzero(on_frontier(worst.where(measured), costs, distance))
-    frontier = frontier[allowed[frontier]]
-    _check_frontier(frontier, allowed, measured & worst.notna().to_numpy(), enough, max_cost, quality, measure)
-    frontier = frontier[np.argsort(costs[frontier], kind="stable")]
-    rivals = [] if today is None or not (allowed & measured)[today] else [fit.always(today)]
-    best = [fit.best_of(int((costs[fit.order] <= costs[position]).sum())) for position in frontier]
-    place = _cheapest(fit, best, best if _differ(fit, costs) else [], rivals)
-    row, n_rules = table.iloc[frontier[place]], int((allowed & measured).sum())
+    defined = measured & table["low_bound"].notna().to_numpy()
+    _check_compared(allowed, defined, enough, max_cost, searched)
+    compared = np.flatnonzero(allowed & defined)
+    compared = compared[np.lexsort((compared, costs[compared]))]
+    made = _Chosen.of(fit, searched, compared, max_loss)
+    figures = {name: made.figures(k, halves) for name, (k, halves) in made.named.items()}
+    advice, position, agreeing = made.advice(figures)
+    undecided = advice == "undecided"
     return Recommendation(
-        rules[frontier[place]],
-        None if today is None else rules[today],
-        quality,
-        measure,
-        float(costs[frontier[place]]),
-        math.nan if today is None else float(costs[today]),
-        n_rules,
-        int(row["censored"]),
-        float(row["low_bound"]),
-        float(row["high_bound"]),
-        _figures(fit, row, best[place], fit.best_of(n_rules), today, n_rules),
-        synthetic,
-        tuple(_notes(fit, table[allowed | np.isnan(costs)], quality, measure, enough)),
-        None if max_cost is None else float(max_cost),
-        fit.n_findings,
-        mode,
+        rules=searched.rules[position],
+        advice=advice,
+        cheapest=searched.rules[made.cheapest],
+        best=searched.rules[made.best],
+        recorded=searched.rules[searched.recorded],
+        quality=searched.quality,
+        measure=searched.measure,
+        max_loss=max_loss,
+        max_cost=None if max_cost is None else float(max_cost),
+        figures=pd.DataFrame([each.row(name) for name, each in figures.items()], columns=list(FIGURES)),
+        agreeing=agreeing,
+        n_needed=made.n_needed(figures["cheapest"].loss) if undecided else math.nan,
+        n_findings=len(fit.outcomes.truth),
+        n_rules=len(compared),
+        cost=float(costs[position]),
+        cost_recorded=float(costs[searched.recorded]),
+        notes=tuple(_notes(fit, table[allowed | np.isnan(costs)], searched, enough)),
     )
 
 
-def _differ(fit: CrossFit, costs: Floats) -> bool:
-    """Return whether choosing among all rules of known cost is shown to gain over the best of the cheapest ones."""
-    known = costs[fit.order]
-    known = known[~np.isnan(known)]
-    return fit.gain(fit.best_of(len(known)), fit.best_of(int((known == known[0]).sum()))).low > 0
+class _Figures(NamedTuple):
+    """What was measured of a rule."""
+
+    cost: Interval
+    quality: Interval
+    loss: Loss
+    gain: Interval
+    halves: float
+    """The share of the halves that chose it."""
+
+    def row(self, name: str) -> tuple[object, ...]:
+        """Return the row of `Recommendation.figures`."""
+        return (
+            name,
+            *self.cost[:3],
+            *self.quality,
+            *self.loss.interval[:3],
+            *self.gain[:3],
+            self.halves,
+        )
 
 
-def _cheapest(fit: CrossFit, best: list[Choice], later: list[Choice], rivals: list[Choice]) -> int:
-    """Return the first of the best rules by cost that is not shown to be below any later one, or any rival.
+class _Chosen(NamedTuple):
+    """The rules that are compared with each other, and those that the halves chose."""
 
-    Else the last. With more rules at the end, it is never an earlier one.
+    fit: CrossFit
+    searched: RuleTable
+    compared: Ints
+    """The positions of the rules, from cheap to dear."""
+    lost: Floats
+    """What each rule loses on each half against the best there, of shape (compared, halves)."""
+    max_loss: float
+    cheapest: int
+    """The rule that is the cheapest on most halves, of those that at least 9 of 10 halves put near the best."""
+    best: int
+    """The rule that is the best over all halves, of equal ones the cheapest."""
+    best_of_half: Ints
+    """The rule that each half chose as the best, of equal ones the cheapest."""
+
+    @classmethod
+    def of(cls, fit: CrossFit, searched: RuleTable, compared: Ints, max_loss: float) -> _Chosen:
+        """Choose on each half."""
+        quality = fit.chosen[compared]
+        lost = np.where(np.isfinite(quality), quality.max(axis=0) - np.where(np.isfinite(quality), quality, 0), np.inf)
+        near = _at_most(lost, NEAR * max_loss)
+        agreeing = near.sum(axis=1)
+        candidates = np.flatnonzero(agreeing >= min(MIN_AGREEING * near.shape[1], agreeing.max()))
+        cheapest = _cheapest(fit, searched, compared[candidates], quality[candidates], near[candidates])
+        best = int(compared[quality.mean(axis=1).round(12).argmax()])
+        best_of_half = compared[lost.round(12).argmin(axis=0)]
+        return cls(fit, searched, compared, lost, max_loss, int(compared[candidates[cheapest]]), best, best_of_half)
+
+    @property
+    def named(self) -> dict[str, tuple[int, Bools]]:
+        """The rules whose figures are given, and the halves that chose them: all for the rules of the recorded runs."""
+        every = np.ones(len(self.best_of_half), dtype=bool)
+        near, best = self._agreeing(self.cheapest, NEAR * self.max_loss), self.best_of_half == self.best
+        return {
+            "cheapest": (self.cheapest, near if near.any() else every),
+            "best": (self.best, best if best.any() else every),
+            "recorded": (self.searched.recorded, every),
+        }
+
+    def figures(self, rule: int, halves: Bools) -> _Figures:
+        """Return the figures of a rule from the halves that did not choose it."""
+        fit, same = self.fit, np.full(len(halves), rule)
+        return _Figures(
+            fit.cost(self.searched.cost_of(rule), halves),
+            fit.quality(rule, halves),
+            fit.loss(rule, self.compared, self.best_of_half, halves),
+            fit.gain(same, self.searched.recorded, halves),
+            float(halves.mean()),
+        )
+
+    def advice(self, figures: dict[str, _Figures]) -> tuple[Advice, int, float]:
+        """Return what is advised, for which rules, and the share of the halves that agree."""
+        agreeing = float(self._agreeing(self.cheapest, NEAR * self.max_loss).mean())
+        if agreeing >= MIN_AGREEING and figures["cheapest"].loss.interval.high <= self.max_loss:
+            return "acceptable", self.cheapest, agreeing
+        recorded, every = self.searched.recorded, np.ones(len(self.best_of_half), dtype=bool)
+        if self.fit.gain(self.best_of_half, recorded, every).low > 0:
+            for name, rule in (("cheapest", self.cheapest), ("best", self.best)):
+                share = float(self._agreeing(rule, self.max_loss).mean())
+                if share >= MIN_AGREEING_BETTER and figures[name].gain.low > 0:
+                    return "better", rule, share
+        return "undecided", recorded, agreeing
+
+    def n_needed(self, loss: Loss) -> float:
+        """Return how many findings would decide with a probability of 80 %; NaN where none would.
+
+        At so many, rules that are as good as the best lose less than half of `max_loss` on 9 of 10 halves. Where that
+        many are there already, the rules are taken to lose what they lost here.
+        """
+        quantiles = float(ndtri(POWER) + ndtri(MIN_AGREEING))
+        n, of_half = len(self.fit.outcomes.truth), loss.error / math.sqrt(2)
+        for lost in (0.0, loss.interval.value):
+            margin = NEAR * self.max_loss - lost
+            needed = n * (quantiles * of_half / margin) ** 2 if margin > 0 else math.nan
+            if needed > n:
+                return needed
+        return math.nan
+
+    def _agreeing(self, rule: int, most: float) -> Bools:
+        """Return the halves on which a rule loses at most so much."""
+        return _at_most(self.lost[int(np.flatnonzero(self.compared == rule)[0])], most)
+
+
+def _at_most(lost: Floats, most: float) -> Bools:
+    return np.asarray(lost <= most + 1e-12)
+
+
+def _cheapest(fit: CrossFit, searched: RuleTable, rules: Ints, quality: Floats, near: Bools) -> int:
+    """Return which of some rules is the cheapest on most of the halves that put it near the best; of equals the best.
+
+    Rules come from cheap to dear.
     """
-    for place, choice in enumerate(best):
-        if not any(fit.gain(rival, choice).low > 0 for rival in (*rivals, *later[:place:-1])):
-            return place
-    return len(best) - 1
+    rules, quality, near = rules[:MAX_COSTED], quality[:MAX_COSTED], near[:MAX_COSTED]
+    cost = np.array([fit.chosen_cost(searched.cost_of(int(k))).round(12) for k in rules])
+    cost = np.where(near, cost, np.inf)
+    is_cheapest = near & (cost <= cost.min(axis=0))
+    wins = is_cheapest & (quality >= np.where(is_cheapest, quality, -np.inf).max(axis=0))
+    return int(wins.sum(axis=1).argmax())
 
 
-def _check_frontier(
-    frontier: Ints, allowed: Bools, measured: Bools, enough: float, max_cost: float | None, quality: str, measure: str
-) -> None:
+def _check_compared(allowed: Bools, defined: Bools, enough: float, max_cost: float | None, searched: RuleTable) -> None:
     """Raise SettingsError where no rule within the cost has a quality that rests on enough findings."""
-    if len(frontier):
+    if (allowed & defined).any():
         return
-    if measured.any() and max_cost is not None and not (measured & allowed).any():
+    if defined.any() and max_cost is not None:
         message = (
-            f"for rules of at most {cost_words(float(max_cost), measure)}, the {quality} rests on fewer than "
-            f"{enough:,.0f} findings"
+            f"for rules of at most {cost_words(float(max_cost), searched.measure)}, the {searched.quality} rests on "
+            f"fewer than {enough:,.0f} findings"
         )
         raise SettingsError(Problem("max_cost", message, "give more"))
     message = "is not defined for any rule within the cost: nothing is held, or nothing is true"
     raise SettingsError(Problem("quality", message, "search by another quality, such as accuracy"))
 
 
-def _checked(max_cost: float | None, costs: Floats, measure: str, n_findings: int) -> float:
+def _checked_cost(max_cost: float | None, costs: Floats, measure: str, n_findings: int) -> float:
     """Return the most that rules may cost; SettingsError where none costs as little, or no cost is known."""
     if np.isnan(costs).all():
         message = f"is not known in {measure} for any rule, so none can be compared"
@@ -139,51 +260,32 @@ def _checked(max_cost: float | None, costs: Floats, measure: str, n_findings: in
     return float(max_cost)
 
 
-def _figures(fit: CrossFit, row: Any, choice: Choice, best: Choice, today: int | None, n: int) -> pd.DataFrame:
-    """Return the figures of a recommendation; those against today's rules are missing where these are not known."""
-    missing, cheapest = Interval(math.nan, math.nan, math.nan, 0), int(fit.order[0])
-    found: dict[str, tuple[Interval, float]] = {
-        "recommended": (Interval(row["value"], row["low"], row["high"], row["n"]), math.nan),
-        "held-out": (fit.quality(choice), math.nan),
-        "choosing": (fit.quality(best), math.nan),
-        "loss": (fit.gain(best, choice), math.nan),
-        "gain": (missing, math.nan),
-        "choosing-over-today": (missing, math.nan),
-        "choosing-over-cheapest": (fit.gain(best, fit.always(cheapest)), fit.p_value(n, cheapest)),
-    }
-    if today is not None:
-        found["gain"] = fit.gain(choice, fit.always(today)), math.nan
-        found["choosing-over-today"] = fit.gain(best, fit.always(today)), fit.p_value(n, today)
-    rows = [(name, *interval, p_value) for name, (interval, p_value) in found.items()]
-    return pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "p_value"]).astype({"n": "int64"})
+def _checked_loss(max_loss: float) -> float:
+    """Return what rules may lose; SettingsError unless it is a share above 0."""
+    if isinstance(max_loss, bool) or not isinstance(max_loss, int | float | np.number) or not 0 < max_loss <= 1:
+        message = f"must be a number above 0 and at most 1, got {short_repr(max_loss)}"
+        raise SettingsError(Problem("max_loss", message, "give what may be lost of the quality, such as 0.03"))
+    return float(max_loss)
 
 
-def _notes(fit: CrossFit, table: pd.DataFrame, quality: str, measure: str, enough: float) -> Iterator[str]:
+def _notes(fit: CrossFit, table: pd.DataFrame, searched: RuleTable, enough: float) -> Iterator[str]:
     """Yield what a reader must know, from the rules within the cost."""
-    n_runs, units = fit.clusters.n_runs, fit.units
-    if n_runs < MIN_RUNS:
-        yield (
-            f"{counted(n_runs, 'run')}: rules were chosen on half of the claims and measured on the other half, which "
-            "says little about other runs"
-        )
-    if units.n_units < MIN_UNITS:
-        shared = units.of == "runs" and fit.clusters.repeated
-        of = "groups of runs without a common claim" if shared else units.of
-        yield f"{units.n_units} {of}, split in halves of {units.n_units // 2}: the choice is almost random"
-    few = table["n"] < enough
-    if few.any():
-        yield (
-            f"for {counted(int(few.sum()), 'rule')}, the {quality} rests on fewer than {math.ceil(enough):,} findings: "
-            "they were not compared, as their intervals are too wide to show a difference"
-        )
-    is_open = table["censored"].gt(0) & ~few
+    n_runs, few = fit.clusters.n_runs, table["n"] < enough
+    is_open, unknown = table["censored"].gt(0) & ~few, int(table[searched.measure].isna().sum())
     if is_open.any():
-        with_today = ", today's rules among them" if (is_open & table["is_today"]).any() else ""
         yield (
-            f"for {counted(int(is_open.sum()), 'rule')}{with_today}, the {quality} depends on votes that were never "
-            "cast: they were compared by the worst that these could be, so some may be better; .settle(n) lists the "
-            "votes to ask for next"
+            f"for {counted(int(is_open.sum()), 'rule')}, the {searched.quality} depends on votes that were never cast: "
+            "they were compared by the worst that these could be, so some may be better; .settle(n) lists the votes to "
+            "ask for next"
         )
-    unknown = int(table[measure].isna().sum())
+    left_out = []
+    if few.any():
+        left_out.append(
+            f"{int(few.sum()):,} whose {searched.quality} rests on fewer than {math.ceil(enough):,} findings"
+        )
     if unknown:
-        yield f"for {counted(unknown, 'rule')}, the cost in {measure} is not known: they were not compared"
+        left_out.append(f"{unknown:,} whose cost in {searched.measure} is not known")
+    if left_out:
+        yield f"rules that were not compared: {' and '.join(left_out)}"
+    if 1 < n_runs < MIN_RUNS:
+        yield f"{n_runs} runs: halves are of claims, so the figures say little about other runs"

@@ -78,6 +78,16 @@ class RuleCosts:
         low, cost, high = np.zeros((3, 4)) + sums
         return CostRange(Cost(*low.tolist()), Cost(*cost.tolist()), Cost(*high.tolist()))
 
+    def by_finding(self, walks: list[Walk], measure: str) -> Floats:
+        """Return the part of each finding in what rules would have used, by the votes that were cast.
+
+        A call is spread over the findings that it asks about. The sum over the findings is that of `of`.
+        """
+        out = np.zeros(len(self._outcomes.findings))
+        for part, costs, walk in zip(self._outcomes.parts, self._parts, walks, strict=True):
+            out[part.rows] = costs.by_finding(walk, COSTS.index(measure))
+        return out
+
 
 def _starts(findings: pd.DataFrame) -> Ints:
     """Return where each run and iteration begins, in findings in the order of their runs."""
@@ -129,8 +139,23 @@ class _PartCosts:
             seen: dict[int, Floats] = {}
             for case, mask in enumerate(masks):
                 if id(mask) not in seen:
-                    seen[id(mask)] = self._costs(self._counts(words, number, mask, len(patterns.workers)), price)
+                    counts = self._counts(words, number, mask, len(patterns.workers))
+                    seen[id(mask)] = self._used(counts, price).sum(axis=(1, 2))
                 out[case] += seen[id(mask)]
+        return out
+
+    def by_finding(self, walk: Walk, measure: int) -> Floats:
+        """Return a cost of each finding, by position in COSTS."""
+        patterns = walk.patterns
+        words, out = self._words(patterns.asked), np.zeros(len(patterns.number[0]))
+        sizes = np.diff(np.append(self._starts, len(out)))
+        for position, number in enumerate(patterns.number):
+            mask = self._goes_on(walk, position)[1]
+            counts = self._counts(words, number, mask, len(patterns.workers))
+            asked = patterns.asked.take(number, axis=1) & (True if mask is None else mask != 0)
+            used = np.repeat(self._used(counts, self._price(patterns.workers, position + 1))[measure], sizes, axis=0)
+            each = np.repeat(np.maximum(counts, 1), sizes, axis=0)
+            out += np.where(asked.T, used / each, 0.0).sum(axis=1)
         return out
 
     def _goes_on(self, walk: Walk, position: int) -> list[Ints | None]:
@@ -166,12 +191,14 @@ class _PartCosts:
         """The places of the fields in a word."""
         return [field * self._bits for field in range(_WORD_BITS // self._bits)]
 
-    def _costs(self, counts: Ints, price: Floats) -> Floats:
-        """Return votes, calls, tokens and dollars of a round, from the findings by run and worker, and their prices."""
+    def _used(self, counts: Ints, price: Floats) -> Floats:
+        """Return votes, calls, tokens and dollars of a round, of shape (costs, runs, workers).
+
+        `counts` are the findings by run and worker, `price` what one of them uses.
+        """
         calls = np.ceil(counts / self._a_call[:, None])
         calls = np.where(np.isinf(self._a_call)[:, None], counts > 0, calls)
-        used = counts * np.where(counts > 0, price, 0)
-        return np.array([counts.sum(), calls.sum(), *used.sum(axis=(1, 2))], dtype=np.float64)
+        return np.stack([counts, calls, *(counts * np.where(counts > 0, price, 0))]).astype(np.float64)
 
     def _price(self, workers: tuple[str, ...], number: int) -> Floats:
         """Return the tokens and dollars of a finding, by run and worker, of shape (2, runs, workers)."""

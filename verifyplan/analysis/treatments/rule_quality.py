@@ -199,15 +199,15 @@ def min_measured(n: npt.ArrayLike) -> float:
     return min(float(enough), float(counts.max()) / 2)
 
 
-def n_changed(rules: VotingRules, today: VotingRules, mode: Mode | None) -> int:
-    """Return in how many fields rules differ from today's, the order of asking left out.
+def n_changed(rules: VotingRules, recorded: VotingRules, mode: Mode | None) -> int:
+    """Return in how many fields rules differ from the recorded ones, the order of asking left out.
 
     `mode` is the one in which all runs were recorded, which rules that name no mode leave as it is.
 
     >>> n_changed(VotingRules(mode="adversarial", max_rounds=1), VotingRules(), "adversarial")
     1
     """
-    first, other = ({**dict(each), "mode": each.mode or mode, "order": None} for each in (rules, today))
+    first, other = ({**dict(each), "mode": each.mode or mode, "order": None} for each in (rules, recorded))
     return sum(first[name] != other[name] for name in first)
 
 

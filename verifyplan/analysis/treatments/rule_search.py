@@ -12,11 +12,11 @@ import pandas as pd
 
 from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.analysis.treatments.cross_fit import CrossFit, cross_fit
-from verifyplan.analysis.treatments.recommend import recommend
+from verifyplan.analysis.treatments.recommend import MAX_LOSS, RuleTable, recommend
 from verifyplan.analysis.treatments.recommendation import Recommendation
-from verifyplan.analysis.treatments.rule_costs import cost_words
+from verifyplan.analysis.treatments.rule_costs import RuleCosts, cost_words
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes
-from verifyplan.analysis.treatments.rule_quality import quality_cells
+from verifyplan.analysis.treatments.rule_quality import Floats, quality_cells
 from verifyplan.analysis.treatments.rule_space import space_words
 from verifyplan.analysis.treatments.settle import settle
 from verifyplan.errors import Problem, SettingsError
@@ -41,7 +41,7 @@ class RuleSearch:
 
     table: pd.DataFrame
     """One row a rule, see `documentation("search_rules")`: the fields that vary, `digest`, quality with interval and
-    bounds, `n`, `censored`, costs, `on_frontier`, `is_today`."""
+    bounds, `n`, `censored`, costs, `on_frontier`, `is_recorded`."""
     quality: str
     """What `value` of the table measures, such as `f1`."""
     cost: str
@@ -64,31 +64,35 @@ class RuleSearch:
     """The note that runs of both modes are judged together, where they are; a recommendation has it, too."""
     _outcomes: RuleOutcomes | None = field(default=None, repr=False, compare=False)
     """What each rule made of every finding."""
+    _costs: RuleCosts | None = field(default=None, repr=False, compare=False)
+    """What each rule costs."""
 
     @property
     def frontier(self) -> pd.DataFrame:
         """The rules that no other beats: none is at least as good and cheaper, from cheap to expensive."""
         return self.table[self.table["on_frontier"]].sort_values(self.cost, kind="stable", ignore_index=True)
 
-    def recommend(self, max_cost: float | None = None) -> Recommendation:
-        """Return the cheapest rules whose quality is not shown to be below that of the best, in words with figures.
+    def recommend(self, max_cost: float | None = None, max_loss: float = MAX_LOSS) -> Recommendation:
+        """Return the cheapest rules that are shown to lose at most `max_loss` against the best, in words with figures.
 
-        At each cost of the frontier, the best rule of at most this cost and the best of dearer ones are chosen on one
-        half of the findings and compared on the other half. The first cost is taken at which the 95 % interval of no
-        paired difference is above 0, nor of that from today's rules (docs/statistics.md, "Choosing rules"). Votes that
-        were never cast are taken to be the worst for a rule, and rules whose quality rests on few findings are left
-        out. A larger `max_cost` never gives rules of a lower quality.
+        Rules are chosen by quality and cost on one half of the findings and measured on the other, twenty times over.
+        The rules are recommended if at least 9 of 10 halves put them near the best, and the 95 % interval of their
+        loss, measured on the other halves, ends within `max_loss`; or if they are shown to be better than the rules of
+        the recorded runs, even if they cost more. Else the result is undecided, keeps the rules of the recorded runs,
+        and names how many findings would decide (docs/statistics.md, "Choosing rules"). Votes that were never cast are
+        taken to be the worst for a rule, and rules whose quality rests on few findings are left out.
 
         Args:
             max_cost: what rules may cost at most on all findings of the search together, in what `.cost` names (votes,
                 calls, tokens or dollars); None: any cost.
+            max_loss: what the quality may be below that of the best rules within `max_cost`: 0.03 is three points.
 
-        Raises SettingsError where no rule costs as little, or no cost is known.
+        Raises SettingsError where no rule costs as little, no cost is known, or `max_loss` is not above 0, at most 1.
         """
-        made = recommend(
-            self._fit, self.table, self.rules, self.quality, self.cost, max_cost, self.synthetic, self.mode
-        )
-        return replace(made, notes=(*made.notes, *self._note_on_added(), *self._mixed_modes))
+        searched = RuleTable(self.table, self.rules, self.quality, self.cost, self._cost_of)
+        made = recommend(self._fit, searched, max_cost, max_loss)
+        notes = (*made.notes, *self._note_on_added(), *self._mixed_modes)
+        return replace(made, notes=notes, synthetic=self.synthetic, mode=self.mode)
 
     def settle(self, n: int) -> pd.DataFrame:
         """Return the `n` votes never cast that would narrow the bounds of the frontier most, as a plan of a live run.
@@ -137,17 +141,27 @@ class RuleSearch:
     @property
     def _judged(self) -> RuleOutcomes:
         if self._outcomes is None:
-            message = "has a table alone, without what each rule made of the findings"
-            raise SettingsError(Problem("search", message, "use what search_rules returns"))
+            raise self._is_table_alone()
         return self._outcomes
+
+    @staticmethod
+    def _is_table_alone() -> SettingsError:
+        message = "has a table alone, without what each rule made of the findings"
+        return SettingsError(Problem("search", message, "use what search_rules returns"))
 
     @cached_property
     def _fit(self) -> CrossFit:
         is_open = bool(self.table["censored"].gt(0).any())
-        return cross_fit(self._judged, self.quality, self.table[self.cost], worst=is_open)
+        return cross_fit(self._judged, self.quality, worst=is_open)
+
+    def _cost_of(self, position: int) -> Floats:
+        """Return what a rule costs on each finding."""
+        if self._costs is None:
+            raise self._is_table_alone()
+        return self._costs.by_finding(self._judged.walks(position), self.cost)
 
     def __str__(self) -> str:
-        """Return today's rules and the frontier with intervals and costs, and the notes: about a dozen lines."""
+        """Return the recorded rules and the frontier with intervals and costs, and the notes: about a dozen lines."""
         return "\n".join(self._lines())
 
     __repr__ = __str__  # a console shows the words, not every rule
@@ -156,8 +170,8 @@ class RuleSearch:
         made = " (synthetic)" if self.synthetic else ""
         size = f"{counted(self.n_findings, 'finding')}{made} of {counted(self.n_runs, 'run')}"
         yield f"{counted(len(self.rules), 'rule')} by {self.quality} and {self.cost}, on {size}"
-        for row in self.table.index[self.table["is_today"]]:
-            yield f"today's rules (those that the runs were recorded under): {self._words(row)}"
+        for row in self.table.index[self.table["is_recorded"]]:
+            yield f"the rules of the recorded runs: {self._words(row)}"
         frontier = self.table[self.table["on_frontier"]].sort_values(self.cost, kind="stable")
         is_whole = len(frontier) <= _SHOWN_RULES
         shown = frontier.index if is_whole else [*frontier.index[:3], *frontier.index[-3:]]

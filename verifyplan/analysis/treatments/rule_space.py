@@ -43,7 +43,7 @@ Fields = dict[str, Any]
 
 
 def read_space(space: object, runs: RunSet) -> tuple[VotingRules, ...]:
-    """Return the rules that a caller names, each once, in order; those of the runs come first (`todays_rules`).
+    """Return the rules that a caller names, each once, in order; those of the runs come first (`rules_of_runs`).
 
     Rules that stop within a round and name no order of asking get that of the roster, so that they ask in the same one
     wherever they are used (see `asking_order`).
@@ -65,7 +65,7 @@ def read_space(space: object, runs: RunSet) -> tuple[VotingRules, ...]:
         message = f"has {len(found):,} rules, must have from 1 to {MAX_RULES:,}"
         raise SettingsError(Problem("space", message, "name some rules, or None for those that the votes allow"))
     order = asking_order(runs) if any(_lacks_order(each) for each in found) else None
-    return _each_once([todays_rules(runs), *(_with_order(each, order) for each in found)])
+    return _each_once([rules_of_runs(runs), *(_with_order(each, order) for each in found)])
 
 
 def asking_order(runs: RunSet) -> tuple[str, ...] | None:
@@ -100,10 +100,10 @@ def _each_read(space: Sequence[object]) -> list[VotingRules]:
     return [rules for rules in found if rules is not None]
 
 
-def todays_rules(runs: RunSet) -> VotingRules:
+def rules_of_runs(runs: RunSet) -> VotingRules:
     """Return the rules that the runs were made under; the neutral ones, which leave each run its own, if these differ.
 
-    >>> print(todays_rules(RunSet()))  # doctest: +ELLIPSIS
+    >>> print(rules_of_runs(RunSet()))  # doctest: +ELLIPSIS
     VotingRules() [...]
     """
     recorded = recorded_rules(runs).unique()
@@ -161,7 +161,7 @@ def default_space(runs: RunSet) -> tuple[VotingRules, ...]:
     quorums: list[Fields] = [{}, {"quorum": 2}, {"quorum": "2/3"}] if len(workers) > 2 else [{}]
     stops: list[Fields] = [{}, {"stop": {"margin": 1}}, *([{"stop": {"margin": 2}}] if len(workers) > 2 else [])]
     judges = [*core, *_other_judges(runs, modes, n_rounds)]
-    return _each_once([todays_rules(runs), *_all(rounds, core, subsets), *_all(rounds, judges, quorums, stops)])
+    return _each_once([rules_of_runs(runs), *_all(rounds, core, subsets), *_all(rounds, judges, quorums, stops)])
 
 
 def _any(runs: RunSet, column: str, value: bool | str | None = None) -> bool:

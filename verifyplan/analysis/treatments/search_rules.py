@@ -31,7 +31,7 @@ from verifyplan.analysis.treatments.rule_space import (
     order_words,
     read_space,
     recorded_mode,
-    todays_rules,
+    rules_of_runs,
 )
 from verifyplan.analysis.voters import voters_of
 from verifyplan.errors import Problem, SettingsError, one_of
@@ -99,13 +99,14 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     _check_cost(cost)
     outcomes = rule_outcomes(runs, read_space(space, runs))
     check_quality(quality, outcomes.truth)
-    today, mode = todays_rules(runs), recorded_mode(runs)
-    distance = [n_changed(each, today, mode) for each in outcomes.rules]
-    judged = list(_judged(runs, outcomes, quality, distance, merged=space is None))
+    recorded, mode = rules_of_runs(runs), recorded_mode(runs)
+    distance = [n_changed(each, recorded, mode) for each in outcomes.rules]
+    costs = RuleCosts(runs, outcomes)
+    judged = list(_judged(outcomes, costs, quality, distance, merged=space is None))
     kept = [each.position for each in judged]
     rules = tuple(outcomes.rules[k] for k in kept)
     table = _table(rules, judged, cost, quality_cells(quality).sign, [distance[k] for k in kept])
-    table["is_today"] = [each == today for each in rules]
+    table["is_recorded"] = [each == recorded for each in rules]
     mixed = note_mixed_modes(runs.runs)
     mixed_modes = () if mixed is None else (mixed.removesuffix("."),)
     n_added = int(runs.runs["added_votes"].fillna(0).sum())
@@ -127,6 +128,7 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
         mode=mode,
         _mixed_modes=mixed_modes,
         _outcomes=outcomes.take(kept),
+        _costs=costs,
     )
 
 
@@ -156,11 +158,11 @@ class _Judge(NamedTuple):
 
 
 def _judged(
-    runs: RunSet, outcomes: RuleOutcomes, quality: str, distance: list[int], *, merged: bool
+    outcomes: RuleOutcomes, costs: RuleCosts, quality: str, distance: list[int], *, merged: bool
 ) -> Iterator[_JudgedRule]:
     """Yield what each rule made of the findings; of those that are alike that of the least distance, if merged."""
     clusters = clusters_of_findings(outcomes.findings)
-    measure, costs = QualityMeasure(outcomes, quality_cells(quality), clusters), RuleCosts(runs, outcomes)
+    measure = QualityMeasure(outcomes, quality_cells(quality), clusters)
     judge, positions = _Judge(outcomes, measure, costs, {}).judge, range(len(outcomes.rules))
     found: dict[object, _JudgedRule] = {}
     shown = None if len(outcomes.rules) * len(outcomes.findings) > OUTCOMES_WITHOUT_PROGRESS else False
@@ -267,12 +269,12 @@ def _notes_on_frontier(rules: tuple[VotingRules, ...], table: pd.DataFrame, mode
 
 
 def _note_on_settled(runs: RunSet, table: pd.DataFrame) -> Iterator[str]:
-    """Yield why today's rules cost fewer votes than were recorded: they do not ask about what is settled."""
+    """Yield why the rules of the runs cost fewer votes than were recorded: they do not ask about what is settled."""
     parts = list(runs.votes_by_part(["is_origin", "round"]))
     cast = sum(int((~part["is_origin"].fillna(False).astype(bool)).sum()) for part in parts)
-    today = table.loc[table["is_today"], "votes"]
-    if len(today) and any(part["round"].max() > 1 for part in parts) and today.iloc[0] < cast:
+    needed = table.loc[table["is_recorded"], "votes"]
+    if len(needed) and any(part["round"].max() > 1 for part in parts) and needed.iloc[0] < cast:
         yield (
-            f"{cast:,} votes are recorded, and today's rules ask for {today.iloc[0]:,.0f} of these: a finding that an "
-            "earlier round settled is not asked about again; pruning='none' asks about every finding in every round"
+            f"{cast:,} votes are recorded, and the rules of the runs ask for {needed.iloc[0]:,.0f} of these: a finding "
+            "that an earlier round settled is not asked about again; pruning='none' asks about every finding each round"
         )

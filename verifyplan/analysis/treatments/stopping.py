@@ -19,7 +19,7 @@ from verifyplan.analysis.result_columns_treatments import TREATMENT_TABLES
 from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.analysis.treatments.rule_costs import Cost, RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import NO_CLASS, RuleOutcomes, Walk, rule_outcomes
-from verifyplan.analysis.treatments.rule_space import todays_rules
+from verifyplan.analysis.treatments.rule_space import rules_of_runs
 from verifyplan.analysis.treatments.rule_walk import GOES_ON, STATE_BITS
 from verifyplan.errors import Problem, SettingsError
 from verifyplan.field_docs import with_field_docs
@@ -136,7 +136,7 @@ def stopping(runs: Runs, stops: Mapping[str, object] | None = None, rules: objec
     [['all votes', 5, 0.0, 0], ['margin 2', 2, 0.6, 0]]
     """
     runs = as_runs(runs)
-    base = todays_rules(runs) if rules is None else chosen_rules(rules)
+    base = rules_of_runs(runs) if rules is None else chosen_rules(rules)
     named = {ALL_VOTES: base, **_stopped(base, DEFAULT_STOPS if stops is None else stops)}
     outcomes = rule_outcomes(runs, list(named.values()))
     costs, walks = RuleCosts(runs, outcomes), [outcomes.walks(k) for k in range(len(named))]
