@@ -187,6 +187,18 @@ def test_named_sets_and_modes_are_compared_by_their_names(cli, tmp_path):
     assert "\nadversarial against collaborative: 720 findings" in modes.out
 
 
+def test_a_metric_a_pairing_and_clusters_are_named_in_the_shell(cli):
+    sets = ("stdlib-claims/collaborative", "--other", "stdlib-claims/adversarial")
+    named = cli("compare", *sets, "--metric", "false-consensus", "--cluster-by", "category")
+    assert "\nfalse-consensus-rate: 57.5 % against 5.6 % (n = 360), difference -51.9 points [" in named.out
+    assert "With 7 values of category, little is known about how much these differ" in named.out
+    assert cli("compare", *sets, "--pair-by", "none").out.splitlines()[1].startswith("unpaired: no finding is compared")
+    assert "\npaired by category: the means of 7 values" in cli("compare", *sets, "--pair-by", "category").out
+    wrong = cli("compare", *sets, "--metric", "recal")
+    assert wrong.code == 2
+    assert "metric: 'recal' is not a metric of this comparison (did you mean 'recall'?)" in wrong.err
+
+
 def test_convert_and_load_again(cli, tmp_path):
     assert cli("convert", "contract", "--out", tmp_path / "t").code == 0
     assert len(vp.load(tmp_path / "t")) == len(vp.datasets.runs("contract"))

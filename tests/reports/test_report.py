@@ -43,6 +43,8 @@ def test_both_formats_have_every_part_and_picture(comparison, tmp_path):
     path = vp.report(comparison, tmp_path, title="Two rules")
     text, page = path.read_text(), (tmp_path / "report.html").read_text()
     for part in (
+        "Conclusion",
+        "All other metrics are exploratory.",
         "Every metric",
         "Figures",
         "How far workers agree",

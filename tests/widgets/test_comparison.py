@@ -56,6 +56,18 @@ def test_what_is_shown_follows_the_controls_of_each_condition(widget, adversaria
     assert f"From: full-consensus under {expected.conditions[0]}" in shown
 
 
+def test_the_named_metric_is_concluded_on(collaborative, adversarial):
+    widget = ModeComparison(collaborative, adversarial, metric="false-consensus", resamples=20)
+    (line,) = widget.comparison.conclusions
+    shown = widget.static().replace("\xa0", " ").replace("&nbsp;", " ")
+    assert line.startswith("false-consensus-rate: ")
+    assert line.endswith(": a difference is shown")
+    assert line.replace("<", "&lt;") in shown
+    assert "All other metrics are exploratory." in shown
+    with pytest.raises(SettingsError, match="'precison' is not a metric"):
+        ModeComparison(adversarial, metric="precison", resamples=20)
+
+
 def test_two_sets_are_paired_as_they_were_recorded(collaborative, adversarial):
     widget = ModeComparison(collaborative, adversarial, resamples=50)
     assert widget.comparison.conditions == ("collaborative", "adversarial")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-import pandas as pd
-
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import notes_on_bounds
 from verifyplan.analysis.comparison_figures import Analysis, by_condition, figures_of
@@ -21,7 +19,7 @@ from verifyplan.analysis.comparison_notes import (
 )
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of
 from verifyplan.analysis.interval_notes import notes_on_intervals
-from verifyplan.analysis.pairing import FINDING, Paired, expect_units, pair, rows_of
+from verifyplan.analysis.pairing import FINDING, Paired, expect_units, pair
 from verifyplan.analysis.replay import ReplayMode, Setting
 from verifyplan.frames.load import Runs
 from verifyplan.frames.ties import ties_of_runs, ties_sentence
@@ -158,7 +156,7 @@ def _comparison_of(conditions: Sequence[Condition], paired: Paired, analysis: An
         agreement=by_condition({condition.name: condition.replayed.agreement for condition in conditions}),
         cost=by_condition({condition.name: condition.replayed.cost for condition in conditions}),
         n_findings=len(findings),
-        n_runs=rows_of(findings, names[0])["run_id"].nunique(),
+        n_runs=figures.n_runs,
         paired_by=paired.by,
         resampled=figures.unit,
         synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),

@@ -79,6 +79,8 @@ class Figures(NamedTuple):
     tests: pd.DataFrame
     clusters: dict[str, Clusters]
     """The clusters of the findings under each condition, the baseline first."""
+    n_runs: int
+    """The runs of the baseline's findings."""
     unit: str
     """What is taken to be independent."""
 
@@ -137,6 +139,7 @@ def figures_of(findings: pd.DataFrame, names: Sequence[str], paired_by: str | No
         bounds=no_bounds() if paired_by in UNITS else bounds_table(rows),
         tests=with_holm(by_condition(tests)),
         clusters=measured.own,
+        n_runs=measured.own[names[0]].n_runs if analysis.cluster_by is None else rows[names[0]][0]["run_id"].nunique(),
         unit=" and ".join(dict.fromkeys(each.unit for each in measured.between[others[0]])),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -144,11 +144,12 @@ def _stacked(tables: Mapping[str, pd.DataFrame], unit: str | None) -> Paired:
     start, columns = 0, {}
     for name, table in known.items():
         rows = pd.RangeIndex(n) - start
-        missing_fits = {"int64": "Int64", "bool": "boolean"}
+        missing_fits: dict[str, Any] = {"int64": "Int64", "bool": "boolean"}
         for column in OF_CONDITION:
-            own = table[column].reset_index(drop=True)
-            own = own.astype(missing_fits.get(str(own.dtype), own.dtype)).reindex(rows)
-            columns[f"{column}_{name}"] = own.set_axis(together.index)
+            own: pd.Series[Any] = table[column].reset_index(drop=True)
+            if str(own.dtype) in missing_fits:
+                own = own.astype(missing_fits[str(own.dtype)])
+            columns[f"{column}_{name}"] = own.reindex(rows).set_axis(together.index)
         start += len(table)
     return Paired(together.assign(**columns, changed=pd.array([pd.NA] * n, dtype="boolean")), unit, notes)
 

@@ -153,7 +153,7 @@ def _comparison(
         agreement=pd.DataFrame(columns=["condition", *AGREEMENT_COLUMNS]),
         cost=by_condition(dict.fromkeys(names, costs)),
         n_findings=len(findings),
-        n_runs=figures.clusters[names[0]].n_runs,
+        n_runs=figures.n_runs,
         resampled=figures.unit,
         synthetic=any(part.synthetic for part in dataset.statistics),
         same_votes=True,
