@@ -8,7 +8,8 @@ so do two sets that are about the same units.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -49,42 +50,53 @@ def apart(sizes: Any, rng: np.random.Generator, correlation: float, rates: tuple
     return unpaired_difference(*sides).interval()
 
 
-def about_stories(rng: np.random.Generator, correlation: float, rates: tuple[float, float]) -> Interval:
-    """Return the interval of two sets about the same stories, one to five findings each, by story."""
+def about_stories(
+    rng: np.random.Generator, correlation: float, rates: tuple[float, float], *, by_means: bool = False
+) -> Interval:
+    """Return the interval of two sets about the same stories, one to five findings each, by story.
+
+    All findings count the same; or, `by_means`, the stories that both sets have do, with the mean of each set's.
+    """
     shared = rng.standard_normal(STORIES)
     stories = (
         np.arange(OF_BOTH + (STORIES - OF_BOTH) // 2),
         np.r_[:OF_BOTH, STORIES - (STORIES - OF_BOTH) // 2 : STORIES],
     )
     cluster = [np.repeat(each, rng.integers(1, 6, len(each))) for each in stories]
+    cluster = [each[each < OF_BOTH] if by_means else each for each in cluster]
     first, second = (values(rng, of, shared, correlation, rate) for of, rate in zip(cluster, rates, strict=True))
     is_second = np.repeat([0.0, 1.0], [len(first), len(second)])
     every = np.concatenate(cluster)
     clusters, errors = Clusters(every, np.arange(len(every)), by="story"), np.concatenate([first, second])
-    return share_difference(errors * (1 - is_second), 1 - is_second, errors * is_second, is_second, clusters).interval()
+    count = np.concatenate([1 / np.bincount(each)[each] if by_means else np.ones(len(each)) for each in cluster])
+    of_first, of_second = count * (1 - is_second), count * is_second
+    return share_difference(errors * of_first, of_first, errors * of_second, of_second, clusters).interval()
+
+
+Draw = Callable[[np.random.Generator, float, tuple[float, float]], Interval]
+
+
+def designs() -> Iterator[tuple[str, str, Draw]]:
+    """Yield the words for the clusters and for the findings of a cluster, and what draws an interval."""
+    for sizes in SETS:
+        clusters, findings = (" and ".join(dict.fromkeys(str(each[k]) for each in sizes)) for k in (0, 1))
+        yield clusters, findings, partial(apart, sizes)
+    yield f"{STORIES} stories, {OF_BOTH} of both", "1 to 5", about_stories
+    yield f"{OF_BOTH} stories, paired by means", "1 to 5", partial(about_stories, by_means=True)
 
 
 def coverage(repetitions: int) -> Iterator[str]:
     """Yield the lines of the table."""
     yield "| clusters of the sets | findings of a cluster | correlation | equal | common | rare |"
     yield "|---|---|--:|--:|--:|--:|"
-    for sizes, correlation in product((*SETS, None), CORRELATIONS):
+    for (clusters, findings, draw), correlation in product(designs(), CORRELATIONS):
         cells = []
         for rates in RATES:
             rng = np.random.default_rng(SEED)
-            held = 0
-            for _ in range(repetitions):
-                found = (
-                    about_stories(rng, correlation, rates) if sizes is None else apart(rng, sizes, correlation, rates)
-                )
-                held += found.low <= rates[1] - rates[0] <= found.high
-            cells.append(f"{100 * held / repetitions:.1f}")
-        names = (
-            (f"{STORIES} stories, {OF_BOTH} of both", "1 to 5")
-            if sizes is None
-            else tuple(" and ".join(dict.fromkeys(str(each[k]) for each in sizes)) for k in (0, 1))
-        )
-        yield f"| {' | '.join([*names, str(correlation), *cells])} |"
+            found = [draw(rng, correlation, rates) for _ in range(repetitions)]
+            held = np.mean([each.low <= rates[1] - rates[0] <= each.high for each in found])
+            cells.append(f"{100 * held:.1f}")
+        yield f"| {' | '.join([clusters, findings, str(correlation), *cells])} |"
 
 
 def main(repetitions: int = REPETITIONS) -> None:

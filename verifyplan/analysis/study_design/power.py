@@ -139,7 +139,8 @@ def power(
         n_runs: runs whose power is wanted, one number or several.
         n_findings: findings per run; None takes those of the pilot for the power, and 5 to 100 for the needed runs.
         power: of the needed runs.
-        level: of the interval of the difference, which is to exclude 0.
+        level: of the interval of the difference, which is to exclude 0; 0.95 for two conditions, and 1 - 0.05 / m if m
+            others are compared with the first.
 
     Returns:
         A `Power`. The intra-run correlation is that of a one-way analysis of variance, never below 0, with the

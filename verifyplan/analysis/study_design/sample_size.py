@@ -115,7 +115,8 @@ def sample_size(
             other claims in every run.
         n_findings: findings per run, one number or several.
         power: how often the difference is to be seen.
-        level: of the interval of the difference, which is to exclude 0.
+        level: of the interval of the difference, which is to exclude 0; 0.95 for two conditions, and 1 - 0.05 / m if m
+            others are compared with the first.
 
     Raises:
         SettingsError: listing every number out of range.
