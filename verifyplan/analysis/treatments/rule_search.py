@@ -60,8 +60,8 @@ class RuleSearch:
     """The votes among these that supplementary runs added, on findings that somebody chose."""
     mode: Mode | None = None
     """The mode that all runs were recorded in; None where they differ."""
-    _mixed_modes: tuple[str, ...] = field(default=(), repr=False)
-    """The note that runs of both modes are judged together, where they are; a recommendation has it, too."""
+    _notes_on_runs: tuple[str, ...] = field(default=(), repr=False)
+    """How ties were read, and that runs of both modes are judged together; a recommendation has these notes, too."""
     _outcomes: RuleOutcomes | None = field(default=None, repr=False, compare=False)
     """What each rule made of every finding."""
     _costs: RuleCosts | None = field(default=None, repr=False, compare=False)
@@ -91,7 +91,7 @@ class RuleSearch:
         """
         searched = RuleTable(self.table, self.rules, self.quality, self.cost, self._cost_of)
         made = recommend(self._fit, searched, max_cost, max_loss)
-        notes = (*made.notes, *self._note_on_added(), *self._mixed_modes)
+        notes = (*made.notes, *self._note_on_added(), *self._notes_on_runs)
         return replace(made, notes=notes, synthetic=self.synthetic, mode=self.mode)
 
     def settle(self, n: int) -> pd.DataFrame:

@@ -38,6 +38,7 @@ from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.run_notes import note_mixed_modes, note_unnamed_mode
 from verifyplan.frames.runset import RunSet
+from verifyplan.frames.ties import ties_of_runs, ties_sentence
 from verifyplan.progress import progress
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import MODE_NOTE, VotingRules
@@ -107,8 +108,8 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
     rules = tuple(outcomes.rules[k] for k in kept)
     table = _table(rules, judged, cost, quality_cells(quality).sign, [distance[k] for k in kept])
     table["is_recorded"] = [each == recorded for each in rules]
-    mixed = note_mixed_modes(runs.runs)
-    mixed_modes = () if mixed is None else (mixed.removesuffix("."),)
+    table.attrs["ties"] = ties_sentence(ties_of_runs(runs.runs))
+    on_runs = tuple(note.removesuffix(".") for note in (table.attrs["ties"], note_mixed_modes(runs.runs)) if note)
     n_added = int(runs.runs["added_votes"].fillna(0).sum())
     return RuleSearch(
         table=table,
@@ -120,13 +121,13 @@ def search_rules(runs: Runs, space: object = None, *, quality: str = "f1", cost:
         n_added=n_added,
         notes=(
             *notes,
-            *mixed_modes,
+            *on_runs,
             *_notes(runs, rules, table, len(outcomes.rules), cost),
             *_notes_on_frontier(rules, table, mode),
         ),
         synthetic=bool(runs.runs["synthetic"].eq(True).any()),
         mode=mode,
-        _mixed_modes=mixed_modes,
+        _notes_on_runs=on_runs,
         _outcomes=outcomes.take(kept),
         _costs=costs,
     )
