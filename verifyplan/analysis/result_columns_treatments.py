@@ -85,8 +85,8 @@ _RECOMMENDED: Columns = (
     Column(
         "loss", "number", "how far the quality is below that of the best rules, as each half chose these; at least 0"
     ),
-    Column("loss_low", "number", "low end of the 95 % interval: of the paired difference from these, one-sided"),
-    Column("loss_high", "number", "high end of it: the highest against any rule that was compared, one-sided"),
+    Column("loss_low", "number", "low end of the 95 % interval: of the paired difference from these"),
+    Column("loss_high", "number", "high end of it: the highest against any rule that was compared"),
     Column("gain", "number", "how far the quality is above that of the rules of the recorded runs"),
     *interval_ends("gain"),
     Column("halves", "number", "the share of the halves that chose these rules; 1 for the recorded ones"),

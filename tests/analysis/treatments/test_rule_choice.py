@@ -15,7 +15,7 @@ from tests.analysis.treatments.test_search_rules import good_and_bad
 from verifyplan.analysis.cluster_intervals import Interval, share_difference, share_interval
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.result_columns import RESULT_TABLES
-from verifyplan.analysis.treatments.cross_fit import MAX_UNITS, N_SPLITS, ONE_SIDED, CrossFit, cross_fit, halved_units
+from verifyplan.analysis.treatments.cross_fit import LOSS_LEVEL, MAX_UNITS, N_SPLITS, CrossFit, cross_fit, halved_units
 from verifyplan.errors import SettingsError
 
 REPEATED = Clusters(np.repeat(np.arange(12), 10), np.tile(np.arange(10), 12))
@@ -101,7 +101,7 @@ def test_a_loss_ends_where_the_interval_of_any_rival_ends_highest(quality):
     best = fit.chosen.argmax(axis=0)
     by_hand = []
     for half in range(2 * N_SPLITS):
-        ends = {k: difference(fit, 2, k, half, ONE_SIDED) for k in (0, 1, 3)}
+        ends = {k: difference(fit, 2, k, half, LOSS_LEVEL) for k in (0, 1, 3)}
         value, low = ends[best[half]][:2] if best[half] != 2 else (0, 0)
         by_hand.append([max(0.0, each) for each in (value, low, max(each.high for each in ends.values()))])
     loss = fit.loss(2, np.arange(4), best, EVERY)
@@ -114,7 +114,7 @@ def test_a_loss_ends_where_the_interval_of_any_rival_ends_highest(quality):
 def test_rivals_that_are_left_out_do_not_reach_higher():
     fit = fitted("accuracy", 20)
     best = fit.chosen.argmax(axis=0)
-    ends = [max(difference(fit, 17, k, half, ONE_SIDED).high for k in range(20) if k != 17) for half in range(20)]
+    ends = [max(difference(fit, 17, k, half, LOSS_LEVEL).high for k in range(20) if k != 17) for half in range(20)]
     found = fit.loss(17, np.arange(20), best, EVERY).interval.high
     assert found == pytest.approx(np.median(ends), abs=0.005)
 

@@ -92,8 +92,9 @@ MAX_UNITS = 200
 """More runs or claims than these are put together at random into so many units, before they are halved."""
 N_RIVALS = 3
 """Of the rules that may be better than another, the intervals of so many are computed on each half."""
-ONE_SIDED = 2 * LEVEL - 1
-"""The level of an interval each end of which is a one-sided bound of 95 %."""
+LOSS_LEVEL = 0.85
+"""The level of the interval of a loss on one half. The median over the halves that agree varies like a figure of all
+findings, by the root of a half of what one half does: such an interval is then one of 95.8 %."""
 
 
 class Units(NamedTuple):
@@ -139,7 +140,7 @@ class Loss(NamedTuple):
     """What a rule loses against the best one."""
 
     interval: Interval
-    """The loss; each end is a one-sided bound of 95 % on one half, the median over halves."""
+    """The loss; each end is the median over halves of that of an interval of `LOSS_LEVEL`."""
     error: float
     """The standard error, on one half, of the difference that gives the high end; 0 without a rival."""
 
@@ -215,7 +216,7 @@ class CrossFit:
         against = {rival: self._difference(rival, rule, half) for rival in likely}
         if not against:
             return Loss(Interval(0.0, 0.0, 0.0, len(self._measured[half][0])), 0.0)
-        ends = {rival: each.interval(ONE_SIDED) for rival, each in against.items()}
+        ends = {rival: each.interval(LOSS_LEVEL) for rival, each in against.items()}
         top = max(ends, key=lambda rival: np.nan_to_num(ends[rival].high, nan=1.0))
         value, low = ends[best][:2] if best != rule else (0.0, 0.0)
         high = float(np.nan_to_num(ends[top].high, nan=1.0))
