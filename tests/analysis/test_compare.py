@@ -691,6 +691,14 @@ def test_a_metric_is_named_beforehand_and_the_others_are_exploratory():
         vp.compare("stdlib-claims/adversarial", metric="changed", resamples=5)
 
 
+def test_a_named_metric_that_no_finding_counts_for_is_not_passed_over_in_silence():
+    sets = {"long": with_wrong(0, "a"), "short": with_wrong(6, "a")}  # of true claims
+    both = vp.compare(sets, metric="false-consensus-rate", resamples=5)
+    words = "no finding counts under long and short (n = 0): whether they differ is not known"
+    assert both.conclusions == [f"false-consensus-rate: {words}"]
+    assert np.isnan(concluding(both)["p_value"])
+
+
 def test_the_conclusion_is_of_accuracy_where_truth_is_known():
     sets = {name: judged_by(name, 1, refuted) for refuted, name in enumerate(("gpt", "claude", "gemini"))}
     claude, gemini = vp.compare(sets, resamples=5).conclusions

@@ -206,7 +206,13 @@ class Comparison:
     @property
     def _has_one_run(self) -> bool:
         """Whether a set has a single run, so that nothing is known of changes from run to run."""
-        return 1 in runs_of(self).values()
+        return 1 in self.runs_of.values()
+
+    @cached_property
+    def runs_of(self) -> dict[str, int]:
+        """The number of runs that have the findings of each condition."""
+        of = {name: rows_of(self.findings, name) for name in self.conditions}
+        return {name: int(rows.get(f"run_id_{name}", rows["run_id"]).nunique()) for name, rows in of.items()}
 
     def __str__(self) -> str:
         """Return what differs, whether a difference is shown in the concluded metric, and the notes."""
@@ -269,15 +275,9 @@ def _with_ends(row: pd.Series[Any], column: str) -> tuple[float, float, float]:
     return row[column], row[f"{column}_low"], row[f"{column}_high"]
 
 
-def runs_of(comparison: Comparison) -> dict[str, int]:
-    """Return the number of runs that have the findings of each condition."""
-    of = {name: rows_of(comparison.findings, name) for name in comparison.conditions}
-    return {name: int(rows.get(f"run_id_{name}", rows["run_id"]).nunique()) for name, rows in of.items()}
-
-
 def size_words(comparison: Comparison, made: str = "") -> str:
     """Return how many findings of how many runs are compared; of several sets, the runs of each."""
-    n_runs = list(runs_of(comparison).values())
+    n_runs = list(comparison.runs_of.values())
     sizes = [comparison.n_findings]
     if not comparison.is_paired:
         sizes = [len(rows_of(comparison.findings, name)) for name in comparison.conditions]

@@ -48,12 +48,14 @@ def conclusion_lines(
     """Yield whether each condition is shown to differ from the first in the concluded metric.
 
     `one_run`: whether a set has one run, so that nothing is known of changes from run to run. A line also says what
-    votes never cast could make of the difference. No line where the metric is not defined.
+    votes never cast could make of the difference, or that the metric is not defined.
     """
     found = summary[summary["metric"].eq(metric)].iloc[0]
     for number, other in enumerate(names[1:]):
         both = (names[0], other)
-        if not all(found[f"{name}_n"] for name in both):
+        empty = [name for name in both if not found[f"{name}_n"]]
+        if empty:
+            yield f"{metric}: no finding counts under {' and '.join(empty)} (n = 0): whether they differ is not known"
             continue
         labels = dict.fromkeys(both, "") if len(names) == 2 else {name: f"{name} " for name in both}
         sizes = [f"{int(found[f'{name}_n']):,}" for name in both]

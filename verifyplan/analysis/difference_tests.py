@@ -64,7 +64,7 @@ def metric_tests(
         (
             "concluding" if metric == concluded else "exploratory",
             *(metric, "clustered-t", "t", assumes, each.statistic, each.freedom),
-            min(1.0, each.p_value * n_conclusions) if metric == concluded else each.p_value,
+            float(np.minimum(each.p_value * (n_conclusions if metric == concluded else 1), 1.0)),
             *(each.n, n_clusters),
         )
         for metric, each in sorted(differences.items(), key=lambda item: item[0] != concluded)
@@ -107,7 +107,7 @@ def _independent(clusters: Clusters) -> list[str]:
 def _fewest(clusters: Clusters) -> int:
     """Return the number of clusters, of the less numerous kind of them; that of rows where each is alone."""
     ways = [dimension.code for dimension in clusters.dimensions if not dimension.is_joint]
-    return min((len(np.unique(code)) for code in ways), default=len(clusters.run))
+    return min((int(np.count_nonzero(np.bincount(code))) for code in ways), default=len(clusters.run))
 
 
 def _stuart_maxwell(table: Array) -> Sequence[object]:
