@@ -147,7 +147,7 @@ def choice(judges: Judges, n: int, seed: Sequence[int]) -> Recommendation:
     table = pd.DataFrame({"value": value, "low_bound": value, "high_bound": value, "votes": cost.sum(axis=1)})
     table = table.assign(n=n, censored=0, is_recorded=np.arange(len(value)) == len(value) - 1)
     rules = tuple(VotingRules(max_rounds=k + 1) for k in range(len(value)))
-    searched = RuleTable(table, rules, "accuracy", "votes", lambda k: cost[k])
+    searched = RuleTable(table, rules, "accuracy", "votes", None, lambda k: cost[k])
     return recommend(cross_fit(outcomes, "accuracy", int(seed[-1])), searched, None, MAX_LOSS)
 
 

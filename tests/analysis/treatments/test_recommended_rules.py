@@ -125,6 +125,9 @@ def test_of_rules_that_are_alike_the_nearest_to_todays_is_named():
     assert made.rules.workers == ("a",)
     assert made.rules.mode in (None, "adversarial")
     assert "mode" not in str(made)
+    alike = [{"workers": ["a"], "refutes": "sticky", "quorum": 1}, {"workers": ["a"]}]
+    near = vp.search_rules(runs, alike, quality="accuracy").recommend(max_loss=0.2)
+    assert near.rules == near.best == vp.VotingRules(workers=["a"])
 
 
 def test_rules_of_another_mode_say_what_that_does_live():

@@ -14,8 +14,9 @@ from verifyplan.analysis.cluster_intervals import Interval
 from verifyplan.analysis.treatments.cross_fit import MIN_RUNS, CrossFit, Loss
 from verifyplan.analysis.treatments.recommendation import FIGURES, Advice, Recommendation
 from verifyplan.analysis.treatments.rule_costs import cost_words
-from verifyplan.analysis.treatments.rule_quality import Floats, min_measured
+from verifyplan.analysis.treatments.rule_quality import Floats, min_measured, n_changed
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.vote_codes import Bools, Ints
 from verifyplan.text import counted, short_repr
@@ -44,6 +45,8 @@ class RuleTable(NamedTuple):
     """The metric."""
     measure: str
     """What costs are counted in."""
+    mode: Mode | None
+    """The mode that all runs were recorded in; None where they differ."""
     cost_of: Callable[[int], Floats]
     """Returns what a rule, by position, costs on each finding."""
 
@@ -78,7 +81,9 @@ def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_lo
     defined = measured & table["low_bound"].notna().to_numpy()
     _check_compared(allowed, defined, enough, max_cost, searched)
     compared = np.flatnonzero(allowed & defined)
-    compared = compared[np.lexsort((compared, costs[compared]))]
+    recorded = searched.rules[searched.recorded]
+    distance = [n_changed(searched.rules[k], recorded, searched.mode) for k in compared]
+    compared = compared[np.lexsort((distance, costs[compared]))]
     made = _Chosen.of(fit, searched, compared, max_loss)
     figures = {name: made.figures(k, halves) for name, (k, halves) in made.named.items()}
     advice, position, agreeing = made.advice(figures)
@@ -88,7 +93,7 @@ def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_lo
         advice=advice,
         cheapest=searched.rules[made.cheapest],
         best=searched.rules[made.best],
-        recorded=searched.rules[searched.recorded],
+        recorded=recorded,
         quality=searched.quality,
         measure=searched.measure,
         max_loss=max_loss,
@@ -100,6 +105,7 @@ def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_lo
         n_rules=len(compared),
         cost=float(costs[position]),
         cost_recorded=float(costs[searched.recorded]),
+        mode=searched.mode,
         notes=tuple(_notes(fit, table[allowed | np.isnan(costs)], searched, enough)),
     )
 
@@ -132,7 +138,7 @@ class _Chosen(NamedTuple):
     fit: CrossFit
     searched: RuleTable
     compared: Ints
-    """The positions of the rules, from cheap to dear."""
+    """The positions of the rules, from cheap to dear, of equal ones those first that are nearest to the recorded."""
     lost: Floats
     """What each rule loses on each half against the best there, of shape (compared, halves)."""
     max_loss: float

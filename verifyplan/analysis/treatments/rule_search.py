@@ -89,10 +89,10 @@ class RuleSearch:
 
         Raises SettingsError where no rule costs as little, no cost is known, or `max_loss` is not above 0, at most 1.
         """
-        searched = RuleTable(self.table, self.rules, self.quality, self.cost, self._cost_of)
+        searched = RuleTable(self.table, self.rules, self.quality, self.cost, self.mode, self._cost_of)
         made = recommend(self._fit, searched, max_cost, max_loss)
         notes = (*made.notes, *self._note_on_added(), *self._notes_on_runs)
-        return replace(made, notes=notes, synthetic=self.synthetic, mode=self.mode)
+        return replace(made, notes=notes, synthetic=self.synthetic)
 
     def settle(self, n: int) -> pd.DataFrame:
         """Return the `n` votes never cast that would narrow the bounds of the frontier most, as a plan of a live run.
