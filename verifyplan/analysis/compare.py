@@ -7,7 +7,7 @@ from functools import partial
 
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import notes_on_bounds
-from verifyplan.analysis.comparison_figures import Analysis, by_condition, figures_of
+from verifyplan.analysis.comparison_figures import ComparisonOptions, by_condition, figures_of
 from verifyplan.analysis.comparison_notes import (
     notes_on_cut_rounds,
     notes_on_differences,
@@ -96,34 +96,34 @@ def compare(
     ('as run', 'sticky')
     """
     several_sets = are_several_sets(runs, other)
-    analysis = Analysis(metric, pair_by, cluster_by, resamples, seed)
-    analysis.check(several_sets=several_sets)
+    options = ComparisonOptions(metric, pair_by, cluster_by, resamples, seed)
+    options.check(several_sets=several_sets)
     conditions = conditions_of(runs, other, modes, max_rounds, missing_basis, rules)
-    return compare_conditions(conditions, several_sets=several_sets, analysis=analysis)
+    return compare_conditions(conditions, several_sets=several_sets, options=options)
 
 
 def compare_conditions(
-    conditions: Sequence[Condition], *, several_sets: bool, analysis: Analysis | None = None
+    conditions: Sequence[Condition], *, several_sets: bool, options: ComparisonOptions | None = None
 ) -> Comparison:
     """Return the comparison of some conditions, the first of which is the baseline; raises as `compare`.
 
     The findings of several sets are paired, and may be left out; those of one set are the same.
     """
-    analysis = analysis or Analysis()
+    options = options or ComparisonOptions()
     findings_of = {condition.name: condition.findings for condition in conditions}
-    if analysis.cluster_by:
+    if options.cluster_by:
         tables = findings_of if several_sets else {"the set": conditions[0].findings}
-        expect_units(tables, analysis.cluster_by, "cluster_by")
-    paired = pair(findings_of, several_sets=several_sets, pair_by=analysis.pair_by)
+        expect_units(tables, options.cluster_by, "cluster_by")
+    paired = pair(findings_of, several_sets=several_sets, pair_by=options.pair_by)
     with no_garbage_collection():
-        return _comparison_of(conditions, paired, analysis)
+        return _comparison_of(conditions, paired, options)
 
 
-def _comparison_of(conditions: Sequence[Condition], paired: Paired, analysis: Analysis) -> Comparison:
+def _comparison_of(conditions: Sequence[Condition], paired: Paired, options: ComparisonOptions) -> Comparison:
     """Return the comparison over paired findings, with notes, of which those that most change its reading are first."""
     names = tuple(condition.name for condition in conditions)
     findings = paired.findings
-    figures = figures_of(findings, names, paired.by, analysis)
+    figures = figures_of(findings, names, paired.by, options)
     failed = list(notes_on_failed_calls(conditions))
     readings = [reading for condition in conditions for reading in ties_of_runs(condition.frames.runs)]
     ties = ties_sentence([*dict.fromkeys(readings)])
@@ -162,10 +162,12 @@ def _comparison_of(conditions: Sequence[Condition], paired: Paired, analysis: An
         synthetic=any(bool(condition.frames.runs["synthetic"].fillna(False).any()) for condition in conditions),
         same_votes=len({id(condition.replayed) for condition in conditions}) == 1,
         notes=tuple(notes),
-        _compare=partial(_between, conditions, paired, analysis._replace(metric=figures.metric)),
+        _compare=partial(_between, conditions, paired, options._replace(metric=figures.metric)),
     )
 
 
-def _between(conditions: Sequence[Condition], paired: Paired, analysis: Analysis, names: tuple[str, str]) -> Comparison:
+def _between(
+    conditions: Sequence[Condition], paired: Paired, options: ComparisonOptions, names: tuple[str, str]
+) -> Comparison:
     named = {condition.name: condition for condition in conditions}
-    return _comparison_of([named[name] for name in names], paired.between(names), analysis)
+    return _comparison_of([named[name] for name in names], paired.between(names), options)

@@ -31,7 +31,7 @@ from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.text import did_you_mean
 
 
-class Analysis(NamedTuple):
+class ComparisonOptions(NamedTuple):
     """What the figures of a comparison are to be."""
 
     metric: str | None = None
@@ -100,28 +100,30 @@ class _Measured(NamedTuple):
     """The clusters of each difference: of its findings, or of each set where they have none in common."""
 
 
-def figures_of(findings: pd.DataFrame, names: Sequence[str], paired_by: str | None, analysis: Analysis) -> Figures:
+def figures_of(
+    findings: pd.DataFrame, names: Sequence[str], paired_by: str | None, options: ComparisonOptions
+) -> Figures:
     """Return the figures of a comparison: every other condition is compared with the first.
 
     Raises SettingsError for a metric to conclude on that is not there.
     """
     paired = paired_by == FINDING
     measured = (
-        _paired(findings, names, analysis.cluster_by)
+        _paired(findings, names, options.cluster_by)
         if paired
-        else _unpaired(findings, names, paired_by, analysis.cluster_by or paired_by)
+        else _unpaired(findings, names, paired_by, options.cluster_by or paired_by)
     )
     others = names[1:]
     known = list(measured.differences[others[0]])
     truth_is_known = TRUTH_METRICS[0] in known
-    metric = concluded_metric(analysis.metric, known, truth_is_known=truth_is_known)
+    metric = concluded_metric(options.metric, known, truth_is_known=truth_is_known)
     levels = {metric: 1 - (1 - LEVEL) / len(others)}
     tests = {}
     for name in others:
         tests[name] = metric_tests(measured.differences[name], measured.between[name], metric, len(others))
         if paired:
             more = difference_tests(
-                findings, names[0], name, measured.between[name][0], analysis.seed, analysis.resamples
+                findings, names[0], name, measured.between[name][0], options.seed, options.resamples
             )
             tests[name] = pd.concat([tests[name], more], ignore_index=True)
     rows = {name: (rows_of(findings, name), measured.own[name]) for name in names}
@@ -139,7 +141,7 @@ def figures_of(findings: pd.DataFrame, names: Sequence[str], paired_by: str | No
         bounds=no_bounds() if paired_by in UNITS else bounds_table(rows),
         tests=with_holm(by_condition(tests)),
         clusters=measured.own,
-        n_runs=measured.own[names[0]].n_runs if analysis.cluster_by is None else rows[names[0]][0]["run_id"].nunique(),
+        n_runs=measured.own[names[0]].n_runs if options.cluster_by is None else rows[names[0]][0]["run_id"].nunique(),
         unit=" and ".join(dict.fromkeys(each.unit for each in measured.between[others[0]])),
     )
 

@@ -11,7 +11,7 @@ import pandas as pd
 from verifyplan.analysis.agreement import AGREEMENT_COLUMNS
 from verifyplan.analysis.comparison import Comparison
 from verifyplan.analysis.comparison_bounds import notes_on_bounds
-from verifyplan.analysis.comparison_figures import Analysis, by_condition, figures_of
+from verifyplan.analysis.comparison_figures import ComparisonOptions, by_condition, figures_of
 from verifyplan.analysis.comparison_notes import notes_on_classes, notes_on_missing_bases
 from verifyplan.analysis.conditions import conditions_of
 from verifyplan.analysis.cost import cost
@@ -90,8 +90,8 @@ def compare_dataset(
         message = f"must be one dataset, got {counted(1 + len(others), 'set')}"
         fix = "compare several sets in memory, compare(load(a), load(b)), or compile their runs into one dataset"
         raise InputError(Problem("dataset", message, fix))
-    analysis = Analysis(metric, FINDING, cluster_by, resamples, seed)
-    analysis.check(several_sets=False)
+    options = ComparisonOptions(metric, FINDING, cluster_by, resamples, seed)
+    options.check(several_sets=False)
     opened = as_dataset(dataset)
     conditions = conditions_of(opened, None, modes, max_rounds, missing_basis, rules)
     named = {condition.name: condition.rules for condition in conditions}
@@ -105,7 +105,7 @@ def compare_dataset(
     costs = _summed([part.cost for part in found])
     if cluster_by:
         expect_units({"the dataset": findings}, cluster_by, "cluster_by")
-    return _comparison(findings, costs, first, opened, analysis, tuple(named))
+    return _comparison(findings, costs, first, opened, options, tuple(named))
 
 
 def _part_comparison(part: Dataset, rules: Mapping[str, VotingRules]) -> _PartComparison:
@@ -128,11 +128,11 @@ def _comparison(
     costs: pd.DataFrame,
     first_notes: tuple[str, ...],
     dataset: Dataset,
-    analysis: Analysis,
+    options: ComparisonOptions,
     names: tuple[str, ...],
 ) -> Comparison:
-    figures = figures_of(with_changed(findings, names), names, FINDING, analysis)
-    analysis = analysis._replace(metric=figures.metric)
+    figures = figures_of(with_changed(findings, names), names, FINDING, options)
+    options = options._replace(metric=figures.metric)
     notes = [
         *first_notes,
         *notes_on_missing_bases(findings, names),
@@ -158,5 +158,5 @@ def _comparison(
         synthetic=any(part.synthetic for part in dataset.statistics),
         same_votes=True,
         notes=tuple(notes),
-        _compare=partial(_comparison, findings, costs, first_notes, dataset, analysis),
+        _compare=partial(_comparison, findings, costs, first_notes, dataset, options),
     )

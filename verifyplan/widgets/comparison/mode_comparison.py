@@ -11,7 +11,7 @@ import pandas as pd
 
 from verifyplan.analysis.compare import compare_conditions
 from verifyplan.analysis.comparison import Comparison
-from verifyplan.analysis.comparison_figures import Analysis
+from verifyplan.analysis.comparison_figures import ComparisonOptions
 from verifyplan.analysis.conditions import Condition, are_several_sets, conditions_of, setting_names
 from verifyplan.analysis.replay import REPLAY_MODES, ReplayMode, Setting
 from verifyplan.errors import InputError, Problem, SettingsError
@@ -131,8 +131,8 @@ class ModeComparison(Panel):
         seed: int = 0,
     ) -> None:
         super().__init__("Mode comparison")
-        analysis = Analysis(metric, resamples=resamples, seed=seed)
-        analysis.check(several_sets=are_several_sets(runs, other))
+        options = ComparisonOptions(metric, resamples=resamples, seed=seed)
+        options.check(several_sets=are_several_sets(runs, other))
         conditions = conditions_of(runs, other, modes)
         if len(conditions) != 2:
             message = f"must name two conditions, got {len(conditions)}"
@@ -142,7 +142,7 @@ class ModeComparison(Panel):
             condition.replayed.replay(condition.rules)  # raises errors of the votes, and is kept
         self._several_sets = are_several_sets(runs, other)
         self._sets = (first.replayed, second.replayed)
-        self._analysis = analysis
+        self._comparison_options = options
         self._votes = votes_by_set(self._sets)
         self._kept: dict[tuple[Setting, Setting], _ShownComparison] = {}
         self._details = Details(self._sets)
@@ -205,7 +205,9 @@ class ModeComparison(Panel):
             names = setting_names(settings, [replayed.frames for replayed in self._sets])
             rules = [setting.rules for setting in settings]
             conditions = [Condition(*parts) for parts in zip(names, self._sets, rules, strict=True)]
-            comparison = compare_conditions(conditions, several_sets=self._several_sets, analysis=self._analysis)
+            comparison = compare_conditions(
+                conditions, several_sets=self._several_sets, options=self._comparison_options
+            )
             if not comparison.is_paired:
                 message = f"the sets have no finding in common: {joined(names)}"
                 raise InputError(Problem("other", message, "give runs over the same findings, or use vp.compare"))
