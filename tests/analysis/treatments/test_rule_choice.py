@@ -11,7 +11,7 @@ import pytest
 import verifyplan as vp
 from benchmarks.rule_choice import FIVE, HELD, Judges, SimulatedOutcomes, choice, is_cheaper, trials
 from benchmarks.simulated_runs import Design, errors
-from tests.analysis.treatments.test_search_rules import good_and_bad
+from tests.analysis.treatments.test_search_rules import good_and_bad, runs_of
 from verifyplan.analysis.cluster_intervals import Interval, share_difference, share_interval
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.result_columns import RESULT_TABLES
@@ -206,6 +206,15 @@ def test_a_judge_alone_who_may_be_worse_is_not_recommended():
     assert lines[0].startswith(f"undecided among {made.n_rules} rules: keep the rules of the recorded runs; about ")
     assert [line.split("  ")[0] for line in lines[2:5]] == ["cheapest candidate", "best", "recorded"]
     assert len(lines) <= 8
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("quality", ["accuracy", "precision"])
+def test_of_very_few_findings_nothing_is_recommended(n, quality):
+    rows = [("r", f"F{k}", 1, who, "agree", k == 0) for k in range(n) for who in "ab"]
+    made = vp.search_rules(runs_of(rows, mode="collaborative"), quality=quality, cost="votes").recommend()
+    assert (made.decided, made.rules, made.n_findings) == (False, made.recorded, n)
+    assert len(str(made).splitlines()) >= 5
 
 
 def test_a_search_recommends_rules_for_a_run():

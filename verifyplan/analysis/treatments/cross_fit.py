@@ -184,7 +184,7 @@ class CrossFit:
         """Return the cost of a rule on each half that chooses, a finding."""
         sums, sizes = (np.bincount(self.units.unit, each, self.units.n_units) for each in (by_finding, None))
         on = self.units.chooses.astype(np.float64)
-        return np.asarray((on @ sums) / (on @ sizes))
+        return np.asarray((on @ sums) / np.maximum(on @ sizes, 1))
 
     def quality(self, rule: int, halves: Bools) -> Interval:
         """Return the metric of a rule, measured on the halves that did not choose it."""
@@ -281,7 +281,9 @@ def _median(intervals: list[Interval]) -> Interval:
 
 
 def _mean(values: Floats, clusters: Clusters) -> Interval:
-    """Return the mean with its interval, by Student's t over clusters."""
+    """Return the mean with its interval, by Student's t over clusters; NaN without a value."""
+    if not len(values):
+        return Interval(np.nan, np.nan, np.nan, 0)
     value = float(np.mean(values))
     variance, freedom = clustered_variance((values - value) / len(values), clusters)
     half = float(stdtrit(freedom, (1 + LEVEL) / 2) * np.sqrt(max(variance, 0.0)))

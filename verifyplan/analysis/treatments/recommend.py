@@ -85,7 +85,8 @@ def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_lo
     distance = [n_changed(searched.rules[k], recorded, searched.mode) for k in compared]
     compared = compared[np.lexsort((distance, costs[compared]))]
     made = _Chosen.of(fit, searched, compared, max_loss)
-    figures = {name: made.figures(k, halves) for name, (k, halves) in made.named.items()}
+    by_rule = {k: made.figures(k) for k in set(made.named.values())}
+    figures = {name: by_rule[k] for name, k in made.named.items()}
     advice, position, agreeing = made.advice(figures)
     undecided = advice == "undecided"
     return Recommendation(
@@ -163,19 +164,23 @@ class _Chosen(NamedTuple):
         return cls(fit, searched, compared, lost, max_loss, int(compared[candidates[cheapest]]), best, best_of_half)
 
     @property
-    def named(self) -> dict[str, tuple[int, Bools]]:
-        """The rules whose figures are given, and the halves that chose them: all for the rules of the recorded runs."""
-        every = np.ones(len(self.best_of_half), dtype=bool)
-        near, best = self._agreeing(self.cheapest, NEAR * self.max_loss), self.best_of_half == self.best
-        return {
-            "cheapest": (self.cheapest, near if near.any() else every),
-            "best": (self.best, best if best.any() else every),
-            "recorded": (self.searched.recorded, every),
-        }
+    def named(self) -> dict[str, int]:
+        """The rules whose figures are given."""
+        return {"cheapest": self.cheapest, "best": self.best, "recorded": self.searched.recorded}
 
-    def figures(self, rule: int, halves: Bools) -> _Figures:
+    def _halves(self, rule: int) -> Bools:
+        """Return the halves that chose one of the named rules; all for the rules of the recorded runs."""
+        every = np.ones(len(self.best_of_half), dtype=bool)
+        if rule == self.cheapest:
+            chose = self._agreeing(rule, NEAR * self.max_loss)
+        else:
+            chose = every if rule == self.searched.recorded else self.best_of_half == rule
+        return chose if chose.any() else every
+
+    def figures(self, rule: int) -> _Figures:
         """Return the figures of a rule from the halves that did not choose it."""
-        fit, same = self.fit, np.full(len(halves), rule)
+        fit, halves = self.fit, self._halves(rule)
+        same = np.full(len(halves), rule)
         return _Figures(
             fit.cost(self.searched.cost_of(rule), halves),
             fit.quality(rule, halves),
