@@ -82,7 +82,7 @@ def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_lo
     _check_compared(allowed, defined, enough, max_cost, searched)
     compared = np.flatnonzero(allowed & defined)
     recorded = searched.rules[searched.recorded]
-    distance = [n_changed(searched.rules[k], recorded, searched.mode) for k in compared]
+    distance = np.array([n_changed(searched.rules[k], recorded, searched.mode) for k in compared])
     compared = compared[np.lexsort((distance, costs[compared]))]
     made = _Chosen.of(fit, searched, compared, max_loss)
     by_rule = {k: made.figures(k) for k in set(made.named.values())}
@@ -123,14 +123,8 @@ class _Figures(NamedTuple):
 
     def row(self, name: str) -> tuple[object, ...]:
         """Return the row of `Recommendation.figures`."""
-        return (
-            name,
-            *self.cost[:3],
-            *self.quality,
-            *self.loss.interval[:3],
-            *self.gain[:3],
-            self.halves,
-        )
+        measured = *self.cost[:3], *self.quality, *self.loss.interval[:3], *self.gain[:3]
+        return name, *measured, self.halves
 
 
 class _Chosen(NamedTuple):
