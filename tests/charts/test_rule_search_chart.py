@@ -26,9 +26,9 @@ def test_the_frontier_rules_of_runs_and_the_recommended_are_named(search):
     words, caption = search.chart().description, search.chart().caption
     assert words.count(" votes") == int((search.table["on_frontier"] | search.table["is_recorded"]).sum())
     assert "recorded " in words
-    assert "recommended: " not in words
+    assert "recommended: " in words
     assert f"{len(search.rules)} rules judged on the same recorded votes (n = 720 findings)" in caption
-    assert "Undecided: keep the rules of the recorded runs; about" in caption
+    assert "Recommended: max_rounds: as recorded -> 1; majority: 1/2 -> 2/3; stop: no stop -> margin 2 (34" in caption
     assert "The axis begins at" in caption
     assert "logarithmic" not in caption
 
@@ -36,6 +36,12 @@ def test_the_frontier_rules_of_runs_and_the_recommended_are_named(search):
 def test_costs_that_differ_much_are_on_a_logarithmic_axis():
     figure = vp.search_rules("llmbar").chart()
     assert "logarithmic" in str(spec(figure.chart))
+
+
+def test_where_nothing_is_decided_no_rule_is_named_as_recommended():
+    figure = vp.search_rules(vp.datasets.runs("live-example/adversarial")).chart()
+    assert "recommended" not in figure.description
+    assert "Undecided: keep the rules of the recorded runs" in figure.caption
 
 
 def test_rules_that_are_recommended_are_named_as_that():

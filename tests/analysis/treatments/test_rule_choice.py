@@ -176,7 +176,7 @@ def test_rules_that_are_shown_to_be_better_are_recommended_even_if_they_cost_mor
 
 def test_with_a_larger_loss_cheaper_rules_are_recommended():
     search = vp.search_rules(vp.datasets.runs("stdlib-claims/adversarial"), cost="votes")
-    exact, rough = search.recommend(), search.recommend(max_loss=0.2)
+    exact, rough = search.recommend(max_loss=0.01), search.recommend(max_loss=0.2)
     assert (exact.decided, exact.rules, math.isnan(exact.n_needed)) == (False, exact.recorded, False)
     assert (rough.advice, rough.cost < exact.cost, math.isnan(rough.n_needed)) == ("acceptable", True, True)
     assert rough.figures.set_index("rule").loc["cheapest", "loss_high"] <= 0.2
@@ -186,6 +186,21 @@ def test_with_a_larger_loss_cheaper_rules_are_recommended():
             SettingsError, match=r"max_loss: must be a number above 0 and at most 1, got .*such as 0\.03"
         ):
             search.recommend(max_loss=wrong)
+
+
+def test_the_first_rules_from_cheap_to_dear_that_are_shown_to_lose_little_are_recommended():
+    search = vp.search_rules(vp.datasets.runs("stdlib-claims/adversarial"), cost="votes")
+    made = search.recommend()
+    ends, costs = {}, []
+    for max_loss in (0.03, 0.034, 0.2):
+        found = search.recommend(max_loss=max_loss)
+        ends[max_loss] = found.figures.set_index("rule").loc["cheapest", "loss_high"]
+        costs.append(found.cost)
+        assert found.decided
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > costs[-1]
+    assert ends[0.03] <= 0.03 < ends[0.2]  # the rule that is cheaper is near the best, but is not shown to be
+    assert made.cost == costs[0] < made.cost_recorded
 
 
 def test_a_judge_alone_who_may_be_worse_is_not_recommended():

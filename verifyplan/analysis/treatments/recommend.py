@@ -31,8 +31,8 @@ NEAR = 0.5
 """Rules are tested if they lose at most this share of `max_loss` on these halves: the other halves can then show it."""
 POWER = 0.8
 """The number of findings that would decide is for this probability."""
-MAX_COSTED = 50
-"""Costs on each half are compared of so many rules: those that are the cheapest on all findings."""
+MAX_TESTED = 20
+"""At most so many rules are tested: those that are the cheapest on all findings."""
 
 
 class RuleTable(NamedTuple):
@@ -65,12 +65,11 @@ def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_lo
     """Return the cheapest rules that are shown to lose at most `max_loss` against the best rules within `max_cost`.
 
     Compared are rules whose quality rests on enough findings (`min_measured`), by what it is if every vote that was
-    never cast is the worst for it. Of the rules that lose at most half of `max_loss` on at least 9 of 10 halves of the
-    findings, one is taken: that which is the cheapest on most of these halves. It is recommended if the 95 % interval
-    of its loss, measured on the other halves, ends within `max_loss`. Else this rule, or the best one, is recommended
-    if it is shown to be better than the rules of the recorded runs, and loses at most `max_loss` on 19 of the 20
-    halves that choose. Else nothing is decided. See `CrossFit` for halves
-    and intervals, and docs/statistics.md ("Choosing rules") for why.
+    never cast is the worst for it. Rules that lose at most half of `max_loss` on 9 of 10 halves of the findings, or on
+    more, are tested, from cheap to dear: the first is recommended whose 95 % interval of the loss, measured on the
+    other halves, ends within `max_loss`. Else the cheapest of them, or the best rule, is recommended if it is shown to
+    be better than the rules of the recorded runs, and loses at most `max_loss` on 19 of the 20 halves that choose. Else
+    nothing is decided. See `CrossFit` for halves and intervals, and docs/statistics.md ("Choosing rules") for why.
 
     Raises SettingsError where no rule costs as little as `max_cost`, or `max_loss` is not above 0 and at most 1.
     """
@@ -138,7 +137,7 @@ class _Chosen(NamedTuple):
     """What each rule loses on each half against the best there, of shape (compared, halves)."""
     max_loss: float
     cheapest: int
-    """The rule that is the cheapest on most halves, of those that at least 9 of 10 halves put near the best."""
+    """The first rule, from cheap to dear, that is shown to lose at most `max_loss`; else the cheapest near the best."""
     best: int
     """The rule that is the best over all halves, of equal ones the cheapest."""
     best_of_half: Ints
@@ -151,11 +150,16 @@ class _Chosen(NamedTuple):
         lost = np.where(np.isfinite(quality), quality.max(axis=0) - np.where(np.isfinite(quality), quality, 0), np.inf)
         near = _at_most(lost, NEAR * max_loss)
         agreeing = near.sum(axis=1)
-        candidates = np.flatnonzero(agreeing >= min(MIN_AGREEING * near.shape[1], agreeing.max()))
-        cheapest = _cheapest(fit, searched, compared[candidates], quality[candidates], near[candidates])
+        enough = MIN_AGREEING * near.shape[1]
+        tested = np.flatnonzero(agreeing >= min(enough, agreeing.max()))[:MAX_TESTED]
+        order = _by_cost(fit, searched, compared[tested], quality[tested], near[tested])
         best = int(compared[quality.mean(axis=1).round(12).argmax()])
         best_of_half = compared[lost.round(12).argmin(axis=0)]
-        return cls(fit, searched, compared, lost, max_loss, int(compared[candidates[cheapest]]), best, best_of_half)
+        made = cls(fit, searched, compared, lost, max_loss, int(compared[tested[order[0]]]), best, best_of_half)
+        if agreeing.max() < enough:
+            return made
+        each = (made._replace(cheapest=int(compared[tested[place]])) for place in order)
+        return next((one for one in each if one.loss(one.cheapest).interval.high <= max_loss), made)
 
     @property
     def named(self) -> dict[str, int]:
@@ -171,6 +175,10 @@ class _Chosen(NamedTuple):
             chose = every if rule == self.searched.recorded else self.best_of_half == rule
         return chose if chose.any() else every
 
+    def loss(self, rule: int) -> Loss:
+        """Return the loss of a rule against the best, from the halves that did not choose it."""
+        return self.fit.loss(rule, self.compared, self.best_of_half, self._halves(rule))
+
     def figures(self, rule: int) -> _Figures:
         """Return the figures of a rule from the halves that did not choose it."""
         fit, halves = self.fit, self._halves(rule)
@@ -178,7 +186,7 @@ class _Chosen(NamedTuple):
         return _Figures(
             fit.cost(self.searched.cost_of(rule), halves),
             fit.quality(rule, halves),
-            fit.loss(rule, self.compared, self.best_of_half, halves),
+            self.loss(rule),
             fit.gain(same, self.searched.recorded, halves),
             float(halves.mean()),
         )
@@ -220,17 +228,11 @@ def _at_most(lost: Floats, most: float) -> Bools:
     return np.asarray(lost <= most + 1e-12)
 
 
-def _cheapest(fit: CrossFit, searched: RuleTable, rules: Ints, quality: Floats, near: Bools) -> int:
-    """Return which of some rules is the cheapest on most of the halves that put it near the best; of equals the best.
-
-    Rules come from cheap to dear.
-    """
-    rules, quality, near = rules[:MAX_COSTED], quality[:MAX_COSTED], near[:MAX_COSTED]
-    cost = np.array([fit.chosen_cost(searched.cost_of(int(k))).round(12) for k in rules])
-    cost = np.where(near, cost, np.inf)
-    is_cheapest = near & (cost <= cost.min(axis=0))
-    wins = is_cheapest & (quality >= np.where(is_cheapest, quality, -np.inf).max(axis=0))
-    return int(wins.sum(axis=1).argmax())
+def _by_cost(fit: CrossFit, searched: RuleTable, rules: Ints, quality: Floats, near: Bools) -> Ints:
+    """Return the order of rules by cost on the halves that put them near the best; of equally cheap ones the best."""
+    costs = np.array([fit.chosen_cost(searched.cost_of(int(k))) for k in rules])
+    mean = np.where(near, costs, 0).sum(axis=1) / np.maximum(near.sum(axis=1), 1)
+    return np.lexsort((-quality.mean(axis=1).round(12), mean.round(12)))
 
 
 def _check_compared(allowed: Bools, defined: Bools, enough: float, max_cost: float | None, searched: RuleTable) -> None:

@@ -119,7 +119,8 @@ class Recommendation:
         of = f"{counted(self.n_rules, 'rule')}{within}{made}"
         if not self.decided:
             return f"undecided among {of}: keep the rules of the recorded runs{self._needed()}"
-        shown = f"lose at most {100 * self.max_loss:.3g} points of {self.quality} against the best"
+        best = "the best" if self.max_cost is None else "the best of these"
+        shown = f"lose at most {100 * self.max_loss:.3g} points of {self.quality} against {best}"
         if self.advice == "better":
             shown = "be better than the rules of the recorded runs"
         return f"recommended of {of}: {self._changes()}{self._saved()}; shown to {shown}"
