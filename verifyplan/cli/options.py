@@ -103,6 +103,42 @@ ReplayRounds = Annotated[
 FillMissingBasis = Annotated[
     MissingBasis, typer.Option(help="How to fill in the basis of a disagree that has none; raise reports an error.")
 ]
+ConcludedMetric = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The metric to conclude on, named before you look: accuracy, held, precision, recall, f1, "
+        "false-consensus-rate, false-demotion-rate or a class. Default: accuracy where truth is known, else held. "
+        "All others are exploratory.",
+    ),
+]
+PairBy = Annotated[
+    Literal["finding", "category", "run_id", "summary", "none"],
+    typer.Option(
+        help="How several sets are paired: by finding (sets without a common one are not paired), by the means of "
+        "the values of a column of findings, or none."
+    ),
+]
+ClusterBy = Annotated[
+    Literal["category", "run_id", "summary"] | None,
+    typer.Option(help="The column of findings whose values are independent of each other, in place of runs."),
+]
+ComparedModes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODES",
+        help="The modes to compare, separated by commas: collaborative, adversarial, recorded. With several sets, "
+        "one mode for each. Default: collaborative,adversarial for one set, recorded for several.",
+    ),
+]
+ComparedRules = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[NAME=]FILE|PRESET",
+        help="Voting rules to compare, instead of modes. Can be repeated. With several sets, give one for all sets "
+        "or one for each.",
+    ),
+]
 Truth = Annotated[Path | None, typer.Option(help="A CSV file with finding_id and truth.")]
 AddedRuns = Annotated[
     str | None,

@@ -33,31 +33,9 @@ def compare(
     other: Annotated[
         str | None, typer.Option(metavar="RUNS", help="A second set on the same findings, to compare with.")
     ] = None,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The metric to conclude on, named before you look: accuracy, held, precision, recall, f1, "
-            "false-consensus-rate, false-demotion-rate or a class. Default: accuracy where truth is known, else held. "
-            "All others are exploratory.",
-        ),
-    ] = None,
-    modes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODES",
-            help="The modes to compare, separated by commas: collaborative, adversarial, recorded. With several sets, "
-            "one mode for each. Default: collaborative,adversarial for one set, recorded for several.",
-        ),
-    ] = None,
-    rules: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[NAME=]FILE|PRESET",
-            help="Voting rules to compare, instead of modes. Can be repeated. With several sets, give one for all sets "
-            "or one for each.",
-        ),
-    ] = None,
+    metric: options.ConcludedMetric = None,
+    modes: options.ComparedModes = None,
+    rules: options.ComparedRules = None,
     max_rounds: options.ReplayRounds = None,
     missing_basis: options.FillMissingBasis = "infer",
     truth: options.Truth = None,
@@ -66,17 +44,8 @@ def compare(
         Mode | None, typer.Option(help="For a table of votes: the mode in which its workers were asked.")
     ] = None,
     other_mode: Annotated[Mode | None, typer.Option(help="The same for a table of votes given by --other.")] = None,
-    pair_by: Annotated[
-        Literal["finding", "category", "run_id", "summary", "none"],
-        typer.Option(
-            help="How several sets are paired: by finding (sets without a common one are not paired), by the means of "
-            "the values of a column of findings, or none."
-        ),
-    ] = "finding",
-    cluster_by: Annotated[
-        Literal["category", "run_id", "summary"] | None,
-        typer.Option(help="The column of findings whose values are independent of each other, in place of runs."),
-    ] = None,
+    pair_by: options.PairBy = "finding",
+    cluster_by: options.ClusterBy = None,
     resamples: Annotated[
         int, typer.Option(min=1, help="The number of random draws for the test of all classes.")
     ] = 2000,

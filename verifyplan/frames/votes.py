@@ -135,34 +135,29 @@ def from_votes(
     words, problems = own_verdicts(verdicts)
     true_words, truth_problems = own_truths(truths, "votes: truths")
     problems += truth_problems
-    problems += [*score_problems(verdict, score, threshold, agrees_when, verdicts), *ties_problems(ties)]
-    problems += [*_absent_columns(frame, named, "verdict" if score is None else "score")]
-    problems += _round_limit_problems(max_rounds)
+    problems += [
+        *score_problems(verdict, score, threshold, agrees_when, verdicts), *ties_problems(ties),
+        *_absent_columns(frame, named, "verdict" if score is None else "score"), *_round_limit_problems(max_rounds),
+    ]  # fmt: skip
     columns = {standard: frame[name] for standard, name in named.items() if _is_column(name, frame)}
     if score is not None and threshold is not None and not problems:
         columns["verdict"], problems = verdicts_of_scores(frame[score], threshold, agrees_when, ties)
     if problems:
         raise TableError(problems)
     votes, reading = _with_ties(standard_columns(pd.DataFrame(columns).reset_index(drop=True), words), ties)
-    reading = reading or frame.attrs.get("ties")
     problems = [*_wrong_workers(votes, item, worker), *vote_problems(votes, partial(row_name, frame))]
     finding, first = _findings(votes)
     facts, fact_problems = finding_facts(votes, finding, len(first), true_words)
     modes, mode_problems = run_modes(votes, whole_table, mode)
-    highest = 0 if problems else pd.to_numeric(votes["round"]).max()
-    problems += [*fact_problems, *mode_problems]
-    if max_rounds is not None and highest > max_rounds:
-        message = f"is {max_rounds}, but the table has votes of round {int(highest)}"
-        fix = f"give at least {int(highest)}; compare and replay take fewer"
-        problems.append(Problem("votes: max_rounds", message, fix))
-    if problems:
+    late = [] if problems or max_rounds is None else [*_late_rounds(votes, max_rounds)]
+    if problems := [*problems, *fact_problems, *mode_problems, *late]:
         raise TableError(_with_own_name(told_of_pandas(problem, verdicts), named) for problem in problems)
     if problems := [*_repeated_votes(votes, finding)]:
         raise TableError(problems)
     bases = votes["disagree_basis"].where(votes["verdict"].eq("disagree"), None)  # as in a live run: none elsewhere
     votes = votes.assign(round=pd.to_numeric(votes["round"]).astype("Int64"), disagree_basis=bases)
-    synthetic = bool(frame.attrs.get("synthetic", False))
-    return _runset(votes, finding, first, facts, modes, max_rounds, synthetic=synthetic, ties=reading)
+    synthetic, ties = bool(frame.attrs.get("synthetic", False)), reading or frame.attrs.get("ties")
+    return _runset(votes, finding, first, facts, modes, max_rounds, synthetic=synthetic, ties=ties)
 
 
 def _is_column(name: object, frame: pd.DataFrame) -> bool:
@@ -230,6 +225,14 @@ def _round_limit_problems(max_rounds: object) -> Iterator[Problem]:
     if max_rounds is not None and not whole:
         message = f"must be an integer of at least 1, got {max_rounds!r}"
         yield Problem("votes: max_rounds", message, "give the rounds that the runs allowed, or leave it out")
+
+
+def _late_rounds(votes: pd.DataFrame, max_rounds: int) -> Iterator[Problem]:
+    """Yield that there are votes of a round beyond those that were allowed."""
+    highest = pd.to_numeric(votes["round"]).max()
+    if highest > max_rounds:
+        message = f"is {max_rounds}, but the table has votes of round {int(highest)}"
+        yield Problem("votes: max_rounds", message, f"give at least {int(highest)}; compare and replay take fewer")
 
 
 def _repeated_votes(votes: pd.DataFrame, finding: Ints) -> Iterator[Problem]:

@@ -169,8 +169,7 @@ def aggregate(
         moved = moved_from(majority, estimate.posteriors)
         notes += against_majority(method, votes, estimate.posteriors, majority, ties)
     model = estimate.model
-    if model is not None:
-        notes += convergence_note(model, tolerance)
+    notes += [] if model is None else convergence_note(model, tolerance)
     names = [votes.units["run"], votes.units["item"]]
     return Aggregation(
         method=method,

@@ -106,8 +106,7 @@ def panel(
     costs = {} if best is None else _costs(answers, best, order)
     rows = [(name, *figure, costs.get(name, np.nan)) for name, figure in figures.items()]
     summary = pd.DataFrame(rows, columns=["figure", "value", "low", "high", "n", "cost"])
-    judges = judges_table(answers, found)
-    judges.attrs["ties"] = ties_sentence(votes.ties)
+    judges = judges_table(answers, found, ties_sentence(votes.ties))
     return PanelWorth(
         judges=judges,
         pairs=pairs_table(answers, found),

@@ -30,8 +30,11 @@ SIZE_COLUMNS = (
 )
 
 
-def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame:
-    """Return a row a judge, the most accurate first; accuracy and correlation are missing where no truth is known."""
+def judges_table(answers: PanelAnswers, found: ErrorCorrelation, ties: str) -> pd.DataFrame:
+    """Return a row a judge, the most accurate first; accuracy and correlation are missing where no truth is known.
+
+    `ties` says how ties were read, for the caption of its chart; blank where there were none.
+    """
     correct, voted = answers.correct.astype(np.float64), answers.voted.astype(np.float64)
     counts = answers.one_hot.sum(axis=2, dtype=np.int16)
     alike = np.take_along_axis(counts.T, np.maximum(answers.answer, 0), axis=1) - 1.0
@@ -45,6 +48,7 @@ def judges_table(answers: PanelAnswers, found: ErrorCorrelation) -> pd.DataFrame
     table.insert(6, "error_correlation", _mean_of_rows(found.pairs) if answers.has_truth else np.nan)
     table["cost"] = answers.cost if answers.costs_known else np.nan
     by = "accuracy" if answers.has_truth else "agreement"
+    table.attrs["ties"] = ties
     return table.sort_values([by, "worker"], ascending=[False, True], ignore_index=True)
 
 
