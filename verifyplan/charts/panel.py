@@ -91,7 +91,10 @@ def _rows(worth: PanelWorth, judges: pd.DataFrame) -> pd.DataFrame:
     read = {f"{own}_{name}": name for name in ("low", "high", "n")}
     rows = judges.rename(columns={"worker": "condition", own: "share", **read}).assign(group="Each judge", kind="judge")
     figures = worth.summary[worth.summary["figure"].isin(_figures(worth))].rename(columns={"value": "share"})
-    figures = figures.assign(condition=figures["figure"].map(PANEL_ROWS), group="The panel", kind=figures["figure"])
+    names = dict(PANEL_ROWS)
+    if worth.chance is not None:  # any of many guesses is right almost always
+        names["any-judge"] = f"any judge (guesses {percent(1 - (1 - worth.chance) ** worth.n_judges)})"
+    figures = figures.assign(condition=figures["figure"].map(names), group="The panel", kind=figures["figure"])
     figures = figures.set_index("figure").reindex(_figures(worth)).reset_index(drop=True)
     columns = ["condition", "group", "kind", "share", "low", "high", "n"]
     return with_texts(pd.concat([figures[columns], rows[columns]], ignore_index=True))

@@ -49,11 +49,11 @@ def open_page(page: Path) -> None:
 def _real_votes() -> dict[str, Figure]:
     """Show what a panel of judges is worth, and what a debate changes; return the charts by the names of files."""
     judges = vp.demo()
-    typer.echo("Six LLM judges on pairs of outputs whose truth is known (LLMBar, real votes):")
+    typer.echo(f"{judges.headline} LLMBar, real votes:")
     for line in [*judges.table.to_string(index=False).splitlines(), *judges.notes[:2]]:
         typer.echo(f"  {line}")
     debate = vp.flips(vp.datasets.votes("prover-verifier/debate"))
-    typer.echo("Three LLM agents debate 198 questions, two collections (prover-verifier/debate, real votes):")
+    typer.echo("Three agents of one LLM debate 198 questions, in two collections (prover-verifier/debate, real votes):")
     typer.echo(f"  {_line(debate, 'the majority is right')}")
     natural, misleading = judges.charts
     return {"panel-natural": natural, "panel-misleading": misleading, "debate": vp.charts.flips(debate)}
@@ -61,9 +61,9 @@ def _real_votes() -> dict[str, Figure]:
 
 def _known_truth(claims: int, out: Path, more: dict[str, Figure]) -> None:
     """Compare recorded runs over claims with known truth, verify some claims now, and report it with more charts."""
-    typer.echo("Claims about Python's standard library (synthetic claims, real code), 720 recorded, two real runs:")
+    typer.echo("720 synthetic claims about Python's standard library, 12 runs in each mode by four offline programs:")
     collaborative, adversarial = (vp.datasets.runs(f"stdlib-claims/{mode}") for mode in MODES)
-    paired = vp.compare(collaborative, adversarial)
+    paired = vp.compare(collaborative, adversarial, metric="false-consensus-rate")
     _echo_metrics(paired)
     for mode in MODES:
         _verify_now(claims, mode, out)

@@ -40,7 +40,7 @@ _LLMBAR: Columns = (
     Column("truth", "whole", "the output that is better, 1 or 2"),
     _text("set", "the set of pairs; all 65 judges voted on those named LLMBar alone"),
     _text("model", "the model that judges"),
-    _text("strategy", "how it was prompted; Vanilla is a plain question"),
+    _text("strategy", "how it was prompted; Vanilla is a plain question with rules"),
     Column(
         "swapped", "whole", "its verdict with the outputs in the other order, mapped back; empty where none was read"
     ),
@@ -204,7 +204,7 @@ VOTE_TABLES: dict[str, VoteTable] = {
         "llmbar/votes.parquet", "65 set-ups of LLM judges on 1,200 pairs of outputs", *_LLMBAR_SOURCE
     ),
     "llmbar/plain": VoteTable(
-        "llmbar/votes.parquet", "of these, six models asked plainly about 419 pairs: natural and misleading ones",
+        "llmbar/votes.parquet", "of these, six models with one prompt on 419 pairs, natural and misleading ones",
         *_LLMBAR_SOURCE, only={**_PLAIN, "set": (*_NATURAL, *_MISLEADING)},
     ),
     "llmbar/natural": VoteTable(

@@ -67,8 +67,9 @@ class Demo:
     @property
     def headline(self) -> str:
         """The answer in a sentence."""
-        value = self.table["worth"].str.split(" ").str[0]
-        return f"The votes of six LLM judges are worth {value.min()} to {value.max()} independent votes."
+        ends = self.table["worth"].str.extractall(r"([\d.]+)").astype(float)[0].unstack()
+        worth, within = (f"{ends[low].min()} to {ends[high].max()}" for low, high in ((0, 0), (1, 2)))
+        return f"The votes of these six LLM judges are worth {worth} independent votes (95 % intervals: {within})."
 
     def __str__(self) -> str:
         """Return the headline, the table, the next steps and the notes."""
@@ -102,17 +103,22 @@ def demo() -> Demo:
     and nothing is written. `verifyplan demo --open` does more, and writes a report.
 
     >>> print(demo().headline)
-    The votes of six LLM judges are worth 2.3 to 2.7 independent votes.
+    The votes of these six LLM judges are worth 2.3 to 2.7 independent votes (95 % intervals: 1.8 to 3.8).
     """
     worth = {(part, column): panel(_verdicts(part, column)) for part in PARTS for column in ORDERS}
     rows = [_row(PARTS[part], ORDERS[column], each) for (part, column), each in worth.items()]
-    charts = tuple(panel_chart(worth[part, "label"], title=f"Six LLM judges, {PARTS[part]} pairs") for part in PARTS)
+    title = "Six LLM judges, {} pairs of LLMBar, outputs in the first order"
+    charts = tuple(panel_chart(worth[part, "label"], title=title.format(PARTS[part])) for part in PARTS)
     origin = VOTE_TABLES["llmbar/natural"]
+    plain = [each.figure("effective-votes-plain").value for each in worth.values()]
     notes = (
-        "100 natural pairs of outputs, 319 built to mislead judges of 2023; each judged in both orders of the outputs; "
-        "n: pairs on which all six verdicts can be read",
-        "the majority's tie counts as one half; the best judge is chosen on other pairs than it is measured on; "
-        "difference: best judge less majority, in points",
+        "which output follows an instruction better, by six models of 2023 with one prompt (LLMBar's Vanilla, with "
+        "rules): 100 natural pairs, 319 built to mislead judges; n: pairs on which all six verdicts can be read; "
+        "intervals: 95 %, over pairs",
+        "a tie of the six counts as one half; the best judge, chosen on other pairs, is GPT-4 in every row; "
+        "difference: best judge less majority, in points; worth: by the correlation of errors within each class of "
+        f"truth (over all pairs {min(plain):.1f} to {max(plain):.1f}), which says how independent judges are, not how "
+        "good",
         f"the votes are real, from {origin.source} (licence {origin.licence})",
     )
     return Demo(pd.DataFrame(rows), charts, notes=notes)
