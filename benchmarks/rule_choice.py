@@ -135,7 +135,7 @@ EQUAL = (
 """A cheaper rule is truly as good as the best one, or within half a point."""
 
 
-def choice(judges: Judges, n: int, seed: Sequence[int]) -> Recommendation:
+def choice(judges: Judges, n: int, seed: Sequence[int], max_loss: float = MAX_LOSS) -> Recommendation:
     """Return what is recommended on n findings; `rules.max_rounds` is the position of the rule, from 1."""
     truth, held, cost = judges.draw(n, seed)
     claim = np.arange(n).astype(str)
@@ -148,7 +148,7 @@ def choice(judges: Judges, n: int, seed: Sequence[int]) -> Recommendation:
     table = table.assign(n=n, censored=0, is_recorded=np.arange(len(value)) == len(value) - 1)
     rules = tuple(VotingRules(max_rounds=k + 1) for k in range(len(value)))
     searched = RuleTable(table, rules, "accuracy", "votes", None, lambda k: cost[k])
-    return recommend(cross_fit(outcomes, "accuracy", int(seed[-1])), searched, None, MAX_LOSS)
+    return recommend(cross_fit(outcomes, "accuracy", int(seed[-1])), searched, None, max_loss)
 
 
 def trials(judges: Judges, n: int, n_trials: int) -> pd.DataFrame:

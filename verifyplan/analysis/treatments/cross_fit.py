@@ -140,7 +140,7 @@ class Loss(NamedTuple):
     """What a rule loses against the best one."""
 
     interval: Interval
-    """The loss; each end is the median over halves of that of an interval of `LOSS_LEVEL`."""
+    """The loss; its ends are those of an interval of `LOSS_LEVEL`."""
     error: float
     """The standard error, on one half, of the difference that gives the high end; 0 without a rival."""
 
@@ -201,14 +201,13 @@ class CrossFit:
         measured = [self._measured[half] for half in _at(halves)]
         return _median([_mean(by_finding[rows], clusters) for rows, clusters in measured])
 
-    def loss(self, rule: int, rivals: Ints, best: Ints, halves: Bools) -> Loss:
-        """Return how much better the best of some rules is than one, which is at least 0.
+    def losses(self, rule: int, rivals: Ints, best: Ints) -> list[Loss]:
+        """Return how much better the best of some rules is than one, which is at least 0, on each half that measures.
 
-        The value and the low end are against the rule that each half chose as the best. The high end is the highest
-        against any rival: the truly best is one of them, so that no correction for their number is needed.
+        The value and the low end are against the rule that the other half chose as the best. The high end is the
+        highest against any rival: the truly best is one of them, so that no correction for their number is needed.
         """
-        found = [self._loss_on(half, rule, rivals, int(best[half])) for half in _at(halves)]
-        return Loss(_median([each.interval for each in found]), float(np.median([each.error for each in found])))
+        return [self._loss_on(half, rule, rivals, int(best[half])) for half in range(len(best))]
 
     def _loss_on(self, half: int, rule: int, rivals: Ints, best: int) -> Loss:
         """Return the loss on the half that is measured on; all of it is possible where a rival is not defined there."""
@@ -265,6 +264,12 @@ def cross_fit(outcomes: RuleOutcomes, quality: str, seed: int = 0, *, worst: boo
     clusters = clusters_of_findings(outcomes.findings)
     judged = WorstOutcomes(outcomes) if worst else outcomes
     return CrossFit(judged, quality_cells(quality), clusters, halved_units(clusters, seed))
+
+
+def median_loss(losses: list[Loss], halves: Bools) -> Loss:
+    """Return the medians of losses over the halves that chose the rule."""
+    some = [losses[half] for half in _at(halves)]
+    return Loss(_median([each.interval for each in some]), float(np.median([each.error for each in some])))
 
 
 def _at(halves: Bools) -> list[int]:

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from verifyplan.analysis.cluster_intervals import Interval
-from verifyplan.analysis.treatments.cross_fit import MIN_RUNS, CrossFit, Loss
+from verifyplan.analysis.treatments.cross_fit import LOSS_LEVEL, MIN_RUNS, CrossFit, Loss, median_loss
 from verifyplan.analysis.treatments.recommendation import FIGURES, Advice, Recommendation
 from verifyplan.analysis.treatments.rule_costs import cost_words
 from verifyplan.analysis.treatments.rule_quality import Floats, min_measured, n_changed
@@ -28,10 +28,10 @@ MIN_AGREEING = 0.9
 MIN_AGREEING_BETTER = 0.95
 """The same for rules that are shown to be better than the recorded ones, but not how much they lose."""
 NEAR = 0.5
-"""Rules are tested if they lose at most this share of `max_loss` on these halves: the other halves can then show it."""
+"""A half agrees if a rule loses at most this share of `max_loss` there, or is shown there to lose at most all of it."""
 POWER = 0.8
 """The number of findings that would decide is for this probability."""
-MAX_TESTED = 20
+MAX_TESTED = 30
 """At most so many rules are tested: those that are the cheapest on all findings."""
 
 
@@ -65,11 +65,12 @@ def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_lo
     """Return the cheapest rules that are shown to lose at most `max_loss` against the best rules within `max_cost`.
 
     Compared are rules whose quality rests on enough findings (`min_measured`), by what it is if every vote that was
-    never cast is the worst for it. Rules that lose at most half of `max_loss` on 9 of 10 halves of the findings, or on
-    more, are tested, from cheap to dear: the first is recommended whose 95 % interval of the loss, measured on the
-    other halves, ends within `max_loss`. Else the cheapest of them, or the best rule, is recommended if it is shown to
-    be better than the rules of the recorded runs, and loses at most `max_loss` on 19 of the 20 halves that choose. Else
-    nothing is decided. See `CrossFit` for halves and intervals, and docs/statistics.md ("Choosing rules") for why.
+    never cast is the worst for it. The rules are tested from cheap to dear: the first is recommended whose 95 %
+    interval of the loss, measured on halves of the findings that did not choose it, ends within `max_loss`. At least 9
+    of 10 halves must have chosen it: it loses at most half of `max_loss` there, or is shown to lose at most all of it.
+    Else the cheapest of them, or the best rule, is recommended if it is shown to be better than the rules of the
+    recorded runs, and loses at most `max_loss` on 19 of the 20 halves. Else nothing is decided. See `CrossFit` for
+    halves and intervals, and docs/statistics.md ("Choosing rules") for why.
 
     Raises SettingsError where no rule costs as little as `max_cost`, or `max_loss` is not above 0 and at most 1.
     """
@@ -84,23 +85,28 @@ def recommend(fit: CrossFit, searched: RuleTable, max_cost: float | None, max_lo
     distance = np.array([n_changed(searched.rules[k], recorded, searched.mode) for k in compared])
     compared = compared[np.lexsort((distance, costs[compared]))]
     made = _Chosen.of(fit, searched, compared, max_loss)
-    by_rule = {k: made.figures(k) for k in set(made.named.values())}
-    figures = {name: by_rule[k] for name, k in made.named.items()}
-    advice, position, agreeing = made.advice(figures)
-    undecided = advice == "undecided"
+    cheapest, is_acceptable = made.cheapest()
+    named = {"cheapest": cheapest.rule, "best": made.best, "recorded": searched.recorded}
+    by_rule = {k: made.figures(k, cheapest) for k in set(named.values())}
+    better = None if is_acceptable else made.better({k: by_rule[k].gain for k in (cheapest.rule, made.best)})
+    advice: Advice = "acceptable" if is_acceptable else "undecided" if better is None else "better"
+    agreeing = float(cheapest.chose.mean())
+    position = cheapest.rule if is_acceptable else searched.recorded
+    if better is not None:
+        position, agreeing = better
     return Recommendation(
         rules=searched.rules[position],
         advice=advice,
-        cheapest=searched.rules[made.cheapest],
+        cheapest=searched.rules[cheapest.rule],
         best=searched.rules[made.best],
         recorded=recorded,
         quality=searched.quality,
         measure=searched.measure,
         max_loss=max_loss,
         max_cost=None if max_cost is None else float(max_cost),
-        figures=pd.DataFrame([each.row(name) for name, each in figures.items()], columns=list(FIGURES)),
+        figures=pd.DataFrame([by_rule[k].row(name) for name, k in named.items()], columns=list(FIGURES)),
         agreeing=agreeing,
-        n_needed=made.n_needed(figures["cheapest"].loss) if undecided else math.nan,
+        n_needed=made.n_needed(cheapest.loss) if advice == "undecided" else math.nan,
         n_findings=len(fit.outcomes.truth),
         n_rules=len(compared),
         cost=float(costs[position]),
@@ -126,8 +132,23 @@ class _Figures(NamedTuple):
         return name, *measured, self.halves
 
 
+class _Tested(NamedTuple):
+    """A rule whose loss was measured."""
+
+    rule: int
+    losses: list[Loss]
+    """The loss on each half that measures."""
+    chose: Bools
+    """The halves that chose the rule."""
+
+    @property
+    def loss(self) -> Loss:
+        """The loss, from the halves that did not choose the rule."""
+        return median_loss(self.losses, self.chose if self.chose.any() else ~self.chose)
+
+
 class _Chosen(NamedTuple):
-    """The rules that are compared with each other, and those that the halves chose."""
+    """The rules that are compared with each other, and what the halves chose."""
 
     fit: CrossFit
     searched: RuleTable
@@ -136,10 +157,6 @@ class _Chosen(NamedTuple):
     lost: Floats
     """What each rule loses on each half against the best there, of shape (compared, halves)."""
     max_loss: float
-    cheapest: int
-    """The first rule, from cheap to dear, that is shown to lose at most `max_loss`; else the cheapest near the best."""
-    best: int
-    """The rule that is the best over all halves, of equal ones the cheapest."""
     best_of_half: Ints
     """The rule that each half chose as the best, of equal ones the cheapest."""
 
@@ -148,91 +165,94 @@ class _Chosen(NamedTuple):
         """Choose on each half."""
         quality = fit.chosen[compared]
         lost = np.where(np.isfinite(quality), quality.max(axis=0) - np.where(np.isfinite(quality), quality, 0), np.inf)
-        near = _at_most(lost, NEAR * max_loss)
-        agreeing = near.sum(axis=1)
-        enough = MIN_AGREEING * near.shape[1]
-        tested = np.flatnonzero(agreeing >= min(enough, agreeing.max()))[:MAX_TESTED]
-        order = _by_cost(fit, searched, compared[tested], quality[tested], near[tested])
-        best = int(compared[quality.mean(axis=1).round(12).argmax()])
-        best_of_half = compared[lost.round(12).argmin(axis=0)]
-        made = cls(fit, searched, compared, lost, max_loss, int(compared[tested[order[0]]]), best, best_of_half)
-        if agreeing.max() < enough:
-            return made
-        each = (made._replace(cheapest=int(compared[tested[place]])) for place in order)
-        return next((one for one in each if one.loss(one.cheapest).interval.high <= max_loss), made)
+        return cls(fit, searched, compared, lost, max_loss, compared[lost.round(12).argmin(axis=0)])
 
     @property
-    def named(self) -> dict[str, int]:
-        """The rules whose figures are given."""
-        return {"cheapest": self.cheapest, "best": self.best, "recorded": self.searched.recorded}
+    def best(self) -> int:
+        """The rule that is the best over all halves, of equal ones the cheapest."""
+        return int(self.compared[self.fit.chosen[self.compared].mean(axis=1).round(12).argmax()])
 
-    def _halves(self, rule: int) -> Bools:
-        """Return the halves that chose one of the named rules; all for the rules of the recorded runs."""
+    def cheapest(self) -> tuple[_Tested, bool]:
+        """Return the first rule, from cheap to dear, that is shown to lose at most `max_loss`, and True.
+
+        Else the cheapest rule that most halves put near the best, and False.
+        """
+        within, near = (_at_most(self.lost, share * self.max_loss).mean(axis=1) for share in (1, NEAR))
+        for rule in self._by_cost(within >= MIN_AGREEING):
+            tested = self.tested(rule)
+            if tested.chose.mean() >= MIN_AGREEING and tested.loss.interval.high <= self.max_loss:
+                return tested, True
+        return self.tested(self._by_cost(near >= min(MIN_AGREEING, near.max()))[0]), False
+
+    def tested(self, rule: int) -> _Tested:
+        """Return the loss of a rule; halves choose it where it is near the best, or shown to lose at most `max_loss`.
+
+        A half is the one that measures for its complement, which is beside it.
+        """
+        losses = self.fit.losses(rule, self.compared, self.best_of_half)
+        high = np.array([each.interval.high for each in losses])
+        shown = high.reshape(-1, 2)[:, ::-1].ravel() <= self.max_loss
+        return _Tested(rule, losses, shown | self.within(rule, NEAR * self.max_loss))
+
+    def figures(self, rule: int, cheapest: _Tested) -> _Figures:
+        """Return the figures of a rule from the halves that did not choose it; of the recorded rules from all."""
+        fit, recorded = self.fit, self.searched.recorded
         every = np.ones(len(self.best_of_half), dtype=bool)
-        if rule == self.cheapest:
-            chose = self._agreeing(rule, NEAR * self.max_loss)
-        else:
-            chose = every if rule == self.searched.recorded else self.best_of_half == rule
-        return chose if chose.any() else every
-
-    def loss(self, rule: int) -> Loss:
-        """Return the loss of a rule against the best, from the halves that did not choose it."""
-        return self.fit.loss(rule, self.compared, self.best_of_half, self._halves(rule))
-
-    def figures(self, rule: int) -> _Figures:
-        """Return the figures of a rule from the halves that did not choose it."""
-        fit, halves = self.fit, self._halves(rule)
-        same = np.full(len(halves), rule)
+        tested = cheapest
+        if rule != cheapest.rule:
+            chose = every if rule == recorded else self.best_of_half == rule
+            tested = _Tested(rule, self.fit.losses(rule, self.compared, self.best_of_half), chose)
+        halves = tested.chose if tested.chose.any() else every
         return _Figures(
             fit.cost(self.searched.cost_of(rule), halves),
             fit.quality(rule, halves),
-            self.loss(rule),
-            fit.gain(same, self.searched.recorded, halves),
+            tested.loss,
+            fit.gain(np.full(len(halves), rule), recorded, halves),
             float(halves.mean()),
         )
 
-    def advice(self, figures: dict[str, _Figures]) -> tuple[Advice, int, float]:
-        """Return what is advised, for which rules, and the share of the halves that agree."""
-        agreeing = float(self._agreeing(self.cheapest, NEAR * self.max_loss).mean())
-        if agreeing >= MIN_AGREEING and figures["cheapest"].loss.interval.high <= self.max_loss:
-            return "acceptable", self.cheapest, agreeing
-        recorded, every = self.searched.recorded, np.ones(len(self.best_of_half), dtype=bool)
-        if self.fit.gain(self.best_of_half, recorded, every).low > 0:
-            for name, rule in (("cheapest", self.cheapest), ("best", self.best)):
-                share = float(self._agreeing(rule, self.max_loss).mean())
-                if share >= MIN_AGREEING_BETTER and figures[name].gain.low > 0:
-                    return "better", rule, share
-        return "undecided", recorded, agreeing
+    def better(self, gains: dict[int, Interval]) -> tuple[int, float] | None:
+        """Return the first of some rules that is shown to be better than the recorded ones, and how many halves agree.
+
+        So must be what each half chose as its best.
+        """
+        every = np.ones(len(self.best_of_half), dtype=bool)
+        if self.fit.gain(self.best_of_half, self.searched.recorded, every).low > 0:
+            for rule, gain in gains.items():
+                agreeing = float(self.within(rule, self.max_loss).mean())
+                if agreeing >= MIN_AGREEING_BETTER and gain.low > 0:
+                    return rule, agreeing
+        return None
 
     def n_needed(self, loss: Loss) -> float:
         """Return how many findings would decide with a probability of 80 %; NaN where none would.
 
-        At so many, rules that are as good as the best lose less than half of `max_loss` on 9 of 10 halves. Where that
-        many are there already, the rules are taken to lose what they lost here.
+        At so many, 9 of 10 halves show of a rule that is as good as the best that it loses at most `max_loss`. Where
+        that many are there already, the rule is taken to lose what it lost here.
         """
-        quantiles = float(ndtri(POWER) + ndtri(MIN_AGREEING))
-        n, of_half = len(self.fit.outcomes.truth), loss.error / math.sqrt(2)
+        quantiles = float(ndtri(POWER) + ndtri(MIN_AGREEING) + math.sqrt(2) * ndtri((1 + LOSS_LEVEL) / 2))
+        n, of_all = len(self.fit.outcomes.truth), loss.error / math.sqrt(2)
         for lost in (0.0, loss.interval.value):
-            margin = NEAR * self.max_loss - lost
-            needed = n * (quantiles * of_half / margin) ** 2 if margin > 0 else math.nan
+            margin = self.max_loss - lost
+            needed = n * (quantiles * of_all / margin) ** 2 if margin > 0 else math.nan
             if needed > n:
                 return needed
         return math.nan
 
-    def _agreeing(self, rule: int, most: float) -> Bools:
-        """Return the halves on which a rule loses at most so much."""
+    def within(self, rule: int, most: float) -> Bools:
+        """Return the halves on which a rule loses at most so much against the best there."""
         return _at_most(self.lost[int(np.flatnonzero(self.compared == rule)[0])], most)
+
+    def _by_cost(self, is_tested: Bools) -> list[int]:
+        """Return rules by their cost on the halves that choose, of equally cheap ones the best first."""
+        rules = self.compared[is_tested][:MAX_TESTED]
+        cost = [self.fit.chosen_cost(self.searched.cost_of(int(k))).mean().round(12) for k in rules]
+        quality = self.fit.chosen[rules].mean(axis=1).round(12)
+        return [int(rules[place]) for place in np.lexsort((-quality, np.array(cost)))]
 
 
 def _at_most(lost: Floats, most: float) -> Bools:
     return np.asarray(lost <= most + 1e-12)
-
-
-def _by_cost(fit: CrossFit, searched: RuleTable, rules: Ints, quality: Floats, near: Bools) -> Ints:
-    """Return the order of rules by cost on the halves that put them near the best; of equally cheap ones the best."""
-    costs = np.array([fit.chosen_cost(searched.cost_of(int(k))) for k in rules])
-    mean = np.where(near, costs, 0).sum(axis=1) / np.maximum(near.sum(axis=1), 1)
-    return np.lexsort((-quality.mean(axis=1).round(12), mean.round(12)))
 
 
 def _check_compared(allowed: Bools, defined: Bools, enough: float, max_cost: float | None, searched: RuleTable) -> None:
