@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from verifyplan.removed_names import REMOVED
+
 _PACKAGE = __name__.partition(".")[0]
 _FOLDER = Path(__file__).parent
 
@@ -91,6 +93,8 @@ def _missing(module: ModuleType, name: str) -> str:
     Nothing is imported: `from package import submodule` comes here as well, before it imports the submodule.
     """
     message = f"{module.__name__} has no {name!r}"
+    if name in REMOVED and module.__name__ in (_PACKAGE, f"{_PACKAGE}.analysis"):
+        return f"{module.__name__}.{name} was removed; {REMOVED[name]}"
     if _gives_package_name(module, name):
         return f"{message}; use {_PACKAGE}.{name}"
     submodule = Path(str(module.__file__)).parent / name
