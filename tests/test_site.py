@@ -159,8 +159,8 @@ def test_calls_that_prepare_a_run_are_shown_with_the_run_that_they_return():
 
 def test_widgets_are_shown_with_the_arguments_that_they_take():
     hidden = "(*args: t.Any, **kwargs: t.Any)"
-    shown = conf.plain_types(None, "class", "RuleStudio", vp.widgets.RuleStudio, None, hidden, None)
-    assert shown == ("(runs: Runs, *, left: object = 'as-recorded', right: object = 'as-recorded')", "")
+    shown = conf.plain_types(None, "class", "RunExplorer", vp.widgets.RunExplorer, None, hidden, None)
+    assert shown == ("(runs: Runs, run_id: str | None = None)", "")
 
 
 def test_the_fields_of_a_model_are_explained_where_the_class_is():

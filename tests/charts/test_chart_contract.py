@@ -50,7 +50,6 @@ EXAMPLES = {
     "coverage": Example("plan", vp.analysis.coverage, first("title")),
     "debate": Example("debate", vp.analysis.debates, first("task")),
     "flips": Example("cross", vp.flips, None, ("labels",)),
-    "monitor": Example("truth", vp.monitor, None, ("labels",)),
     "panel": Example("cross", vp.panel, lambda result: str(result.judges["worker"].iloc[0])),
     "plan_graph": Example("documents", lambda folder: vp.documents.plan_check(folder).graph, lambda _: "01-01"),
     "power": Example("cross", lambda runs: vp.power(runs, delta=0.1), None, ("labels",)),
@@ -284,7 +283,7 @@ def test_other_things_are_refused(chart):
 
 
 def test_packages_list_their_names_and_nothing_else():
-    assert dir(vp.widgets) == ["LiveRun", "ModeComparison", "RuleStudio", "RunExplorer", "WeightTuner"]
+    assert dir(vp.widgets) == ["LiveRun", "ModeComparison", "RunExplorer", "WeightTuner"]
     assert "claims" in dir(vp.datasets)
     assert not [name for name in dir(vp.datasets) if inspect.ismodule(getattr(vp.datasets, name))]
     with pytest.raises(AttributeError, match="has no 'tranzitions'; did you mean 'transitions'"):

@@ -14,7 +14,6 @@ WIDGETS = {
     "RunExplorer": 'vp.widgets.RunExplorer(vp.datasets.runs("stdlib-claims/adversarial").select(["part-01"]))',
     "ModeComparison": 'vp.widgets.ModeComparison(vp.datasets.runs("stdlib-claims/adversarial"))',
     "WeightTuner": 'vp.widgets.WeightTuner(vp.datasets.example_scores(8).drop(columns="overall"))',
-    "RuleStudio": 'vp.widgets.RuleStudio(vp.datasets.runs("stdlib-claims/adversarial"), right="unanimous")',
     "LiveRun": 'vp.widgets.LiveRun(vp.datasets.plan_path("thin-scans"), ".")',
 }
 

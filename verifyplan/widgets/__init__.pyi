@@ -3,5 +3,4 @@
 from .comparison import ModeComparison as ModeComparison
 from .explorer import RunExplorer as RunExplorer
 from .live import LiveRun as LiveRun
-from .rule_studio import RuleStudio as RuleStudio
 from .tuner import WeightTuner as WeightTuner

@@ -223,7 +223,7 @@ def _statuses(challenges: pd.DataFrame) -> dict[Any, str]:
 
 
 PRESETS = ("collaborative", "adversarial", "majority", "two-thirds", "unanimous", "any-refute", "sticky-refutes")
-"""The presets that are tried; `vp.widgets.RuleStudio` has every field."""
+"""The presets that are tried; `compare(rules={...})` takes any rules."""
 
 
 class OtherRules:
