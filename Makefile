@@ -93,7 +93,6 @@ bench-statistics: setup  ## how often intervals hold the truth, by simulation: t
 	$(BIN)/python -m benchmarks.weight_coverage
 	$(BIN)/python -m benchmarks.corrected_rates
 	$(BIN)/python -m benchmarks.planned_power
-	$(BIN)/python -m benchmarks.repeated_looks
 	$(BIN)/python -m benchmarks.panel_coverage
 	$(BIN)/python -m benchmarks.dawid_skene_losses
 	$(BIN)/python -m benchmarks.score_coverage

@@ -45,8 +45,6 @@ def test_every_output_says_that_the_table_names_no_mode(votes):
         runs,
         vp.compare(runs, rules=["majority", "unanimous"], resamples=20),
         vp.search_rules(runs, ["majority"], cost="votes"),
-        vp.fragility(runs),
-        vp.stopping(runs),
         vp.workers(runs),
     )
     for result in results:

@@ -28,12 +28,9 @@ from .analysis.panels.workers import workers as workers
 from .analysis.rates.corrected_rate import corrected_rate as corrected_rate
 from .analysis.replay import Setting as Setting
 from .analysis.replay import replay as replay
-from .analysis.study_design.monitor import monitor as monitor
 from .analysis.study_design.power import power as power
 from .analysis.study_design.sample_size import sample_size as sample_size
-from .analysis.treatments.fragility import fragility as fragility
 from .analysis.treatments.search_rules import search_rules as search_rules
-from .analysis.treatments.stopping import stopping as stopping
 from .analysis.vacuity import vacuity as vacuity
 from .charts.export import export as export
 from .charts.export import export_set as export_set

@@ -4,5 +4,8 @@ from __future__ import annotations
 
 REMOVED: dict[str, str] = {
     "ppi": 'use corrected_rate(..., labels="random"), whose default method it is',
+    "monitor": "use compare on a number of runs that sample_size or power fixed before the first one",
+    "fragility": 'use compare(rules={...}) with lost_votes "as-agree" and "as-disagree", or uncited "as-burden"',
+    "stopping": 'use search_rules(space={"stop": [...]}), whose table has the votes and the quality under each stop',
 }
 """What to use instead of each name that went, as the end of a sentence."""

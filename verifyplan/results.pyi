@@ -11,13 +11,10 @@ from .analysis.panels.influence import Influence as Influence
 from .analysis.panels.panel_result import PanelWorth as PanelWorth
 from .analysis.panels.workers import Workers as Workers
 from .analysis.rates.corrected import CorrectedRate as CorrectedRate
-from .analysis.study_design.monitor import Monitor as Monitor
 from .analysis.study_design.power import Power as Power
 from .analysis.study_design.sample_size import SampleSize as SampleSize
-from .analysis.treatments.fragility import Fragility as Fragility
 from .analysis.treatments.recommendation import Recommendation as Recommendation
 from .analysis.treatments.rule_search import RuleSearch as RuleSearch
-from .analysis.treatments.stopping import Stopping as Stopping
 from .analysis.vacuity import Vacuity as Vacuity
 from .analysis.weights.fitting import WeightFit as WeightFit
 from .charts.figure import Figure as Figure

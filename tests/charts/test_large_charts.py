@@ -139,7 +139,6 @@ LARGE: dict[str, Callable[[], Any]] = {
     "coverage": coverage,
     "debate": debate,
     "flips": flips,
-    "monitor": lambda: vp.monitor([0.2, -0.1, 0.3, 0.1] * 200),
     "panel": votes,
     "plan_graph": plan_graph,
     "power": lambda: vp.sample_size(delta=0.1, discordance=0.3, icc=0.05),

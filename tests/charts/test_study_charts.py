@@ -1,9 +1,6 @@
-"""Charts of planned runs and of looks: what they draw is what was computed, and they say what they rest on."""
+"""Charts of planned runs: what they draw is what was computed, and they say what they rest on."""
 
 from __future__ import annotations
-
-import numpy as np
-import pytest
 
 import verifyplan as vp
 from verifyplan.analysis.study_design.power import needed_by_delta
@@ -38,20 +35,3 @@ def test_the_pilots_uncertainty_is_drawn_and_named():
     assert (curves["runs"] <= curves["high"]).all()
     caption = vp.charts.power(found).caption
     assert "Pilot of collaborative against adversarial (12 runs, n = 720 findings), accuracy" in caption
-
-
-def test_looks_are_drawn_with_their_last_interval(picture):
-    found = vp.monitor([0.2, 0.1, 0.3, 0.2] * 10)
-    figure = vp.charts.monitor(found)
-    assert figure.data is found.looks
-    assert f"0 is excluded from run {found.first_exclusion} on" in figure.caption
-    assert "After 40 runs +20.0 points [+6.1, +29.4]" in figure.description
-    assert "+20.0 after 40 runs" in picture(figure).texts
-    assert len(picture(figure).saying("Run: 40")) == 1
-
-
-@pytest.mark.parametrize("differences", [[0.0], [1.0], list(np.zeros(3))])
-def test_few_looks_can_be_drawn(differences):
-    figure = vp.charts.monitor(vp.monitor(differences))
-    assert "No look excludes 0." in figure.caption
-    assert figure._repr_html_().startswith("<figure")

@@ -44,7 +44,6 @@ VOTING: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "compare a list": ("rules[1]", lambda rules: vp.compare(cross().frames, rules=["majority", rules])),
     "explain": ("rules", lambda rules: vp.explain(cross().frames, "F-1", rules=rules)),
     "search_rules": ("space[1]", lambda rules: vp.search_rules(cross().frames, ["majority", rules])),
-    "fragility": ("rules", lambda rules: vp.fragility(cross().frames, rules=rules)),
     "estimate": ("rules", lambda rules: vp.estimate([finding()], workers=["ann", "bob"], model=MODEL, rules=rules)),
     "batch_crossverify": ("rules", batched),
     "replay_run": ("panel_rules", lambda rules: vp.replay_run(plan_run(), panel_rules=rules)),

@@ -26,12 +26,9 @@ from .rates.corrected_rate import corrected_rate as corrected_rate
 from .replay import Setting as Setting
 from .replay import replay as replay
 from .steps import steps as steps
-from .study_design.monitor import monitor as monitor
 from .study_design.power import power as power
 from .study_design.sample_size import sample_size as sample_size
-from .treatments.fragility import fragility as fragility
 from .treatments.search_rules import search_rules as search_rules
-from .treatments.stopping import stopping as stopping
 from .vacuity import vacuity as vacuity
 from .vote_tables import queue as queue
 from .vote_tables import vote_matrix as vote_matrix

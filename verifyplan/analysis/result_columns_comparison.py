@@ -1,4 +1,4 @@
-"""The columns of the tables of comparisons, corrected rates and study designs (rules E4, F1, F3c, F6, F7)."""
+"""The columns of the tables of comparisons, corrected rates and study designs (rules E4, F1, F3c, F6)."""
 
 from __future__ import annotations
 
@@ -137,21 +137,6 @@ RATE_TABLES: dict[str, Columns] = {
         Column("power", "number", "how often their 95 % interval leaves 0 out, where the difference is `delta`"),
         Column("low", "number", "the power at the high ends of the pilot's discordance and intra-run correlation"),
         Column("high", "number", "the power at their low ends"),
-    ),
-    "monitor": (
-        Column("look", "whole", "the number of runs so far", key=True),
-        Column("run_id", "text", "the run that was added"),
-        Column("difference", "number", "its difference: the second condition minus the first"),
-        Column("n", "whole", "its findings that the metric is taken of; missing where differences were given"),
-        Column("mean", "number", "the mean difference of the runs so far, each counted the same"),
-        Column(
-            "low",
-            "number",
-            "low end of a confidence sequence by hedged betting (Waudby-Smith and Ramdas 2024): the intervals of all "
-            "looks together hold the difference with 95 %",
-        ),
-        Column("high", "number", "high end of it"),
-        Column("excludes_zero", "yesno", "whether 0 lies outside"),
     ),
 }
 """Each table by the function that returns it."""

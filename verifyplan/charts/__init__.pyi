@@ -6,7 +6,6 @@ from .class_mix import class_mix as class_mix
 from .coverage import coverage as coverage
 from .debate import debate as debate
 from .flips import flips as flips
-from .monitor import monitor as monitor
 from .panel import panel as panel
 from .plan_graph import plan_graph as plan_graph
 from .power import power as power

@@ -34,8 +34,6 @@ ANALYSES = {
     "agreement": vp.agreement,
     "influence": vp.influence,
     "dawid-skene": lambda runs: vp.aggregate(runs, method="dawid-skene"),
-    "fragility": vp.fragility,
-    "stopping": vp.stopping,
     "search": lambda runs: vp.search_rules(runs, SPACE),
     "search with estimates": lambda runs: vp.search_rules(runs, [*SPACE, ESTIMATES]),
     "search by default": vp.search_rules,
@@ -94,7 +92,7 @@ def outcome(analysis, runs):
 def test_any_votes_give_the_same(findings):
     runs = imported(findings)
     dataset = dataset_of(runs, f"memory://same/{next(FOLDERS)}")
-    for name in ("workers", "panel", "flips", "agreement", "dawid-skene", "fragility", "search with estimates"):
+    for name in ("workers", "panel", "flips", "agreement", "dawid-skene", "search with estimates"):
         found, expected = (outcome(ANALYSES[name], each) for each in (dataset, runs))
         if isinstance(expected, str):
             assert found == expected, name

@@ -330,15 +330,13 @@ def test_percentages_have_a_space_and_all_their_digits():
 
 def test_a_single_set_is_said_to_be_judged_by_both_rules():
     note = "One set was given, so its votes are judged by both rules, collaborative and adversarial"
-    for found in (vp.power("stdlib-claims/adversarial", delta=0.1), vp.monitor("contract")):
-        assert found.notes[0].startswith(note)
+    assert vp.power("stdlib-claims/adversarial", delta=0.1).notes[0].startswith(note)
 
 
 def test_named_conditions_need_no_such_note():
     sets = {"a": "stdlib-claims/collaborative", "b": "stdlib-claims/adversarial"}
     for named in (sets, a_comparison()):
         assert "One set was given" not in str(vp.power(named, delta=0.1))
-        assert "One set was given" not in str(vp.monitor(named))
 
 
 def test_a_pilot_of_one_run_says_how_many_claims_like_its_own_show_the_difference():
@@ -366,15 +364,3 @@ def test_an_intra_run_correlation_that_is_left_out_is_assumed_and_said():
     assert vp.sample_size(delta=0.1, discordance=0.3, icc=0).notes == ()
     with pytest.raises(SettingsError, match="discordance: must be at least delta"):
         vp.sample_size(delta=0.4, discordance=0.3)
-
-
-def test_a_monitor_prints_points_as_its_chart_does():
-    words = str(vp.monitor([0.2, 0.1, 0.3, 0.2] * 10)).splitlines()
-    assert words[0].startswith("difference, after 40 runs: +20.0 points [+")
-    assert words[2].startswith("for a number of runs fixed beforehand: [+17.")
-
-
-def test_a_monitor_of_one_run_says_that_it_needs_several():
-    runs = vp.datasets.runs("stdlib-claims/adversarial")
-    one = runs.select([runs.runs["run_id"].iloc[0]])
-    assert "note: A monitor needs several runs" in str(vp.monitor(one))

@@ -60,7 +60,7 @@ def test_figures_are_those_of_rows(quality, repeated):
         whole = metric_bounds(classes, bounds, outcomes.truth, clusters).set_index("metric").loc[quality]
         expected = whole[["low_bound", "high_bound", "low", "high", "n"]].to_numpy(dtype=np.float64)
         assert np.allclose(figure[3:8], expected, rtol=0, atol=1e-9, equal_nan=True)
-        assert figure.censored == int(outcomes.censored(k).sum())
+        assert figure.censored == int((outcomes.low(k) != outcomes.high(k)).sum())
 
 
 def test_an_interval_of_kinds_without_clusters_is_that_of_rows():
@@ -108,7 +108,7 @@ def test_costs_count_the_votes_and_calls_of_the_rounds_that_rules_hold(mode, rou
     outcomes = rule_outcomes(runs, [rules])
     low, _, _ = RuleCosts(runs, outcomes).of(outcomes.walks(0))
     votes, calls = costs_by_hand(runs, rules)
-    censored = outcomes.censored(0).any()
+    censored = (outcomes.low(0) != outcomes.high(0)).any()
     assert (low.votes, low.calls) == (votes, calls) or (censored and low.votes >= votes)
 
 

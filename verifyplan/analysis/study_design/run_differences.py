@@ -46,12 +46,6 @@ class RunDifferences:
         """The findings of each run."""
         return np.bincount(self.clusters.run, minlength=len(self.run_ids)).astype(np.float64)
 
-    @property
-    def means(self) -> Floats:
-        """The mean difference of each run."""
-        sums = np.bincount(self.clusters.run, weights=self.values, minlength=len(self.run_ids))
-        return np.asarray(sums / self.sizes)
-
 
 def run_differences(data: Comparison | Runs | Mapping[str, Runs], metric: str | None = None) -> RunDifferences:
     """Return the differences of a comparison of two conditions, or of runs that are compared first.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -16,14 +15,13 @@ from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.replay import ReplayPart, recorded_rules, replay_parts
 from verifyplan.analysis.vote_cube import VoteCube, joined_cubes
 from verifyplan.analysis.voters import order_of_runs, roster_order, voters_of
-from verifyplan.errors import Problem, SettingsError
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import FINDING
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import CLASSIFICATIONS, MODES, Mode
 from verifyplan.protocol.voting_rules import VotingRules
-from verifyplan.rules.vote_codes import BARE, BARE_CITED, LOST, NOT_ASKED, Bools, Ints
+from verifyplan.rules.vote_codes import Ints
 
 
 class RecordedPart(NamedTuple):
@@ -40,19 +38,6 @@ class RecordedPart(NamedTuple):
     """Returns the votes as a table, which may have findings that are left out here; those of a dataset are read."""
     at: Ints
     """The position of each finding in `source`."""
-    filled_by_run: Bools | None
-    """Which votes have a basis that the run filled in, of the shape of the array; None where no vote has."""
-
-    @property
-    def filled(self) -> Bools:
-        """Which disagrees have a basis that the rules fill in, or the run did, of shape (rounds, workers, findings)."""
-        by_rules: Bools = np.isin(self.cube.codes, (BARE, BARE_CITED))
-        return by_rules if self.filled_by_run is None else by_rules | self.filled_by_run
-
-    @property
-    def executed(self) -> Ints:
-        """The rounds of each finding that were held and that the rules allow."""
-        return np.minimum(self.cube.last_round, self.allowed)
 
 
 class RecordedVotes(NamedTuple):
@@ -71,16 +56,6 @@ class RecordedVotes(NamedTuple):
     def clusters(self) -> Clusters:
         """Which findings are not independent."""
         return clusters_of_findings(self.findings)
-
-    def with_classes(self) -> RecordedVotes:
-        """Return these without findings that have neither votes nor a class, as in a run that was broken off."""
-        known = self.unvoted >= 0
-        for part in self.parts:
-            known[part.rows] = True
-        place = np.cumsum(known) - 1
-        parts = tuple(part._replace(rows=place[part.rows]) for part in self.parts)
-        findings = self.findings[known].reset_index(drop=True)
-        return RecordedVotes(findings, self.truth[known], self.unvoted[known], parts)
 
 
 def recorded_votes(runs: RunSet, rules: VotingRules, *, apart: bool | None = None) -> RecordedVotes:
@@ -114,9 +89,8 @@ def _of_runs(runs: RunSet, rules: VotingRules, apart: bool | None) -> RecordedVo
         rows = rows[np.argsort(run[rows], kind="stable")]
         if len(rows):
             own_at = at[rows]
-            cube, filled = part.cube(citations=True).take(own_at), _filled_by_run(part, own_at)
-            allowed, source = part.max_rounds[own_at], partial(_same, part)
-            made.append(RecordedPart(part.mode, part.rules, cube, allowed, rows, source, own_at, filled))
+            cube, allowed = part.cube(citations=True).take(own_at), part.max_rounds[own_at]
+            made.append(RecordedPart(part.mode, part.rules, cube, allowed, rows, partial(_same, part), own_at))
     table["iteration"] = table["iteration"].fillna(0).astype("int64")
     findings = table[["run_id", "iteration", "finding_id", "summary", "truth"]]
     unvoted = np.where(in_part < 0, classes, -1).astype(np.int64)
@@ -125,17 +99,6 @@ def _of_runs(runs: RunSet, rules: VotingRules, apart: bool | None) -> RecordedVo
 
 def _same(part: ReplayPart) -> ReplayPart:
     return part
-
-
-def _filled_by_run(part: ReplayPart, at: Ints) -> Bools | None:
-    cast = part.cast
-    by_run = part.votes["basis_filled"].eq(True).to_numpy(dtype=bool, na_value=False) & cast.counted
-    if not by_run.any():
-        return None
-    voters = part.voters()
-    filled = np.zeros((int(cast.last_round.max()), len(voters.workers), len(cast.findings)), dtype=bool)
-    filled[cast.round[by_run] - 1, voters.worker[by_run], cast.finding[by_run]] = True
-    return filled[:, :, at]
 
 
 class _Piece(NamedTuple):
@@ -183,10 +146,6 @@ def _joined_part(
     parts = [part for part, _, _ in found]
     before = np.cumsum([0, *(size for _, _, size in found)])
     cube = joined_cubes([part.cube for part in parts], roster)
-    filled = None
-    if any(part.filled_by_run is not None for part in parts):
-        marked = [_marked(part) for part in parts]
-        filled = joined_cubes(marked, cube.workers).codes == LOST
     return RecordedPart(
         mode=parts[0].mode,
         rules=parts[0].rules,
@@ -195,18 +154,4 @@ def _joined_part(
         rows=np.concatenate([part.rows + first for part, first, _ in found]),
         source=source,
         at=np.concatenate([part.at + first for part, first in zip(parts, before, strict=False)]),
-        filled_by_run=filled,
     )
-
-
-def _marked(part: RecordedPart) -> VoteCube:
-    """Return the array of a part with a mark in place of votes whose basis the run filled in, and no other votes."""
-    filled = np.zeros(part.cube.codes.shape, dtype=bool) if part.filled_by_run is None else part.filled_by_run
-    return replace(part.cube, codes=np.where(filled, np.int8(LOST), np.int8(NOT_ASKED)))
-
-
-def refuse_estimates(rules: VotingRules, analysis: str) -> None:
-    """Raise SettingsError for the aggregate that judges whole runs, where an analysis judges findings one by one."""
-    if rules.aggregate == "dawid-skene":
-        message = f"'dawid-skene' estimates the workers of whole runs, and {analysis} judges findings one by one"
-        raise SettingsError(Problem("aggregate", message, "replay these rules by themselves"))

@@ -36,7 +36,7 @@ from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import Mode
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.round_decisions import rules_of_rounds
-from verifyplan.rules.vote_codes import NOT_ASKED, UNSEEN, Bools, Ints
+from verifyplan.rules.vote_codes import NOT_ASKED, UNSEEN, Ints
 
 Classes = npt.NDArray[np.uint8]
 """Positions in CLASSIFICATIONS, one a finding; NO_CLASS where there is none."""
@@ -175,10 +175,6 @@ class RuleOutcomes:
     def high(self, k: int) -> Classes:
         """Return the best class of each finding that unseen votes could give."""
         return _HIGH[self.packed(k) // N_CLASSES]
-
-    def censored(self, k: int) -> Bools:
-        """Return whether unseen votes could give a finding another class."""
-        return np.asarray(self.low(k) != self.high(k))
 
     def packed(self, k: int, walks: Sequence[Walk] | None = None) -> npt.NDArray[np.uint8]:
         """Return class + N_CLASSES x set of classes within reach of each finding; N_PACKED where there is no class.
