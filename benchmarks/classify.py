@@ -14,25 +14,12 @@ import pandas as pd
 
 import verifyplan as vp
 from benchmarks.figures import MET, YARDSTICK, measured, report, serve_or, timed, within, yardstick
-from verifyplan.analysis import compiled_tallies
 from verifyplan.protocol.vote import BASES, VERDICTS
 
 SIZE, WORKERS = 1_000_000, 5
 SHAPES = ("sorted", "integers", "unsorted", "texts")
-ENGINES = ("verifyplan", "compiled", "pandas", "polars", "duckdb")
+ENGINES = ("verifyplan", "pandas", "polars", "duckdb")
 PEERS = {"pandas": "pandas groupby", "polars": "polars", "duckdb": "DuckDB"}
-IN_ORDER = {"pandas groupby": 8, "polars": 3}
-AIMS = {
-    "verifyplan": {
-        "sorted": IN_ORDER,
-        "integers": IN_ORDER,
-        "unsorted": {"pandas groupby": 4},
-        "texts": {"pandas groupby": 3},
-    },
-    "compiled": {shape: {"pandas groupby": 8 if shape == "unsorted" else 20} for shape in SHAPES if shape != "texts"}
-    | {"texts": {}},
-}
-"""The least ratios that are aimed at."""
 AIM_SECONDS = {"from_votes": 0.6, "from_votes, with truth": 0.6, "compare": 0.5}
 OTHER_RULES: list[dict[str, object]] = [
     {"majority": "2/3"},
@@ -127,9 +114,7 @@ FROM (SELECT *, a + s + c + b AS n FROM (SELECT run_id, finding_id,
 
 def work_of(engine: str, votes: pd.DataFrame) -> Callable[[], dict[str, int]]:
     """Return the work of an engine, on votes as it holds them, that returns how many findings have each class."""
-    if engine in ("verifyplan", "compiled"):
-        least = 0 if engine == "compiled" else 2**62
-        compiled_tallies.MIN_VOTES = compiled_tallies.MIN_VOTES_LOADED = least
+    if engine == "verifyplan":
         return lambda: vp.classify(votes, mode="adversarial", max_rounds=1)["classification"]
     if engine == "pandas":
         return lambda: by_groupby(votes)
@@ -184,8 +169,7 @@ def main() -> None:
         for shape in SHAPES:
             found = measured("benchmarks.classify", ENGINES, n, shape)
             peers = {PEERS[name]: found[name] for name in PEERS}
-            for name, label in (("verifyplan", "classify"), ("compiled", "classify, compiled extra")):
-                report("classify", f"{label}, {shape}", n, "votes", found[name], peers, AIMS[name][shape])
+            report("classify", f"classify, {shape}", n, "votes", found["verifyplan"], peers)
     if sizes[0] <= SIZE:
         print_further(sizes[0])
 

@@ -40,7 +40,7 @@ from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS
 
 WORKERS, FINDINGS = 5, 50
 REPEATS, SECONDS_TO_KILL = 2, 0.2
-PEERS, AIMS = ("polars, streaming", "DuckDB"), {"polars, streaming": 3}
+PEERS = ("polars, streaming", "DuckDB")
 
 Counts = dict[str, dict[str, int]]
 """How many findings have each class, by mode."""
@@ -192,7 +192,7 @@ def classifying(folder: Path, n_votes: int, n_parts: int) -> None:
     on_dask, counts = seen("cluster", folder)
     if counts != turns[0]["verifyplan"][1]:
         raise SystemExit(f"the cluster counts other classes: {counts}")
-    report("datasets", "classify in both modes, from Parquet", n_votes, "votes", ours, named, AIMS)
+    report("datasets", "classify in both modes, from Parquet", n_votes, "votes", ours, named)
     on = "the same on a Dask cluster of two processes, one of them killed"
     report("datasets", on, n_votes, "votes", on_dask, named)
 

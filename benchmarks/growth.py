@@ -119,7 +119,7 @@ def growing(axis: str, sizes: tuple[int, ...], only: list[str]) -> Iterator[tupl
                 taken[name] = math.inf
                 continue
             repeats = [once(work)[0].cpu]
-            repeats += [once(work)[0].cpu for _ in range(2) if repeats[0] < 5]  # the first may compile loops
+            repeats += [once(work)[0].cpu for _ in range(2) if repeats[0] < 5]
             taken[name] = min(repeats)
             print(f"{axis} {size:>11,} {name:<24} {taken[name]:8.3f} s", flush=True)
             yield axis, name, size, taken[name]

@@ -46,7 +46,7 @@ LARGE: dict[str, tuple[str, ...]] = {
 }
 """Benchmarks and their arguments."""
 MAX_FALL = 0.2
-PACKAGES = ("numpy", "pandas", "pyarrow", "polars", "duckdb", "numba", "crowd-kit", "msgspec", "dask", "anthropic")
+PACKAGES = ("numpy", "pandas", "pyarrow", "polars", "duckdb", "crowd-kit", "msgspec", "dask", "anthropic")
 
 
 class Row(NamedTuple):

@@ -421,7 +421,7 @@ def test_a_comparison_imports_nothing_that_live_runs_charts_or_models_need():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    slow = {"scipy.stats", "statsmodels", "sklearn", "altair", "anthropic", "httpx", "ipywidgets", "IPython", "numba"}
+    slow = {"scipy.stats", "statsmodels", "sklearn", "altair", "anthropic", "httpx", "ipywidgets", "IPython"}
     slow |= {"dask", "distributed", "polars", "duckdb", "pyarrow.dataset", "jinja2", "tree_sitter", "markdown_it"}
     slow |= {f"verifyplan.{layer}" for layer in ("agents", "charts", "documents", "engine", "plans", "runs", "widgets")}
     assert "verifyplan.analysis.compare" in done.stderr.split()

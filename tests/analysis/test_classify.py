@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import by_hand, frame, tables
+from verifyplan.analysis.classify import classify_each
 from verifyplan.analysis.tally import code_votes, count
 from verifyplan.errors import SettingsError, TableError
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, MODES, VERDICTS
@@ -60,12 +61,39 @@ def test_the_input_is_not_changed():
     pd.testing.assert_frame_equal(table, before)
 
 
-@pytest.mark.parametrize("dtype", ["category", "str", "object"])
-def test_texts_of_any_pandas_type_are_read_alike(dtype):
-    table = votes(("F", 1, "a", "agree", None), ("F", 1, "b", "disagree", "counter-evidence"))
-    columns = ["run_id", "finding_id", "worker", "verdict", "disagree_basis"]
-    got = vp.classify(table.astype(dict.fromkeys(columns, dtype)), mode="adversarial", max_rounds=1)
-    assert got["rule"].tolist() == ["hard-refute"]
+def backwards(values: pd.Series) -> pd.Categorical:
+    """Categories in no order; names have one that no row has."""
+    extra = [] if values.name in ("verdict", "disagree_basis") else ["nobody"]
+    return pd.Categorical(values, categories=[*sorted(values.dropna().unique(), reverse=True), *extra])
+
+
+@given(tables, st.sampled_from(["category", "str", "object", "integers", "backwards"]))
+def test_columns_of_any_pandas_type_are_read_alike(findings, kind):
+    table = frame(findings)
+    texts = ["run_id", "finding_id", "worker", "verdict", "disagree_basis"]
+    if kind == "integers":
+        numbers = {name: pd.factorize(table[name], sort=True)[0].astype("int8") - 5 for name in texts[:3]}
+        given_as = table.assign(**numbers)
+    elif kind == "backwards":
+        given_as = table.assign(**{name: backwards(table[name]) for name in texts})
+    else:
+        given_as = table.astype(dict.fromkeys(texts, kind))
+    got, expected = (vp.classify(each, mode="adversarial").drop(columns=texts[:2]) for each in (given_as, table))
+    pd.testing.assert_frame_equal(got, expected)
+
+
+@given(tables, st.integers(1, 4))
+def test_several_rules_at_once_give_what_each_gives_alone(findings, max_rounds):
+    table = frame(findings)
+    fields = [{"mode": "collaborative"}, {"mode": "adversarial", "missing_basis": BASES[0]}, {"refutes": "sticky"}]
+    rules = [vp.VotingRules(**{"mode": "adversarial", "max_rounds": max_rounds} | each) for each in fields]
+    for each, got in zip(rules, classify_each(table, rules), strict=True):
+        pd.testing.assert_frame_equal(got, vp.classify(table, rules=each))
+
+
+def test_rules_without_a_mode_are_refused_before_any_votes_are_judged():
+    with pytest.raises(SettingsError, match="mode: is missing, and the rules name none"):
+        next(classify_each(votes(), [vp.VotingRules(mode="adversarial"), vp.VotingRules()]))
 
 
 def test_raise_names_the_votes_of_executed_rounds_only():

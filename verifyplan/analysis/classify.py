@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.chosen_rules import chosen_rules
-from verifyplan.analysis.judgement import bases_matter, counts_suffice, judgement
-from verifyplan.analysis.packed_classes import PackedClasses, Settings, packed_classes
+from verifyplan.analysis.judgement import bases_matter, judgement
 from verifyplan.analysis.tally import Bools, CodedVotes, Ints, code_votes, with_held_back
 from verifyplan.analysis.voters import Voters, voters_of_votes
 from verifyplan.errors import Problem, SettingsError, TableError, one_of
@@ -80,63 +78,18 @@ def classify(
 
 
 def classify_each(votes: pd.DataFrame, rules: Sequence[VotingRules]) -> Iterator[pd.DataFrame]:
-    """Yield what `classify` returns under each of some rules; where they can be, votes are counted once for all."""
-    settings = [_settings(each) for each in rules]
-    packed = packed_classes(votes, settings) if all(map(counts_suffice, rules)) else None
-    if packed is not None:
-        yield from (_table(votes, each) for each in packed)
-    elif len(settings) == 1:
-        yield judge_table(votes, settings[0].mode, settings[0].max_rounds, settings[0].rules)
-    else:
-        for each in rules:
-            yield from classify_each(votes, [each])
+    """Yield what `classify` returns under each of some rules; votes are checked once for all."""
+    modes = [_mode_of(each) for each in rules]
+    cast = with_held_back(code_votes(votes), held_back(votes))
+    for each, mode in zip(rules, modes, strict=True):
+        allowed = np.full(len(cast.findings), each.max_rounds or DEFAULT_ROUNDS, dtype=np.int64)
+        yield judge(votes, cast, mode, allowed, each)
 
 
-def _settings(rules: VotingRules) -> Settings:
-    """Return what votes are classified under; SettingsError where the rules name no mode."""
+def _mode_of(rules: VotingRules) -> Mode:
     if rules.mode is None:
         raise SettingsError(Problem("mode", "is missing, and the rules name none", f"use {one_of(MODES)}"))
-    max_rounds = rules.max_rounds or DEFAULT_ROUNDS
-    bounds = partial(judge_table, mode=rules.mode, max_rounds=max_rounds, rules=rules)
-    return Settings(rules.mode, rules, max_rounds, bounds)
-
-
-def judge_table(votes: pd.DataFrame, mode: Mode, max_rounds: int, rules: VotingRules) -> pd.DataFrame:
-    """Return what `classify` does, from votes as they are coded one by one."""
-    cast = code_votes(votes)
-    cast = with_held_back(cast, held_back(votes))
-    return judge(votes, cast, mode, np.full(len(cast.findings), max_rounds, dtype=np.int64), rules)
-
-
-def _table(votes: pd.DataFrame, packed: PackedClasses) -> pd.DataFrame:
-    """Return the result of `classify`, from decisions by packed tallies."""
-    key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
-    columns: dict[str, Any] = {
-        name: _of_findings(votes[name], codes, packed) for name, codes in zip(key, packed.keys, strict=True)
-    }
-    columns |= {
-        "classification": _classes(packed.classification, CLASS_TYPE),
-        "decided_round": packed.round,
-        "rule": _classes(packed.rule, RULE_TYPE),
-        "censored": packed.censored,
-        "filled_bases": packed.filled_bases,
-        "low": _classes(packed.low, CLASS_TYPE),
-        "high": _classes(packed.high, CLASS_TYPE),
-    }
-    return pd.DataFrame(columns, copy=False)
-
-
-def _of_findings(values: pd.Series[Any], codes: Any, packed: PackedClasses) -> Any:
-    """Return the values of a column for each finding, from their codes where these are of the column itself."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        return _classes(codes, values.dtype)
-    if codes.dtype == values.dtype:
-        return codes
-    return pd.Series(values.array.take(packed.first), dtype=values.dtype, copy=False)
-
-
-def _classes(codes: Any, dtype: pd.CategoricalDtype) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+    return rules.mode
 
 
 def judge(

@@ -1,22 +1,19 @@
-"""The same votes give the same wherever they are: in memory, saved, in a dataset, counted by compiled loops (rule E5).
+"""The same votes give the same wherever they are: in memory, saved, in a dataset (rule E5).
 
 `test_connection` holds the same of a cluster.
 """
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from itertools import count
 
 import pandas as pd
-import pytest
 from hypothesis import HealthCheck, given, settings
 
 import verifyplan as vp
 from tests.analysis.ballot_tables import frame, tables
 from tests.analysis.out_of_core.datasets import dataset_of
 from tests.longer import examples
-from verifyplan.analysis import compiled_tallies
 
 FOLDERS = count()
 SPACE = [{}, {"mode": "adversarial"}, {"mode": "adversarial", "refutes": "sticky"}, {"aggregate": "majority"}]
@@ -28,15 +25,6 @@ def imported(findings) -> vp.RunSet:
     votes["truth"] = votes["finding_id"].eq("F")
     names = {"item": "finding_id", "run": "run_id", "basis": "disagree_basis", "truth": "truth"}
     return vp.from_votes(votes, **names, **{name: name for name in ("worker", "verdict", "round", "explanation")})
-
-
-@contextmanager
-def compiled():
-    """Count votes by compiled loops, however few they are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled_tallies, "MIN_VOTES", 0)
-        patch.setattr(compiled_tallies, "MIN_VOTES_LOADED", 0)
-        yield
 
 
 def results_of(runs: vp.RunSet) -> list[pd.DataFrame]:
@@ -57,12 +45,10 @@ def expect_equal(found, expected):
 
 @settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(findings=tables)
-def test_any_votes_give_the_same_saved_in_a_dataset_and_compiled(tmp_path, findings):
+def test_any_votes_give_the_same_saved_and_in_a_dataset(tmp_path, findings):
     runs = imported(findings)
     expected = results_of(runs)
     saved = vp.load(runs.save(tmp_path / str(next(FOLDERS))))
     dataset = dataset_of(runs, f"memory://everywhere/{next(FOLDERS)}")
     for each in (saved, dataset):
         expect_equal(results_of(each), expected)
-    with compiled():
-        expect_equal(results_of(dataset), expected)
