@@ -31,7 +31,6 @@ from .analysis.replay import replay as replay
 from .analysis.study_design.power import power as power
 from .analysis.study_design.sample_size import sample_size as sample_size
 from .analysis.treatments.search_rules import search_rules as search_rules
-from .analysis.vacuity import vacuity as vacuity
 from .charts.export import export as export
 from .charts.export import export_set as export_set
 from .frames.add_votes import add_votes as add_votes

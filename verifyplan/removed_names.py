@@ -7,5 +7,6 @@ REMOVED: dict[str, str] = {
     "monitor": "use compare on a number of runs that sample_size or power fixed before the first one",
     "fragility": 'use compare(rules={...}) with lost_votes "as-agree" and "as-disagree", or uncited "as-burden"',
     "stopping": 'use search_rules(space={"stop": [...]}), whose table has the votes and the quality under each stop',
+    "vacuity": "read n_settled_cited and n_settled_uncited of the table runs, or the head of a plan run's report",
 }
 """What to use instead of each name that went, as the end of a sentence."""

@@ -15,7 +15,6 @@ from .analysis.study_design.power import Power as Power
 from .analysis.study_design.sample_size import SampleSize as SampleSize
 from .analysis.treatments.recommendation import Recommendation as Recommendation
 from .analysis.treatments.rule_search import RuleSearch as RuleSearch
-from .analysis.vacuity import Vacuity as Vacuity
 from .analysis.weights.fitting import WeightFit as WeightFit
 from .charts.figure import Figure as Figure
 from .frames.dataset.compile import Compiled as Compiled

@@ -41,6 +41,7 @@ def test_the_run_says_what_was_asked_and_how_it_ended(tables):
     subset(run, kind="plan", mode="adversarial", verification_mode="full-reanalysis", max_rounds=2, total_rounds=4)
     subset(run, plan_verdict="PROCEED", plan_status="CONVERGED", ended_by="ruling", strong=False, score=None)
     subset(run, team="scaled", quality="ADEQUATE", complexity=9, policy="protocol", n_iterations=2, n_findings=3)
+    subset(run, n_settled_cited=3, n_settled_uncited=1)
     subset(run, plan_path="/repo/plan.md", plan_name="plan.md", backend="scripted", finished=True, log=True)
     assert run["started_at"] == pd.Timestamp("2026-01-31T12:00:01Z")
     assert run["ended_at"] == pd.Timestamp(records(whole())[-1].at)

@@ -29,6 +29,5 @@ from .steps import steps as steps
 from .study_design.power import power as power
 from .study_design.sample_size import sample_size as sample_size
 from .treatments.search_rules import search_rules as search_rules
-from .vacuity import vacuity as vacuity
 from .vote_tables import queue as queue
 from .vote_tables import vote_matrix as vote_matrix

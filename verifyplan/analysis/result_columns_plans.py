@@ -10,9 +10,6 @@ from verifyplan.protocol.vote import CLASSIFICATIONS
 VERDICT_WORDS = ("PROCEED", "REVISE", "REVISE (strong)", "RETHINK")
 """The verdicts of plan runs as people read them, the best first."""
 
-RESTS_ON = ("citations", "uncited words", "silence", "sizing")
-"""What a verdict can rest on, the most first."""
-
 PANEL_CLASSES = ("any", *CLASSIFICATIONS, "no vote")
 """The panel's last class of a challenge, of any class first."""
 
@@ -67,63 +64,6 @@ _RANKING: Columns = (
 
 PLAN_RESULT_TABLES: dict[str, Columns] = {
     "ranking": _RANKING,
-    "vacuity": (
-        _RUN,
-        _PLAN,
-        Column("verdict", VERDICT_WORDS, "the verdict; missing where the run gave none"),
-        Column(
-            "rests_on",
-            RESTS_ON,
-            "`citations`: at least one challenge was settled with a citation, or, of REVISE and RETHINK, is open and "
-            "cites a place; `uncited words`: challenges were settled or are open, and all of that cites nothing; "
-            "`silence`: no challenge that decides anything; `sizing`: the plan was too small, and no agent was called",
-        ),
-        Column(
-            "raised",
-            "whole",
-            "challenges that were raised: those resolved, withdrawn, deferred, unsettled and in overflow",
-        ),
-        Column("settled_cited", "whole", "those settled whose last resolution cites something, or was a person's"),
-        Column("settled_uncited", "whole", "those settled whose last resolution cites nothing"),
-        Column("resolved", "whole", "those that are RESOLVED"),
-        Column("withdrawn", "whole", "those that are WITHDRAWN"),
-        Column("deferred", "whole", "those that are DEFERRED"),
-        Column("unsettled", "whole", "those that are OPEN or UNRESOLVED"),
-        Column("overflow", "whole", "those in overflow, which nobody looked into"),
-        Column("disputed", "whole", "those that the panel left contested, last"),
-        Column("raised_again", "whole", "those that dispute a settled one"),
-        Column("sections", "whole", "sections of the plan that have a text"),
-        Column("unchallenged", "whole", "sections of which no challenge cites a line"),
-        Column("unknowns", "whole", "unknowns that were listed"),
-        Column("unanswered", "whole", "unknowns without an answer, or UNRESOLVABLE"),
-        Column("votes", "whole", "votes of the panel that were cast"),
-        Column("blind_votes", "whole", "votes that say that nothing was looked at"),
-        Column("uncited_votes", "whole", "votes whose words cite no place"),
-        Column("lost_votes", "whole", "votes that failed"),
-        Column("failed_agents", "whole", "calls of agents, the panel's aside, that gave nothing usable"),
-        Column("open_cited", "whole", "BLOCKING and SIGNIFICANT ones that are unsettled and cite a place"),
-        Column("open_uncited", "whole", "BLOCKING and SIGNIFICANT ones that are unsettled and cite none"),
-        Column("supports", "whole", "`settled_cited` and, of REVISE and RETHINK, `open_cited`"),
-        Column(
-            "if_uncited_open",
-            VERDICT_WORDS,
-            "the verdict by the run's own rules at the last iteration (A3), if what was settled without a "
-            "citation were open; missing where the run gave none",
-        ),
-        Column("if_withdrawn_open", VERDICT_WORDS, "the same if what was WITHDRAWN were open"),
-        Column("in_words", "text", "what the verdict rests on, in a sentence"),
-    ),
-    "vacuity.shares": (
-        Column(
-            "measure",
-            "text",
-            "`silence`: verdicts that rest on silence or sizing; `uncited-words`: those that rest on uncited words; "
-            "`settled-uncited`: of settled challenges; `unchallenged`: of sections; `unanswered`: of unknowns; "
-            "`blind-votes`: of votes; `turned-by-uncited`, `turned-by-withdrawn`: verdicts that would be others",
-            key=True,
-        ),
-        *SHARE,
-    ),
     "detection.by_kind": (
         Column("kind", "text", "the kind of the defects; `all kinds`: all of them", key=True),
         Column("held_out", "yesno", "whether their plans are held out", key=True),

@@ -272,6 +272,13 @@ _PLAN_RUN: Columns = (
     Column("max_iterations", "whole", "iterations allowed"),
     Column("n_iterations", "whole", "iterations begun"),
     Column(
+        "n_settled_cited",
+        "whole",
+        "challenges settled whose last change cites something, or was a person's; with none, PROCEED rests on silence "
+        "or on words that cite nothing (rule A13)",
+    ),
+    Column("n_settled_uncited", "whole", "challenges settled whose last change cites nothing"),
+    Column(
         "plan_rules",
         "text",
         "the plan rules that decided, as JSON: the fields that are not neutral; {} for neutral ones; missing where "

@@ -90,6 +90,7 @@ def _run(log: LogEvents, state: PlanState) -> Row:
     inputs, outcome = log.started.plan, state.outcome
     panel, settings = inputs.settings.panel, inputs.settings
     last = state.rulings[-1].status if state.rulings else None
+    cites = list(state.settled.values())
     return {
         **log.run_row(),
         **_fields(panel, "mode", "max_rounds"),
@@ -107,6 +108,8 @@ def _run(log: LogEvents, state: PlanState) -> Row:
         "plan_rules": json.dumps(settings.rules.changed, ensure_ascii=False),
         "plan_rules_digest": settings.rules.digest,
         "n_iterations": len({event.iteration for event in log.of(IterationStarted)}),
+        "n_settled_cited": sum(cites),
+        "n_settled_uncited": len(cites) - sum(cites),
         **_fields(inputs, "plan_path", "plan_name"),
     }
 

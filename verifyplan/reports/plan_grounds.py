@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from verifyplan.protocol.event_plan import EntryRefused, SectionRead, SignFound
-from verifyplan.protocol.records import SETTLED
 from verifyplan.reports.blocks import (
     Block,
     Inline,
@@ -115,13 +114,11 @@ class ChallengeGroups(NamedTuple):
 
 def challenge_groups(state: PlanState) -> ChallengeGroups:
     """Return the settled challenges, with and without a citation, the disputed ones, and those in overflow."""
-    last = {move.id: move for move in state.moves}
-    done = [name for name, challenge in state.challenges.items() if challenge.status in SETTLED]
-    uncited = [name for name in done if name in last and last[name].uncited and last[name].by != "user"]
+    settled = state.settled
     contested = {judged.finding_id for judged in state.classes.values() if judged.classification == "contested"}
     return ChallengeGroups(
-        cited=[name for name in done if name not in uncited],
-        uncited=uncited,
+        cited=[name for name, cites in settled.items() if cites],
+        uncited=[name for name, cites in settled.items() if not cites],
         disputed=[name for name in state.challenges if name in contested],
         again=sorted(state.disputing, key=id_key),
         overflow=sorted(state.overflow, key=id_key),

@@ -48,6 +48,7 @@ from verifyplan.protocol.event_run import (
 )
 from verifyplan.protocol.records import (
     INACTIVE,
+    SETTLED,
     UNSETTLED,
     Challenge,
     Directive,
@@ -168,6 +169,13 @@ class PlanState:
     def unsettled(self) -> list[Challenge]:
         """The admitted challenges that are OPEN or UNRESOLVED."""
         return [challenge for challenge in self.pool if challenge.status in UNSETTLED]
+
+    @property
+    def settled(self) -> dict[str, bool]:
+        """The settled challenges, and whether the last change of each cites something, as a person's decision does."""
+        last = {move.id: move for move in self.moves}
+        done = [name for name, challenge in self.challenges.items() if challenge.status in SETTLED]
+        return {name: name not in last or not last[name].uncited or last[name].by == "user" for name in done}
 
     @property
     def active(self) -> int:

@@ -84,10 +84,6 @@ class _Challenge:
     """Whether what settled it cites a place."""
 
 
-def _is_uncited(challenge: _Challenge) -> bool:
-    return challenge.status in SETTLED and not challenge.cites
-
-
 class _OverError(Exception):
     """The run is over: how, and with which verdict or at which missing call."""
 
@@ -129,23 +125,9 @@ class Reading:
         if self.failures >= self.rules.exit_failures:
             raise _OverError("failures", "no verdict")
 
-    def count(self, *statuses: str, cites: bool | None = None) -> int:
-        """Return how many challenges of the pool have a status, settled with a citation, without, or in any way."""
-        found = [each for each in self._pool if each.status in statuses]
-        return sum(cites is None or each.cites == cites for each in found)
-
-    @property
-    def weighty(self) -> int:
-        """Challenges that are open and BLOCKING or SIGNIFICANT."""
-        return sum(e.status in ("OPEN", "UNRESOLVED") and e.severity != "MINOR" for e in self._pool)
-
-    def reopened(self, status: str | None) -> str:
-        """Return the verdict at the last iteration with challenges open again: of a status, or settled uncited."""
-        again = [each for each in self._pool if (each.status == status if status else _is_uncited(each))]
-        for each in again:
-            each.status = "OPEN"
-        self.iteration = self.rules.max_iterations
-        return str(self._verdict())
+    def settled(self, *, cites: bool) -> int:
+        """Return how many challenges of the pool are settled, with a citation or without."""
+        return sum(each.status in SETTLED and each.cites == cites for each in self._pool)
 
     @property
     def _pool(self) -> list[_Challenge]:

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.longer import examples
-from tests.runs.plan.naive_plans import SETTLED, Iteration, Reading, Story
+from tests.runs.plan.naive_plans import Iteration, Reading, Story
 from tests.runs.plan.planning import told
-from verifyplan.analysis.vacuity import vacuity
 from verifyplan.protocol.plan_rules import PlanRules
+from verifyplan.reports.plan_grounds import challenge_groups
 from verifyplan.runs.compare_rules import compare_rules
 
 SEVERITY = st.sampled_from(["BLOCKING", "SIGNIFICANT", "SIGNIFICANT", "MINOR"])
@@ -117,27 +117,10 @@ def test_what_a_verdict_rests_on_is_as_read_by_hand(story, own):
     run = story.run(rules=own)
     recorded = {event.call_id: event.items for event in told(run, "call-requested")}
     reading = Reading(story, own, recorded)
-    how, verdict = reading.ending()
-    [row] = vacuity(run).table.to_dict("records")
-    expected = {
-        **{status.lower(): reading.count(status) for status in SETTLED},
-        "settled_cited": reading.count(*SETTLED, cites=True),
-        "settled_uncited": reading.count(*SETTLED, cites=False),
-        "unsettled": reading.count("OPEN", "UNRESOLVED"),
-        "overflow": len(reading.waiting),
-        "raised": len(reading.known),
-    }
-    assert {name: row[name] for name in expected} == expected
-    if how == "failures":
-        assert row["rests_on"] != row["rests_on"], "missing where there is no verdict"
-        return
-    silent = not expected["settled_cited"] and (verdict == "PROCEED" or not reading.weighty)
-    bare = bool(expected["settled_uncited"])
-    assert row["rests_on"] == ("uncited words" if silent and bare else "silence" if silent else "citations")
-    for column, status, changes in (
-        ("if_uncited_open", None, expected["settled_uncited"]),
-        ("if_withdrawn_open", "WITHDRAWN", expected["withdrawn"]),
-    ):
-        again = Reading(story, own, recorded)
-        again.ending()
-        assert row[column] == (again.reopened(status) if changes else verdict)
+    reading.ending()
+    [row] = run.frames.runs.to_dict("records")
+    cited, uncited = (reading.settled(cites=cites) for cites in (True, False))
+    assert (row["n_settled_cited"], row["n_settled_uncited"]) == (cited, uncited)
+    groups = challenge_groups(run.state)
+    assert (len(groups.cited), len(groups.uncited)) == (cited, uncited)
+    assert (len(groups.overflow), len(run.state.raised)) == (len(reading.waiting), len(reading.known))
