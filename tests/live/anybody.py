@@ -23,7 +23,7 @@ def anybody(asked: Asked) -> Answer:
         vote = {"explanation": "it stands there", "verdict": LABELS[mode]["agree"]}
         return says_json({"votes": [{"finding_id": name, **vote} for name in findings_of(asked)]})
     schema: dict[str, Any] | None = asked.body.get("output_config", {}).get("format", {}).get("schema")
-    if schema is None:  # such as most requests of a probe
+    if schema is None:  # such as a request of docs/endpoints.md
         return says("OK.")
     if "content" in schema["properties"]:
         made = {"diff": DIFF} if "diff" in schema["properties"] else {}

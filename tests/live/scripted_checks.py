@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from itertools import groupby
 from typing import Any
 
-COUNTED = {"model", "messages", "system", "tools", "tool_choice", "thinking", "output_config", "cache_control", "speed"}
-PARAMETERS = COUNTED | {
+PARAMETERS = {
+    "model", "messages", "system", "tools", "tool_choice", "thinking", "output_config", "cache_control", "speed",
     "max_tokens", "metadata", "service_tier", "stop_sequences", "stream", "temperature", "top_p", "top_k",
     "container", "diagnostics", "inference_geo",
 }  # fmt: skip
@@ -35,19 +35,19 @@ class ApiError(Exception):
         self.code = code
 
 
-def check(body: dict[str, Any], models: Collection[str], *, counting: bool = False) -> None:
+def check(body: dict[str, Any], models: Collection[str]) -> None:
     """Raise what the API would answer to a request for a message."""
-    for problem in problems_of(body, counting=counting):
+    for problem in problems_of(body):
         raise ApiError(400, problem)
     if models and body["model"] not in models:
         raise ApiError(404, f"model: {body['model']}")
 
 
-def problems_of(body: dict[str, Any], *, counting: bool = False) -> Iterator[str]:
-    """Why the API would answer 400; `counting`: asked for a count of its tokens only. Later checks rely on earlier."""
-    for name in sorted(body.keys() - (COUNTED if counting else PARAMETERS)):
+def problems_of(body: dict[str, Any]) -> Iterator[str]:
+    """Why the API would answer 400. Later checks rely on earlier."""
+    for name in sorted(body.keys() - PARAMETERS):
         yield f"{name}: Extra inputs are not permitted"
-    for name, kind in {"model": str, "messages": list}.items() | (set() if counting else {("max_tokens", int)}):
+    for name, kind in {"model": str, "messages": list, "max_tokens": int}.items():
         if not isinstance(body.get(name), kind) or not body[name]:
             yield f"{name}: Field required, not empty"
     if body.get("stream"):

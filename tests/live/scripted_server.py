@@ -41,7 +41,7 @@ from tests.live.scripted_batches import CREATED, Batches, page_of
 from tests.live.scripted_checks import ApiError, check
 from tests.live.scripted_http import LoopbackServer, Reply, Request, json_reply
 from tests.live.scripted_replies import Answer, error, says, says_json
-from tests.live.scripted_usage import PromptCache, tokens_asked
+from tests.live.scripted_usage import PromptCache
 
 MODELS = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5")
 Scripted = Answer | dict[str, Any] | str
@@ -135,9 +135,6 @@ class ScriptedServer(LoopbackServer):
         match request.method, *request.path.strip("/").split("/"):
             case "POST", "v1", "messages":
                 return await self._message(request, body)
-            case "POST", "v1", "messages", "count_tokens":
-                check(body, self._models, counting=True)
-                return json_reply({"input_tokens": tokens_asked(body)})
             case "GET", "v1", "models":
                 return json_reply(page_of([_model(name) for name in self._models]))
             case "GET", "v1", "models", name if name in self._models:

@@ -103,8 +103,6 @@ WRONG_CALLS = {
     "a key in a list": lambda key: vp.agents.Anthropic(MODEL, api_key=[key]),
     "a key of bytes": lambda key: vp.agents.Anthropic(MODEL, api_key=key.encode()),
     "a key for a backend without": lambda key: vp.agents.Anthropic.keyless(MODEL, api_key=key),
-    "a probe": lambda key: vp.agents.probe(MODEL, api_key=key, retries=3),
-    "a probe of nobody": lambda key: vp.agents.probe(MODEL, api_key=key, base_url="http://127.0.0.1:9", timeout=1),
     "a diagnosis": lambda key: vp.agents.diagnose(api_key=key),
     "a run": lambda key: vp.crossverify([FINDING], ["ann", "bob"], api_key=key, log_dir=None),
     "a plan run": lambda key: vp.verify("# A\n\n1. Do", api_key=key, log_dir=None),

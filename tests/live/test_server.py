@@ -309,7 +309,7 @@ def test_a_failed_script_is_a_note_to_what_failed_in_the_test():
     assert "The script of the server had failed: ScriptError: no reply" in raised.value.__notes__[0]
 
 
-# Models, token counts
+# Models
 
 
 def test_models_are_listed_and_told_one_by_one():
@@ -320,13 +320,6 @@ def test_models_are_listed_and_told_one_by_one():
         assert through(server, talk) == [["a", "b"], 64_000]
         with pytest.raises(anthropic.NotFoundError, match="Not found"):
             through(server, lambda client: client.models.retrieve("c"))
-
-
-def test_tokens_are_counted_without_a_message():
-    body = {key: value for key, value in asks("y" * 80, system="s" * 40).items() if key != "max_tokens"}
-    with ScriptedServer([]) as server:
-        assert through(server, lambda client: client.messages.count_tokens(**body)).input_tokens == 30
-    assert (server.count(), server.count("/v1/messages/count_tokens")) == (0, 1)
 
 
 # Many at once

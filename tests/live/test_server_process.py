@@ -44,12 +44,12 @@ def test_a_process_whose_script_failed_says_so_at_its_end(tmp_path):
 
 
 def test_a_file_that_is_no_script_is_refused_in_words():
-    script = Path(__file__).with_name("imitated_endpoints.py")
+    script = Path(__file__).with_name("live_runs.py")
     done = subprocess.run(
         [sys.executable, "-m", "tests.live.serve", script], env=environment(), capture_output=True, text=True
     )
     assert done.returncode == 2
-    assert "imitated_endpoints.py defines no reply(asked); tests/live/anybody.py is an example" in done.stderr
+    assert "live_runs.py defines no reply(asked); tests/live/anybody.py is an example" in done.stderr
 
 
 def test_a_script_of_reply_alone_answers_any_model_with_ids_of_its_own_at_each_start(tmp_path):

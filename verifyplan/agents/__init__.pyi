@@ -8,8 +8,6 @@ from ..protocol.role_call import DebateRequest as DebateRequest
 from ..protocol.role_call import RoleRequest as RoleRequest
 from .anthropic.backend import Anthropic as Anthropic
 from .base import Backend as Backend
-from .conformance import ConformanceReport as ConformanceReport
-from .conformance import probe as probe
 from .doctor import diagnose as diagnose
 from .functions import from_function as from_function
 from .scripted import ScriptedBackend as ScriptedBackend

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 from verifyplan.agents.anthropic.answer_schemas import Structured, answer_schema
 from verifyplan.agents.anthropic.conversation import Conversation, EndpointCalls
 from verifyplan.agents.anthropic.endpoints import Endpoints, check_logged
-from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, address_of, check_model, hide_key, misplaced_keys
+from verifyplan.agents.anthropic.key import PLACEHOLDER, Key, check_model, hide_key, misplaced_keys
 from verifyplan.agents.anthropic.model_config import Effort, ModelConfig, ModelConfigs, ModelSettings, request_metadata
 from verifyplan.agents.anthropic.rendering import prompt_versions, render
 from verifyplan.agents.anthropic.toolkits import ToolkitFactory, tools_of
@@ -32,7 +32,6 @@ from verifyplan.agents.base import (
     Turns,
     UnrecordedTurns,
 )
-from verifyplan.agents.conformance import ConformanceReport, ReportSource, read_conformance
 from verifyplan.agents.evidence import open_evidence
 from verifyplan.agents.prices import Price, PriceSource, logged_price, price_of, turn_estimate, unpriced, usage_of
 from verifyplan.agents.tools import tool_definitions
@@ -44,9 +43,7 @@ _ARGUMENTS = (
     *("model", "max_tokens", "effort", "thinking", "temperature", "context", "prompt", "models", "workers", "base_url"),
     *("max_concurrency", "max_retries", "timeout", "structured", "cache", "web", "memory", "allow_files"),
 )
-"""The arguments that `describe` holds under their names, but for the conformance report, whose settings are in them."""
-DEFAULTS: Mapping[str, Any] = {"structured": True, "max_concurrency": 8, "context": None}
-"""The settings that a conformance report can change."""
+"""The arguments that `describe` holds under their names."""
 
 
 class Anthropic:
@@ -62,7 +59,7 @@ class Anthropic:
         api_key: its key; by default ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, or the keyring. It is never written. None
             is needed if all roles and workers have their own endpoints.
         api_keys: keys of other endpoints, by address.
-        max_concurrency: calls that run at the same time; 8 unless a conformance report has fewer.
+        max_concurrency: calls that run at the same time.
         max_retries: how often one request is sent again after a lost connection, 408, 409, 429 or 5xx.
         timeout: seconds that one request may take; the timeout of a run is for a whole call.
         max_tokens: tokens of one answer.
@@ -77,8 +74,6 @@ class Anthropic:
             one schema for all calls of a kind, for endpoints that take long over each new one. False: the prompt shows
             the form. Where the endpoint refuses the schema, the prompt shows the form from then on; where an answer is
             not JSON, its repair does. `run.frames.turns` says which it was. Answers are checked here in all cases.
-        conformance: what `agents.probe` or `verifyplan doctor --probe --out FILE` found about this model: its report or
-            the file. The log keeps it; it sets `structured`, `context` and `max_concurrency` unless you do.
         cache: whether what calls share (the plan, the record; of a debate task and documents) is marked for the
             endpoint's cache of prompts.
         web: whether the research roles may search and fetch, where rule A12 allows it; what they search for leaves
@@ -106,7 +101,7 @@ class Anthropic:
         base_url: str | None = None,
         api_key: str | Key | None = None,
         api_keys: Mapping[str, str | Key] | None = None,
-        max_concurrency: int | None = None,
+        max_concurrency: int = 8,
         max_retries: int = 2,
         timeout: float = 600.0,
         max_tokens: int = 16_000,
@@ -115,8 +110,7 @@ class Anthropic:
         temperature: float | None = None,
         context: int | None = None,
         prompt: Literal["full", "short"] | None = None,
-        structured: Structured | None = None,
-        conformance: ReportSource | None = None,
+        structured: Structured = True,
         cache: bool = True,
         web: bool = False,
         memory: str | Path | None = None,
@@ -129,13 +123,10 @@ class Anthropic:
         api_keys = {address: hide_key(own, "api_keys") for address, own in (api_keys or {}).items()}
         _raise_problems(misplaced_keys(models=models, workers=workers))
         _raise_problems(_patterns_problem(allow_files))
-        self.conformance = None if conformance is None else read_conformance(conformance)
-        own = {"structured": structured, "max_concurrency": max_concurrency, "context": context}
-        fitted = _fitted(self.conformance, model, address_of(base_url), own)
-        self.structured, self.max_concurrency, self.cache = fitted["structured"], fitted["max_concurrency"], cache
-        _check_numbers(max_concurrency=self.max_concurrency, max_retries=max_retries, timeout=timeout)
+        self.structured, self.max_concurrency, self.cache = structured, max_concurrency, cache
+        _check_numbers(max_concurrency=max_concurrency, max_retries=max_retries, timeout=timeout)
         default: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "effort": effort, "thinking": thinking}
-        default |= {"temperature": temperature, "context": fitted["context"], "prompt": prompt}
+        default |= {"temperature": temperature, "context": context, "prompt": prompt}
         self._default, self._models, self._workers = default, dict(models or {}), dict(workers or {})
         self._configs = ModelConfigs(default, self._models, self._workers, base_url)
         asked = {config.base_url for config in self._configs.all}
@@ -198,7 +189,6 @@ class Anthropic:
             "max_retries": self.endpoints.max_retries,
             "timeout": self.endpoints.timeout,
             "structured": self.structured,
-            "conformance": self.conformance.model_dump(mode="json") if self.conformance else None,
             "cache": self.cache,
             "web": self._toolkits.web,
             "memory": str(self.memory) if self.memory else None,
@@ -359,21 +349,6 @@ class Anthropic:
 def _raise_problems(problems: Iterable[Problem | None]) -> None:
     if unique := dict.fromkeys(problem for problem in problems if problem is not None):
         raise SettingsError(unique)
-
-
-def _fitted(
-    report: ConformanceReport | None, model: str | None, address: str, own: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the settings of `DEFAULTS`: a caller's own, else those of a conformance report, else the defaults.
-
-    SettingsError if the report is about another model.
-    """
-    if report is not None and (report.model, report.address) != (model, address):
-        message = f"is about {report.model} at {report.address}, and the backend's own model is {model} at {address}"
-        fix = "probe that model, or set structured, context and max_concurrency by hand"
-        raise SettingsError(Problem("conformance", message, fix))
-    fitting = {**DEFAULTS, **(report.settings if report else {})}
-    return {name: fitting[name] if own[name] is None else own[name] for name in DEFAULTS}
 
 
 def _patterns_problem(patterns: object) -> Iterator[Problem]:

@@ -30,25 +30,6 @@ _SIZES = tuple(
 )
 
 
-_LIMIT = re.compile(
-    r"(?:n_ctx|max_model_len|maximum (?:context|model) length|context length is only|context size)\D{1,9}(\d+)",
-    re.IGNORECASE,
-)
-
-
-def context_limit(reason: str) -> int | None:
-    """Return the tokens of the context that a refusal names; None if it names none.
-
-    >>> context_limit("prompt is too long: 9000 tokens > 8192 maximum"), context_limit("max_tokens: 900 > 512")
-    (8192, None)
-    """
-    match = next(filter(None, (form.search(reason) for form in _SIZES)), None)
-    if match is not None:
-        return int(match["limit"])
-    named = _LIMIT.search(reason)
-    return int(named[1]) if named else None
-
-
 def context_problem(reason: str, request: Request, *, max_tokens: int, fixed_share: float) -> str | None:
     """Return the sentence for a request that did not fit, with its fix; None for any other refusal.
 
