@@ -14,7 +14,6 @@ import pandas as pd
 import pyarrow as pa
 
 from verifyplan.errors import Problem, TableError, one_of
-from verifyplan.exact_arrays import exact_array
 
 Kind = Literal["text", "whole", "number", "yesno", "time", "names"]
 _DTYPE: dict[Kind, str] = {
@@ -79,12 +78,7 @@ def fitted(
     Raises TableError listing every column whose values do not fit and, unless `keys_checked` says that there is none,
     every key that is missing or repeated.
     """
-    if not isinstance(values, pd.DataFrame) and (exact := _exact_frame(columns, values)) is not None:
-        key = [] if keys_checked else keys(columns)
-        if _may_repeat(values, key, len(exact)) and (repeats := _repeated(exact, key, where)):
-            raise TableError(repeats)
-        return exact
-    table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(values)
+    table = values if isinstance(values, pd.DataFrame) else pd.DataFrame(_as_given(values))
     if not table.columns.is_unique:
         repeated = table.columns[table.columns.duplicated()][0]
         raise TableError(Problem(where, f"has two columns {repeated!r}", "keep one of them, or rename one"))
@@ -104,31 +98,12 @@ def fitted(
     return pd.concat([frame, table[extra]], axis=1) if extra else frame
 
 
-def _exact_frame(columns: Columns, values: Mapping[str, Iterable[Any]]) -> pd.DataFrame | None:
-    """Return lists that certainly fit the columns as a DataFrame; None where anything needs a closer look."""
-    lists = [each for each in values.values() if isinstance(each, list)]
-    rows = len(lists[0]) if lists else 0
-    if len(lists) < len(values) or any(len(each) != rows for each in lists) or not rows:
-        return None
-    if len(values) > len([column for column in columns if column.name in values]):
-        return None
-    arrays: dict[str, Any] = {}
-    for column in columns:
-        array = _exact_array(column, values.get(column.name), rows)
-        if array is None:
-            return None
-        arrays[column.name] = array
-    return pd.DataFrame(arrays, copy=False)
-
-
-def _exact_array(column: Column, values: Any, rows: int) -> Any:
-    if values is not None:
-        missing_key = column.key and None in values
-        return None if missing_key else exact_array(values, column.kind, column.dtype)
-    if column.kind == "names":
-        return np.full(rows, column.default, dtype="object")
-    default = None if column.default is pd.NA else column.default
-    return None if column.key and default is None else exact_array([default] * rows, column.kind, column.dtype)
+def _as_given(values: Mapping[str, Iterable[Any]]) -> dict[str, Any]:
+    """Return columns of which lists keep their values: pandas would make numbers with gaps float, and inexact."""
+    return {
+        name: pd.Series(column, dtype="object") if isinstance(column, list) else column
+        for name, column in values.items()
+    }
 
 
 class Meanings(pd.DataFrame):
@@ -237,11 +212,6 @@ def _names(value: Any) -> list[Any]:
     if isinstance(value, str):
         raise TypeError(f"{value!r} is a text")
     return value if type(value) is list else list(value)
-
-
-def _may_repeat(values: Mapping[str, Iterable[Any]], key: list[str], rows: int) -> bool:
-    """Return whether a key may be repeated in lists of values; a set of keys is faster than pandas."""
-    return bool(key) and len(set(zip(*(values[name] for name in key if name in values), strict=True))) < rows
 
 
 def _repeated(frame: pd.DataFrame, key: list[str], where: str) -> list[Problem]:

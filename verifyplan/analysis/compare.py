@@ -23,7 +23,6 @@ from verifyplan.analysis.pairing import FINDING, Paired, expect_units, pair
 from verifyplan.analysis.replay import ReplayMode, Setting
 from verifyplan.frames.load import Runs
 from verifyplan.frames.ties import ties_of_runs, ties_sentence
-from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.vote import MissingBasis
 
 
@@ -115,8 +114,7 @@ def compare_conditions(
         tables = findings_of if several_sets else {"the set": conditions[0].findings}
         expect_units(tables, options.cluster_by, "cluster_by")
     paired = pair(findings_of, several_sets=several_sets, pair_by=options.pair_by)
-    with no_garbage_collection():
-        return _comparison_of(conditions, paired, options)
+    return _comparison_of(conditions, paired, options)
 
 
 def _comparison_of(conditions: Sequence[Condition], paired: Paired, options: ComparisonOptions) -> Comparison:

@@ -14,7 +14,6 @@ from verifyplan.frames.artifact_colons import colons_of
 from verifyplan.frames.artifact_columns import ArtifactColumns, ArtifactsInColumns
 from verifyplan.frames.artifact_structs import decode_artifacts, decode_complete
 from verifyplan.frames.artifact_tables import ArtifactSource, Tables, artifact_tables, to_tables
-from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.artifact import Artifact
 
 BYTES_AT_A_TIME = 2**20
@@ -44,11 +43,6 @@ def read_artifacts(files: Sequence[ArtifactFile], failures: list[Failure]) -> Ta
     >>> read_artifacts(files, failures)["runs"]["run_id"].tolist(), [path for path, _ in failures]
     (['a'], ['b.json'])
     """
-    with no_garbage_collection():
-        return _tables(files, failures)
-
-
-def _tables(files: Sequence[ArtifactFile], failures: list[Failure]) -> Tables:
     sound = _all_sound(files)
     if sound is not None:
         return artifact_tables(sound, [file.run_id for file in files], [file.path for file in files])

@@ -21,7 +21,6 @@ from verifyplan.frames.run_tables import log_columns
 from verifyplan.frames.runset import RunSet, TableLists, assemble, replaced
 from verifyplan.frames.table_files import WORKBOOKS
 from verifyplan.frames.vote_files import SIDECAR_SUFFIX, is_vote_file, sidecar_of
-from verifyplan.garbage import no_garbage_collection
 from verifyplan.runlog.table_records import table_records
 
 MAX_FILE_BYTES = 2**30
@@ -54,11 +53,6 @@ class FilesRead(NamedTuple):
 
 def read_files(files: Iterable[RunFile], step: Callable[[], None] = lambda: None) -> FilesRead:
     """Return the runs of some files as tables; `step` is called after each file. TableError where two have one id."""
-    with no_garbage_collection():
-        return _read_files(files, step)
-
-
-def _read_files(files: Iterable[RunFile], step: Callable[[], None]) -> FilesRead:
     failures: list[Failure] = []
     foreign: list[Failure] = []
     reading = _Reading(failures)

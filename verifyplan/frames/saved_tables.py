@@ -36,7 +36,6 @@ from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.frames.packed_tables import NOTE, note_of, pack, read_packed
 from verifyplan.frames.parquet_end import add_checksum, expect_whole_end
 from verifyplan.frames.table_limits import refuse_large
-from verifyplan.garbage import no_garbage_collection
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id", "origin_worker", "category")
 SAVED_TEXTS: Mapping[str, Sequence[str]] = {**LONG_TEXTS, "findings": ["summary", "evidence"]}
@@ -262,9 +261,8 @@ def _read(file: _SavedFile, run_ids: _RunIds) -> pd.DataFrame:
     if not file.rows and {column.name for column in TABLES[file.name]}.issuperset(file.columns):
         frame = empty(file.name)
     else:
-        with no_garbage_collection():
-            unpacked = _unpacked(file, run_ids)
-            frame = _frame(_arrow(file), file, run_ids) if unpacked is None else unpacked
+        unpacked = _unpacked(file, run_ids)
+        frame = _frame(_arrow(file), file, run_ids) if unpacked is None else unpacked
     own = (_SAVED, _SAVE, _EMPTY, _TEXT_FILE, _TEXT_COLUMNS)
     frame.attrs = {key: value for key, value in file.attrs.items() if key not in own}
     return frame

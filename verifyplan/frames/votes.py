@@ -32,7 +32,6 @@ from verifyplan.frames.vote_checks import (
 )
 from verifyplan.frames.vote_columns import standard_columns
 from verifyplan.frames.vote_losses import with_losses_at
-from verifyplan.garbage import no_garbage_collection
 from verifyplan.protocol.vote import MODES
 from verifyplan.rules.answers import read_mode, read_verdict
 from verifyplan.text import counted, did_you_mean
@@ -276,8 +275,7 @@ def _runset(
     if known:
         named = [names if isinstance(names, tuple) else () for names in findings["discoverers"]]
         findings["origin_worker"] = [names[0] if names else None for names in named]
-        with no_garbage_collection():
-            findings["discoverers"] = [list(names) for names in named]
+        findings["discoverers"] = [list(names) for names in named]
     for name in ("ticket_ids", "consensus_workers", "dissenting_workers", *(() if known else ("discoverers",))):
         findings[name] = _empty_lists(len(findings))
     votes, findings = (table.assign(**{name: _texts(table[name]) for name in FINDING}) for table in (votes, findings))
