@@ -775,15 +775,3 @@ def test_sets_of_different_numbers_of_runs_name_both():
     one_run = vp.from_votes(votes, item="finding_id", worker="worker", verdict="verdict")
     head = str(vp.compare({"one": one_run, "own": own_runs}, resamples=5)).splitlines()[0]
     assert head == "one against own: 4 findings of 1 and 4 runs (difference = own - one)"
-
-
-def test_the_names_of_imported_votes_stay_codes_until_somebody_looks():
-    votes = pd.DataFrame(
-        {"item": [f"F-{n // 2}" for n in range(80)], "run": [f"r{n // 8}" for n in range(80)], "who": ["b", "a"] * 40}
-    ).assign(says=(["agree", "disagree", "disagree"] * 27)[:80])
-    runs = vp.from_votes(votes, item="item", run="run", worker="who", verdict="says")
-    vp.compare(runs, resamples=50)
-    columns = [runs.votes["run_id"], runs.votes["finding_id"], runs.votes["worker"], runs.findings["finding_id"]]
-    assert not any(each.array.is_read for each in columns)
-    assert [columns[1].tolist(), columns[2].tolist()] == [votes["item"].tolist(), votes["who"].tolist()]
-    assert columns[3].tolist() == [f"F-{n}" for n in range(40)]

@@ -6,7 +6,6 @@ import gc
 from pathlib import Path
 
 import fsspec
-import pandas as pd
 import pytest
 
 from tests.frames.artifacts import as_bytes, sound
@@ -14,11 +13,8 @@ from tests.frames.plan_events import log_bytes, raised, records, started, whole
 from verifyplan.errors import InputError, LogError, TableError
 from verifyplan.frames import run_files as loading
 from verifyplan.frames.addresses import find_all, joined
-from verifyplan.frames.columns import FIRST_TABLES, TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import tables_of
-from verifyplan.frames.runset import TABLE_NAMES
-from verifyplan.frames.saved_tables import SAVED_TEXTS
 from verifyplan.protocol.event_cross import VoteCast
 
 
@@ -122,31 +118,6 @@ def test_a_folder_of_saved_tables_does_not_hide_what_lies_beside_them(folder):
     assert kinds(folder) == {"cross": "cross", "plan": "plan", "sub/both": "plan"}
 
 
-def test_tables_saved_before_there_were_plan_runs_load_as_they_were(folder):
-    new = load(folder / "cross.json")
-    saved = new.save(folder / "saved")
-    for name in TABLES:
-        path = saved / f"{name}.parquet"
-        if name not in FIRST_TABLES:
-            path.unlink()
-        else:
-            later = [column for column in pd.read_parquet(path) if name == "runs" and column in _LATER]
-            frame = pd.read_parquet(path).drop(columns=later)
-            frame = frame.drop(columns="iteration") if name in ("rounds", "dispatches") else frame
-            texts = SAVED_TEXTS.get(name, ())
-            frame = frame.assign(**{text: getattr(new, name)[text] for text in texts})  # all in one file
-            frame.attrs = {}
-            frame.to_parquet(path, index=False)
-    old = load(saved)
-    for name in TABLE_NAMES:
-        known = [column for column in getattr(new, name) if column not in _LATER]
-        pd.testing.assert_frame_equal(getattr(old, name)[known], getattr(new, name)[known])
-    assert len(old.challenges) == 0
-
-
-_LATER = ("plan_verdict", "plan_status", "backend", "finished", "log", "started_at")
-
-
 def test_tables_of_runs_that_are_not_in_runs_are_refused(folder):
     saved = load(folder / "plan.jsonl").save(folder / "saved")
     other = tables_of(records(whole()), "another")
@@ -157,7 +128,7 @@ def test_tables_of_runs_that_are_not_in_runs_are_refused(folder):
     assert len(load([saved, folder / "cross.json"], strict=False)) == 1
 
 
-def test_a_later_table_without_its_file_is_missed_if_it_was_saved(folder):
+def test_a_table_without_its_file_is_missed(folder):
     saved = load(folder / "plan.jsonl").save(folder / "saved")
     (saved / "challenges.parquet").unlink()
     with pytest.raises(TableError, match=r"challenges\.parquet: cannot be read"):

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verifyplan.frames import text_codes
-from verifyplan.frames.late_texts import CodedTexts, LateTexts
-from verifyplan.frames.text_codes import are_equal, by_appearance, first_rows, numbered, numbered_rows
+from verifyplan.frames.text_codes import by_appearance, first_rows, numbered, numbered_rows
 
 repeated = st.lists(st.tuples(st.sampled_from(["a", "b", "bb", "", "é", None]), st.integers(1, 4)), max_size=8).map(
     lambda runs: [text for text, times in runs for _ in range(times)]
@@ -56,18 +55,3 @@ def test_codes_are_numbered_by_appearance(codes, in_order):
     expected, different = pd.factorize(np.where(codes < 0, np.nan, codes))
     assert found.tolist() == expected.tolist()
     assert order.tolist() == different.tolist()
-
-
-@given(repeated, repeated)
-def test_columns_are_equal_whether_names_are_codes_or_not(one, other):
-    def of(texts, coded):
-        if not coded:
-            return pd.Series(texts, dtype="str")
-        names = pa.array(["z", "b", "a", "bb", "", "é"], pa.large_string())  # not all occur
-        place = {name: n for n, name in enumerate(names.to_pylist())}
-        codes = pa.array([place.get(text) for text in texts], pa.int32())
-        return pd.Series(LateTexts.of(CodedTexts(pa.DictionaryArray.from_arrays(codes, names))))
-
-    for first, second in ((one, other), (one, list(one))):
-        for coded in ((False, True), (True, True), (True, False)):
-            assert are_equal(of(first, coded[0]), of(second, coded[1])) == (first == second)

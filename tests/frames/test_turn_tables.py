@@ -11,9 +11,8 @@ import pytest
 from pydantic import ValidationError
 
 import verifyplan as vp
-from tests.frames.plan_events import assessed, log_bytes, records, started, whole
+from tests.frames.plan_events import assessed, log_bytes, records, started
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.frames.columns import TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import tables_of
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
@@ -182,22 +181,6 @@ def test_turns_are_saved_loaded_selected_and_written_as_csv(tables, tmp_path):
     )
     assert len(tables.select([]).turns) == 0
     assert "7 turns" in repr(tables)
-
-
-def test_tables_saved_before_there_were_turns_load_with_them_missing(tmp_path):
-    new = tables_of(records(whole()), "r")
-    saved = new.save(tmp_path)
-    later = [*TOKENS[2:], "cost", "model", "n_turns", "repetition"]
-    (saved / "turns.parquet").unlink()
-    for name in ("runs", "calls"):
-        frame = pd.read_parquet(saved / f"{name}.parquet")
-        frame.attrs = {key: [one for one in value if one != "turns"] for key, value in frame.attrs.items()}
-        frame.drop(columns=later, errors="ignore").to_parquet(saved / f"{name}.parquet", index=False)
-    old = load(saved)
-    assert len(old.turns) == 0
-    assert old.calls[[name for name in later if name in old.calls]].isna().all(axis=None)
-    kept = [column.name for column in TABLES["calls"] if column.name not in later]
-    pd.testing.assert_frame_equal(old.calls[kept], new.calls[kept])
 
 
 def test_a_log_that_counts_more_tokens_than_a_table_holds_is_told_by_its_line(tmp_path):

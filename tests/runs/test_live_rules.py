@@ -126,16 +126,6 @@ def test_an_artifact_whose_rules_cannot_be_read_says_so_and_has_none_in_its_tabl
     assert to_tables([ArtifactSource(artifact, "run")]).runs["rules"].isna().tolist() == [True]
 
 
-def test_saved_tables_without_the_columns_of_rules_still_load(tmp_path):
-    run = run_of({1: {"bob": {"F-1": AGREE}, "cy": {"F-1": AGREE}}})
-    run.frames.save(tmp_path)
-    columns = ["rules", "rules_digest", "supplementary", "supplements", "added_votes"]
-    pd.read_parquet(tmp_path / "runs.parquet").drop(columns=columns).to_parquet(tmp_path / "runs.parquet")
-    again = load(tmp_path)
-    assert again.runs[columns].isna().all(axis=None)
-    assert classes(replay(again, "recorded")) == live_classes(run)
-
-
 def test_only_the_workers_of_the_rules_are_asked():
     backend = Playing()
     run = run_of({}, [finding("F-1"), finding("F-2", "cy")], rules={"workers": ["cy", "bob"]}, backend=backend)

@@ -22,7 +22,7 @@ from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.cut_rounds import held_back
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.rows import joined_rows
-from verifyplan.frames.runset import RunSet, replaced
+from verifyplan.frames.runset import RunSet
 from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.vote_checks import FINDING, VoteNumbers
 from verifyplan.frames.vote_losses import LOST
@@ -390,11 +390,11 @@ def at_iteration(runs: RunSet, iteration: int | None = None) -> RunSet:
     wanted = runs.votes["iteration"].eq(last if iteration is None else iteration)
     votes = runs.votes[wanted.to_numpy(dtype=bool)].reset_index(drop=True)
     if iteration is None:
-        return replaced(runs, votes=votes)
+        return replace(runs, votes=votes)
     if votes.empty:
         have = ", ".join(map(str, sorted(runs.votes["iteration"].unique()))) or "none"
         raise InputError(Problem("iteration", f"there are no votes of iteration {iteration}", f"use one of: {have}"))
     later = runs.votes.loc[last.gt(iteration).to_numpy(dtype=bool), FINDING].drop_duplicates().assign(later=True)
     known = runs.findings[FINDING].merge(later, on=FINDING, how="left")["later"].isna().to_numpy()
     findings = runs.findings.assign(n_rounds=runs.findings["n_rounds"].where(known))  # it is of the last one alone
-    return replaced(runs, votes=votes, findings=findings)
+    return replace(runs, votes=votes, findings=findings)

@@ -68,10 +68,6 @@ class SavedTables(NamedTuple):
         """Return the path of a table's file."""
         return f"{self.folder}/{table}.parquet"
 
-    def file(self, table: str) -> RunFile:
-        """Return a table's file."""
-        return RunFile(self.system, self.path(table), self.folder)
-
 
 class Located(NamedTuple):
     """The run files at an address, and the saved tables or the dataset if it is a folder of them."""

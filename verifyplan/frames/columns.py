@@ -16,13 +16,13 @@ TABLES: dict[str, Columns] = {**CROSS_TABLES, **PLAN_TABLES, **CALL_TABLES, **DE
 """Every table of a RunSet, by name."""
 
 FIRST_TABLES = tuple(CROSS_TABLES)
-"""The tables that every saved RunSet has; folders saved before there were plan runs have no other."""
+"""The tables that runs of every kind fill."""
 
 KEYS: dict[str, list[str]] = {name: keys(columns) for name, columns in TABLES.items()}
 """The columns that name one row of each table."""
 
 LONG_TEXTS = {"votes": ["explanation"], "messages": ["content"]}
-"""The columns of long texts, by table: most of its bytes, seldom read. They have a file of their own."""
+"""The columns of long texts, by table: most of its bytes, seldom read."""
 
 
 def typed(

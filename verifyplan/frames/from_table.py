@@ -133,13 +133,14 @@ def as_panel_votes(
     duplicates: Duplicates = "refuse",
     *,
     verdicts: bool = False,
+    words: bool = False,
 ) -> PanelVotes:
     """Return votes of a panel from what an analysis takes: such votes, runs, a long table, or a bundled table's name.
 
     `columns` are the analysis' arguments that name columns. Of a table those that are None have the argument's own
     name, where there is such a column: `item`, `worker`, `label`, `truth`, `round`, `run`, `cost`, `explanation`,
-    and `toward` where `columns` has it. Of a table, `duplicates` is that of `from_table`; of runs, `verdicts` is that
-    of `votes_of_runs`.
+    and `toward` where `columns` has it. Of a table, `duplicates` is that of `from_table`; of runs, `verdicts` and
+    `words` are those of `votes_of_runs`.
     """
     if isinstance(data, str) and data in VOTE_TABLES and is_bundled(data):
         data = votes(data)
@@ -151,7 +152,7 @@ def as_panel_votes(
     if named:
         fix = "leave it out, or give a table"
         raise TableError(Problem(name, "names a column, and only a table has columns", fix) for name in named)
-    return data if isinstance(data, PanelVotes) else votes_of_runs(as_runs(data), verdicts=verdicts)
+    return data if isinstance(data, PanelVotes) else votes_of_runs(as_runs(data), verdicts=verdicts, words=words)
 
 
 def _from_columns(

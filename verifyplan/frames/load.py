@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Protocol, TypeAlias
 
@@ -11,12 +12,11 @@ import pandas as pd
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.addresses import SavedTables, find_all, joined
-from verifyplan.frames.artifact_files import Failure
 from verifyplan.frames.bundled import claims, is_bundled, path
 from verifyplan.frames.bundled_votes import runs_of_votes
 from verifyplan.frames.dataset.dataset import Dataset
-from verifyplan.frames.run_files import attempt, read_files
-from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat, no_errors, replaced
+from verifyplan.frames.run_files import Failure, attempt, read_files
+from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat, no_errors
 from verifyplan.frames.saved_tables import read_tables
 from verifyplan.frames.vote_files import has_sidecar, read_remembered, runs_of_files
 from verifyplan.frames.vote_tables import VOTE_TABLES
@@ -75,7 +75,7 @@ def load_bundled(name: str) -> RunSet:
     if name in VOTE_TABLES:
         return runs_of_votes(name)
     known = _bundled_runs(name)
-    return replaced(known, **{table: _own_copy(getattr(known, table)) for table in (*TABLE_NAMES, "errors")})
+    return replace(known, **{table: _own_copy(getattr(known, table)) for table in (*TABLE_NAMES, "errors")})
 
 
 def _own_copy(table: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +101,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
     """Load runs as tables, from run logs (`.jsonl`), state artifacts (`.json`) or tables that `RunSet.save` wrote.
 
     A dataset that `verifyplan compile` wrote is opened and not read: its tables are read when they are first needed.
-    So are saved tables, of which the ends of the files are read at once; what is wrong within one is raised then.
+    Tables that `RunSet.save` wrote are read at once.
     A CSV or Parquet of votes is read where a file beside it, `votes.csv.columns.json`, names its columns, as
     `verifyplan compare` writes it; `from_votes` reads any other table. Of several such files those without a column of
     runs are runs named after the files.
@@ -147,7 +147,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
         refuse(failures)
     table = error_table([*failures, *foreign])
     parts = [*sets, *([loaded] if len(loaded) or not sets else [])]
-    return replaced(parts[0] if len(parts) == 1 else concat(parts), errors=table)
+    return replace(parts[0] if len(parts) == 1 else concat(parts), errors=table)
 
 
 def refuse(failures: Sequence[Failure]) -> None:
@@ -169,4 +169,4 @@ def error_table(failures: Iterable[Failure]) -> pd.DataFrame:
 
 
 def _saved_runs(folder: SavedTables) -> RunSet:
-    return RunSet.of_late(read_tables(folder))
+    return RunSet(**read_tables(folder))

@@ -100,8 +100,7 @@ class PanelVotes:
     def take(self, votes: npt.NDArray[Any]) -> PanelVotes:
         """Return only some votes, by position or mask; units, workers and labels keep their numbers."""
         chosen = {name: getattr(self, name)[votes] for name in ("unit", "worker", "label", "round")}
-        rows = np.flatnonzero(votes) if votes.dtype == bool else votes  # by position, words that are read late stay so
-        words = None if self.explanation is None else self.explanation.take(rows).reset_index(drop=True)
+        words = None if self.explanation is None else self.explanation.iloc[votes].reset_index(drop=True)
         known = {name: getattr(self, name) for name in ("cost", "toward")}
         chosen |= {name: None if values is None else values[votes] for name, values in known.items()}
         return replace(self, **chosen, explanation=words)
@@ -133,12 +132,14 @@ def refuse_all_lost(votes: PanelVotes) -> None:
         raise TableError(Problem("votes: label", f"all votes are empty ({counted(len(votes), 'vote')})", fix))
 
 
-def votes_of_runs(runs: RunSet, numbers: VoteNumbers | None = None, *, verdicts: bool = False) -> PanelVotes:
+def votes_of_runs(
+    runs: RunSet, numbers: VoteNumbers | None = None, *, verdicts: bool = False, words: bool = False
+) -> PanelVotes:
     """Return the votes of runs as labels: `true` where a worker upholds the claim (agree, supplement), else `false`.
 
     With `verdicts`, labels are verdicts, which no truth has. Discoverers' own votes are left out; a verification error
-    is a lost vote. Votes of a dataset are read part by part; their words when somebody looks at them. `numbers` are
-    those of the votes, where they have got some.
+    is a lost vote. Votes of a dataset are read part by part; their explanations only with `words`. `numbers` are those
+    of the votes, where they have got some.
     """
     places = {verdict: place for place, verdict in enumerate(VERDICT_LABELS)} if verdicts else _LABEL_OF_VERDICT
     parts = [_part_of_runs(votes, numbers, places) for votes in runs.votes_by_part(_COLUMNS)]
@@ -157,7 +158,7 @@ def votes_of_runs(runs: RunSet, numbers: VoteNumbers | None = None, *, verdicts:
         label=_together([part.label for part in parts]),
         round=_together([part.round for part in parts]),
         truth=truth,
-        explanation=runs.explanations(),
+        explanation=runs.explanations() if words else None,
         runs=runs,
         synthetic=bool(runs.runs["synthetic"].fillna(False).any()),
         ties=ties_of_runs(runs.runs),

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from verifyplan.errors import InputError, Problem, one_of
@@ -22,7 +20,6 @@ from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.cut_notes import note_cut_rounds
 from verifyplan.frames.cut_rounds import cut_findings
 from verifyplan.frames.few_votes import notes_on_few_votes
-from verifyplan.frames.late_tables import LateTable
 from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.reply_flags import with_flags
 from verifyplan.frames.run_notes import (
@@ -133,42 +130,16 @@ class RunSet:
     errors: pd.DataFrame = field(default_factory=no_errors)
     """One row a problem of a lenient load: source, place, message, fix."""
 
-    @classmethod
-    def of_late(cls, tables: Mapping[str, LateTable]) -> Self:
-        """Return runs whose tables, all of them, are read when they are first asked for."""
-        made = object.__new__(cls)
-        made.__dict__.update(_late=tables, errors=no_errors())
-        return made
-
-    if not TYPE_CHECKING:  # where a name that is no field is an error
-
-        def __getattr__(self, name: str) -> pd.DataFrame:
-            """Read a late table when it is first asked for."""
-            late = self.__dict__.get("_late", {})
-            if name not in late:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            self.__dict__[name] = table = late[name].table
-            return table
-
-    def __dir__(self) -> list[str]:
-        """Return all names, those of tables that are not read yet among them, for notebooks to complete."""
-        return sorted({*super().__dir__(), *TABLE_NAMES})
-
-    def _n_rows(self, table: str) -> int:
-        """Return how many rows a table has; it is not read for it."""
-        late: Mapping[str, LateTable] = self.__dict__.get("_late", {})
-        return len(getattr(self, table)) if table in self.__dict__ or table not in late else late[table].rows
-
     def __len__(self) -> int:
         """Return the number of runs."""
-        return self._n_rows("runs")
+        return len(self.runs)
 
     def __repr__(self) -> str:
         """Return the sizes of the tables; of those that not every run fills, only the ones that have rows.
 
         Where votes came as a table, rounds are those of the votes: what else happened in them is not known.
         """
-        counts = {name: self._n_rows(name) for name in TABLE_NAMES}
+        counts = {name: len(getattr(self, name)) for name in TABLE_NAMES}
         is_table = counts["votes"] and not counts["rounds"]
         sizes = table_sizes(counts, self.votes["round"].nunique() if is_table else 0)
         errors = f", {counted(len(self.errors), 'error')}" if len(self.errors) else ""
@@ -217,8 +188,7 @@ class RunSet:
     def explanations(self) -> pd.Series[Any]:
         """Return the words of the votes, discoverers' own left out."""
         cast = ~self.votes["is_origin"].fillna(False).to_numpy(dtype=bool)
-        words = self.votes["explanation"]
-        return words if cast.all() else words.take(np.flatnonzero(cast)).reset_index(drop=True)
+        return self.votes.loc[cast, "explanation"].reset_index(drop=True)
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
         """Return only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.
@@ -284,7 +254,7 @@ class RunSet:
             fix = f"use the ids of the runs, such as {', '.join(self.findings['finding_id'].head(3)) or 'none'}"
             raise InputError(Problem("truth", message, fix))
         filled = self.findings["finding_id"].map(pairs.set_index("finding_id")["truth"]).astype("boolean")
-        return replaced(self, findings=self.findings.assign(truth=filled.fillna(self.findings["truth"])))
+        return replace(self, findings=self.findings.assign(truth=filled.fillna(self.findings["truth"])))
 
     def _with_truth_by_run(self, table: pd.DataFrame, truths: Mapping[Any, bool | None] | None) -> RunSet:
         """Return the same runs with the truth of each run's rows; runs that the table does not name keep theirs."""
@@ -297,15 +267,13 @@ class RunSet:
         if not named.isin(self.runs["run_id"]).any():
             fix = f"use the run ids of these runs, such as {', '.join(self.runs['run_id'].head(3)) or 'none'}"
             raise InputError(Problem("truth", "no run_id in it is one of these runs", fix))
-        return replaced(self, findings=pd.concat(parts, ignore_index=True))
+        return replace(self, findings=pd.concat(parts, ignore_index=True))
 
     def save(self, folder: str | Path) -> Path:
         """Write the tables as Parquet into a folder, one file each; `load` reads the folder again.
 
-        `load` reads each table of a saved folder at first access. Long texts are in separate files and are also read at
-        first access: explanations of votes, summaries and evidence of findings, contents of messages. Until then the
-        folder must stay as it is; if it was saved again or removed, the access raises TableError. Texts belong to the
-        rows of their table by position: to change the order of rows, or their number, load the runs and save them anew.
+        Each file is written whole or not at all. To read some columns of one, use
+        `pandas.read_parquet(folder / "votes.parquet", columns=[...])`. Raises InputError for the name of a file.
         """
         write_tables({name: getattr(self, name) for name in TABLE_NAMES}, Path(folder))
         return Path(folder)
@@ -323,22 +291,6 @@ class RunSet:
             joined = {column: frame[column].map("; ".join, na_action="ignore") for column in lists}
             write_csv(frame.assign(**joined), Path(folder) / f"{name}.csv", raw=raw)
         return Path(folder)
-
-
-R = TypeVar("R", bound=RunSet)
-
-
-def replaced(runs: R, /, **tables: pd.DataFrame) -> R:
-    """Return runs with other tables in place of theirs; late ones that were not read are still not.
-
-    >>> len(replaced(RunSet(), runs=pd.DataFrame({"run_id": ["r"]})))
-    1
-    """
-    if "_late" not in runs.__dict__:
-        return replace(runs, **tables)
-    made = copy(runs)
-    made.__dict__.update(tables)
-    return made
 
 
 def concat(sets: Iterable[RunSet]) -> RunSet:
@@ -373,8 +325,6 @@ def assemble(parts: Iterable[TableLists]) -> RunSet:
     for part in parts:
         for name, lists in part.items():
             gathered[name] += [lists] if any(lists.values()) else []
-    if not gathered:
-        return RunSet.of_late({name: LateTable(partial(empty, name), 0) for name in TABLE_NAMES})
     runs = RunSet(**{name: typed(name, _columns(name, parts)) for name, parts in gathered.items()})
     calls = with_flags(runs.calls, runs.turns, runs.votes)
     return replace(runs, calls=calls, findings=with_losses(runs.runs, runs.findings, runs.votes))

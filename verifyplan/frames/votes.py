@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
 
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.frames.columns import typed
-from verifyplan.frames.late_texts import CodedTexts, LateTexts
 from verifyplan.frames.own_words import own_truths, own_verdicts, told_of_pandas
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
-from verifyplan.frames.text_codes import first_rows, index_type, numbered
+from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.ties import TIE, Ties, tied_sides, ties_problems
 from verifyplan.frames.vote_checks import (
     FINDING,
@@ -278,12 +276,12 @@ def _runset(
         findings["discoverers"] = [list(names) for names in named]
     for name in ("ticket_ids", "consensus_workers", "dissenting_workers", *(() if known else ("discoverers",))):
         findings[name] = _empty_lists(len(findings))
-    votes, findings = (table.assign(**{name: _texts(table[name]) for name in FINDING}) for table in (votes, findings))
+    votes, findings = (table.astype(dict.fromkeys(FINDING, "str")) for table in (votes, findings))
     own = _own_votes(findings["discoverers"], finding, votes["worker"]) if known else False
     uncited = votes["disagree_basis"].eq("counter-evidence").to_numpy(dtype=bool, copy=True)
     uncited[uncited] = ~cite_places(votes.loc[uncited, "explanation"])
     votes = votes[[*NEEDED, "explanation"]].assign(
-        worker=_texts(votes["worker"]), iteration=0, uncited=uncited, is_origin=own
+        worker=votes["worker"].astype("str"), iteration=0, uncited=uncited, is_origin=own
     )
     values = {"runs": runs, "findings": findings, "votes": votes}
     tables = {name: typed(name, table, keys_checked=True) for name, table in values.items()}
@@ -323,14 +321,6 @@ def _empty_lists(n: int) -> npt.NDArray[Any]:
     lists = np.empty(1, dtype="object")
     lists[0] = []
     return lists.repeat(n)
-
-
-def _texts(values: pd.Series[Any]) -> LateTexts:
-    """Return categories without missing values, in order of appearance, as texts that are made when looked at."""
-    names = pa.array(values.cat.categories, pa.large_string())
-    names = names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names
-    codes = values.cat.codes.to_numpy(dtype=index_type(len(names)))
-    return LateTexts.of(CodedTexts(pa.DictionaryArray.from_arrays(pa.array(codes), names), in_order=True))
 
 
 def _findings(votes: pd.DataFrame) -> tuple[Ints, Ints]:

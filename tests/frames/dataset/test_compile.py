@@ -176,7 +176,7 @@ def test_runs_that_are_all_gone_leave_the_dataset(runs, tmp_path):
 def test_a_dataset_of_another_version_is_compiled_anew(runs, tmp_path):
     compile_dataset(runs, tmp_path / "set")
     manifest = tmp_path / "set" / MANIFEST
-    manifest.write_text(manifest.read_text().replace('"schema": "1-', '"schema": "0-'))
+    manifest.write_text(manifest.read_text().replace('"schema": "2-', '"schema": "0-'))
     with pytest.raises(InputError, match="was compiled by another version"):
         vp.load(tmp_path / "set")
     assert compile_dataset(runs, tmp_path / "set").added == 5

@@ -24,7 +24,7 @@ from verifyplan.analysis.replay import ReplayMode, Setting, replay_under
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.cut_notes import note_replayed_cut_rounds
 from verifyplan.frames.dataset.dataset import Dataset
-from verifyplan.frames.dataset.stored_codes import joined_codes
+from verifyplan.frames.dataset.part_files import joined_categories
 from verifyplan.protocol.vote import MissingBasis
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.text import counted, is_or_are
@@ -97,7 +97,7 @@ def compare_dataset(
     named = {condition.name: condition.rules for condition in conditions}
     parts: tuple[Any, ...] = parts_to_judge(opened, *named.values())
     found = list(map_parts(partial(_part_comparison, rules=named), parts, client))
-    findings = joined_codes([part.findings for part in found])
+    findings = joined_categories([part.findings for part in found])
     n_unknown = sum(part.n_unknown for part in found)
     unknown = f"{counted(n_unknown, 'finding')} {is_or_are(n_unknown)} left out, without votes or a class."
     cut = pd.concat([part.cut for part in found], ignore_index=True)

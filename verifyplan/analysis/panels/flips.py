@@ -254,7 +254,7 @@ def flips(
         "item": item, "worker": worker, "label": label, "truth": truth, "round": round, "run": run, "cost": cost,
         "explanation": explanation, "toward": toward,
     }  # fmt: skip
-    votes = as_panel_votes(data, columns)
+    votes = as_panel_votes(data, columns, words=True)
     refuse_all_lost(votes)
     asked, clusters = round_answers(votes), clusters_of_units(votes)
     answers = asked.carried() if carry else asked

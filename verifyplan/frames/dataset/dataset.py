@@ -11,16 +11,13 @@ from html import escape
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 
 from verifyplan.errors import InputError, Problem
 from verifyplan.frames.columns import TABLES, empty
 from verifyplan.frames.cut_rounds import TELLING, may_be_cut
 from verifyplan.frames.dataset.manifest import MANIFEST, Part, read_manifest
-from verifyplan.frames.dataset.part_files import part_path, read_table
+from verifyplan.frames.dataset.part_files import joined_categories, part_path, read_columns, read_table
 from verifyplan.frames.dataset.storage import Storage
-from verifyplan.frames.dataset.stored_codes import joined_codes, read_codes
-from verifyplan.frames.late_texts import LateTexts, TextFile
 from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, no_errors, table_sizes
 from verifyplan.frames.table_files import Truth, truth_table
@@ -76,6 +73,10 @@ class Dataset(RunSet):
         made.__dict__["_source"] = source
         return made
 
+    def __dir__(self) -> list[str]:
+        """Return all names, those of tables that are not read yet among them, for notebooks to complete."""
+        return sorted({*super().__dir__(), *TABLE_NAMES})
+
     def __getattr__(self, name: str) -> pd.DataFrame:
         """Read a table when it is first asked for."""
         source: _StoredTables | None = self.__dict__.get("_source")
@@ -106,7 +107,7 @@ class Dataset(RunSet):
         return self if source is None else self._from(replace(source, texts=False))
 
     def paths(self, table: str) -> list[str]:
-        """Return the paths of the Parquet files of a table, for other programs; long texts are in `-texts` beside."""
+        """Return the paths of the Parquet files of a table, for other programs."""
         source: _StoredTables = self.__dict__["_source"]
         return [part_path(source.storage, part, table) for part in source.parts if part.count(table)]
 
@@ -116,14 +117,12 @@ class Dataset(RunSet):
         With `texts`, `explanation` is read, too.
         """
         source: _StoredTables = self.__dict__["_source"]
-        named = list(dict.fromkeys([*columns, "run_id"])) if source.chosen is not None else columns
-        parts = (part for part in source.parts if part.count("votes"))
-        frames = [read_codes(source.storage, part, "votes", named, texts=texts) for part in parts]
+        kept = [*columns, *(["explanation"] if texts else [])]
+        named = kept if source.chosen is None else list(dict.fromkeys([*kept, "run_id"]))
+        frames = [read_columns(source.storage, part, "votes", named) for part in source.parts if part.count("votes")]
         if source.chosen is not None:
-            chosen = (frame["run_id"].isin(source.chosen).to_numpy(dtype=bool) for frame in frames)
-            kept = [*columns, *(["explanation"] if texts else [])]
-            frames = [frame.loc[rows, kept].reset_index(drop=True) for frame, rows in zip(frames, chosen, strict=True)]
-        return joined_codes(frames) if frames else empty("votes")[columns]
+            frames = [frame.loc[frame["run_id"].isin(source.chosen), kept].reset_index(drop=True) for frame in frames]
+        return joined_categories(frames) if frames else empty("votes")[kept]
 
     @property
     def n_findings(self) -> int:
@@ -134,7 +133,7 @@ class Dataset(RunSet):
         parts = [part for part in source.parts if part.count("findings")]
         if source.chosen is None:
             return sum(part.count("findings") for part in parts)
-        of_runs = (read_codes(source.storage, part, "findings", ["run_id"])["run_id"] for part in parts)
+        of_runs = (read_columns(source.storage, part, "findings", ["run_id"])["run_id"] for part in parts)
         return sum(int(runs.isin(source.chosen).sum()) for runs in of_runs)
 
     @cached_property
@@ -144,7 +143,7 @@ class Dataset(RunSet):
         if source is None:
             return bool(may_be_cut(self.runs).any())
         parts = (part for part in source.parts if part.count("runs"))
-        return any(may_be_cut(read_codes(source.storage, part, "runs", TELLING)).any() for part in parts)
+        return any(may_be_cut(read_columns(source.storage, part, "runs", TELLING)).any() for part in parts)
 
     def votes_by_part(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Yield columns of the votes part by part, with names as categoricals; they are not kept."""
@@ -160,19 +159,12 @@ class Dataset(RunSet):
             yield empty("votes")[list(columns)]
 
     def explanations(self) -> pd.Series[Any]:
-        """Return the words of the votes, discoverers' own left out; they are read when somebody looks at them."""
+        """Return the words of the votes, discoverers' own left out; of the votes no other column is kept."""
         if not self.parts:
             return super().explanations()
-        n = sum(int((~part["is_origin"].fillna(False)).sum()) for part in self.votes_by_part(["is_origin"]))
-        return pd.Series(LateTexts.of(TextFile(self._explanations, n)))
-
-    def _explanations(self) -> pa.ChunkedArray:
-        texts = []
-        for part in self.parts:
-            votes = part.coded_votes(["run_id", "is_origin"], texts=True)
-            cast = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
-            texts.append(pa.array(votes["explanation"][cast], pa.large_string(), from_pandas=True))
-        return pa.chunked_array(texts, pa.large_string())
+        votes = self.coded_votes(["is_origin"], texts=True)
+        cast = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
+        return votes.loc[cast, "explanation"].reset_index(drop=True)
 
     def in_memory(self) -> RunSet:
         """Return all tables, read, as a RunSet that no longer needs the files."""

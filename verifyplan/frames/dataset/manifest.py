@@ -17,7 +17,7 @@ MANIFEST = "verifyplan-dataset"
 PARTS, SOURCES = "parts", "sources"
 """The folders that hold a folder for each part, and the list of run files."""
 
-_LAYOUT = 1
+_LAYOUT = 2
 """How files are laid out; raised by whoever changes it."""
 
 
@@ -25,7 +25,7 @@ def schema() -> str:
     """Return what tells this version of layout and columns from any other.
 
     >>> schema().split("-")[0]
-    '1'
+    '2'
     """
     columns = [(name, [(column.name, column.kind) for column in table]) for name, table in TABLES.items()]
     return f"{_LAYOUT}-{sha256(repr(columns).encode()).hexdigest()[:12]}"

@@ -1,29 +1,23 @@
-"""The tables of one part as Parquet files: keys as integer codes, votes sorted, long texts in files of their own."""
+"""The tables of one part as Parquet files: names as categoricals, votes sorted by run, finding and round (rule E5)."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
+from pandas.api.types import union_categoricals
 
 from verifyplan.errors import InputError, Problem, TableError
-from verifyplan.frames.columns import LONG_TEXTS, TABLES, empty
+from verifyplan.frames.columns import LONG_TEXTS, TABLES, empty, typed
 from verifyplan.frames.dataset.manifest import PARTS, Part
 from verifyplan.frames.dataset.storage import Storage
+from verifyplan.frames.parquet_files import UNREADABLE, read_frame, write_frame
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
-from verifyplan.frames.table_limits import refuse_large
 
 _CODED = ("run_id", "finding_id", "challenge_id", "worker", "call_id")
-_SMALL = ("iteration", "round")
-_MAX_DICTIONARY_BYTES = 2**27
-"""Names are dictionaries whatever their size; long texts are only as long as that saves something."""
-
 _MAX_WORKERS = 1000
 _ROWS_TO_WEIGH = 1000
 
@@ -38,11 +32,8 @@ def write_part(storage: Storage, *sets: RunSet) -> Part:
     memory: dict[str, int] = {}
     for table, frame in _joined(sets):
         rows[table], memory[table] = len(frame), memory_of(frame)
-        long = [column for column in LONG_TEXTS.get(table, ()) if column in frame]
-        names = _coded(frame.drop(columns=long))
-        _write(storage, part_file(name, table), _arrow(names, table), dictionary_pagesize_limit=_MAX_DICTIONARY_BYTES)
-        if long:
-            _write(storage, part_file(name, table, texts=True), _arrow(frame[long], table))
+        with storage.writing(_file(name, table)) as stream:
+            write_frame(frame.astype({column: "category" for column in _CODED if column in frame}), stream)
     storage.sync(f"{PARTS}/{name}")
     run_ids = [run_id for runs in sets for run_id in runs.runs["run_id"]]
     workers = {str(worker) for runs in sets for worker in runs.votes["worker"].unique()}
@@ -96,29 +87,56 @@ def read_table(storage: Storage, part: Part, table: str, *, texts: bool = True) 
     """
     if not part.count(table):
         return empty(table)
-    frame = _read(storage, part_file(part.name, table))
-    long = [column.name for column in TABLES[table] if column.name in LONG_TEXTS.get(table, ())]
-    if long and texts:
-        frame = pd.concat([frame, read_texts(storage, part, table)], axis=1)
+    left_out = () if texts else LONG_TEXTS.get(table, ())
+    frame = read_columns(storage, part, table, [each.name for each in TABLES[table] if each.name not in left_out])
+    return typed(table, frame, part_path(storage, part, table), keys_checked=True)
+
+
+def read_columns(storage: Storage, part: Part, table: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Return some columns of a table of a part, names as categoricals; one that the file lacks is left out.
+
+    Raises InputError where the file is gone or damaged.
+    """
+    path = part_path(storage, part, table)
+    try:
+        with storage.system.open(path, "rb") as stream:
+            return read_frame(stream, path, columns)
+    except TableError:
+        raise
+    except FileNotFoundError:
+        fix = "open it again: it was compiled anew since"
+        raise InputError(Problem(path, "is no longer part of the dataset", fix)) from None
+    except UNREADABLE as error:
+        fix = "remove the dataset and compile it again"
+        raise InputError(Problem(path, f"cannot be read ({error})", fix)) from None
+
+
+def joined_categories(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return tables of the same columns as one; a categorical has the categories of all, in order of appearance.
+
+    >>> tables = [pd.DataFrame({"worker": pd.Categorical(names)}) for names in (["b"], ["a", "b"])]
+    >>> joined_categories(tables)["worker"].cat.categories.tolist()
+    ['b', 'a']
+    """
     columns: dict[str, Any] = {}
-    for column in TABLES[table]:
-        if column.name not in frame:  # a text that nobody needs
-            columns[column.name] = pd.Series(None, index=frame.index, dtype=column.dtype)
-        elif column.kind == "names":
-            columns[column.name] = frame[column.name].map(list, na_action="ignore")
+    for name in frames[0]:
+        parts = [frame[name] for frame in frames]
+        coded = all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts)
+        if coded and any(part.dtype != parts[0].dtype for part in parts):
+            columns[str(name)] = union_categoricals([part.cat.remove_unused_categories() for part in parts])
         else:
-            columns[column.name] = frame[column.name].astype(column.dtype)
-    return pd.DataFrame(columns | {name: frame[name] for name in frame if name not in columns})
-
-
-def read_texts(storage: Storage, part: Part, table: str) -> pd.DataFrame:
-    """Return the long texts of a table of a part, row by row as the table."""
-    return _read(storage, part_file(part.name, table, texts=True))
+            columns[str(name)] = pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(columns)
 
 
 def part_path(storage: Storage, part: Part, table: str) -> str:
-    """Return the path of the file of a table, without its long texts."""
-    return storage.path(part_file(part.name, table))
+    """Return the path of the file of a table."""
+    return storage.path(_file(part.name, table))
+
+
+def _file(part: str, table: str) -> str:
+    """Return the path in the dataset of the file of a table."""
+    return f"{PARTS}/{part}/{table}.parquet"
 
 
 def sorted_votes(votes: pd.DataFrame) -> pd.DataFrame:
@@ -137,53 +155,3 @@ def sorted_votes(votes: pd.DataFrame) -> pd.DataFrame:
     if (np.diff(key) >= 0).all():
         return votes
     return votes.iloc[np.argsort(key, kind="stable")].reset_index(drop=True)
-
-
-def _coded(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table whose names are categoricals and whose rounds are small integers."""
-    names = {column: "category" for column in _CODED if column in frame}
-    small = {column: "int32" for column in _SMALL if column in frame and not frame[column].isna().any()}
-    return frame.astype({**names, **small})
-
-
-def part_file(part: str, table: str, *, texts: bool = False) -> str:
-    """Return the path in the dataset of the file of a table, or of its long texts."""
-    return f"{PARTS}/{part}/{table}{'-texts' if texts else ''}.parquet"
-
-
-def _arrow(frame: pd.DataFrame, table: str) -> pa.Table:
-    """Return columns of a table for Arrow; lists come last."""
-    frame.attrs = {}
-    lists = [column.name for column in TABLES[table] if column.kind == "names" and column.name in frame]
-    arrow = pa.Table.from_pandas(frame.drop(columns=lists), preserve_index=False)
-    for column in lists:  # whose type would be looked for in every row
-        arrow = arrow.append_column(column, pa.array(frame[column], pa.list_(pa.string()), from_pandas=True))
-    return arrow
-
-
-def _write(storage: Storage, name: str, table: pa.Table, **options: Any) -> None:
-    with storage.writing(name) as stream:
-        pq.write_table(table, stream, **options)
-
-
-def _read(storage: Storage, name: str) -> pd.DataFrame:
-    with reading(storage, name) as stream:
-        refuse_large(pq.read_metadata(stream), storage.path(name))
-        return pd.read_parquet(stream)
-
-
-@contextmanager
-def reading(storage: Storage, name: str) -> Iterator[Any]:
-    """Open a file of a part; InputError if it is gone or damaged."""
-    path = storage.path(name)
-    try:
-        with pa.OSFile(path, "rb") if storage.is_local else storage.system.open(path, "rb") as stream:
-            yield stream
-    except TableError:
-        raise
-    except FileNotFoundError:
-        fix = "open it again: it was compiled anew since"
-        raise InputError(Problem(path, "is no longer part of the dataset", fix)) from None
-    except (OSError, pa.ArrowException, ValueError) as error:
-        fix = "remove the dataset and compile it again"
-        raise InputError(Problem(path, f"cannot be read ({error})", fix)) from None
