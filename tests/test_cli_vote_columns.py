@@ -1,31 +1,18 @@
-"""Columns of a table of votes that no option names: asked for at a terminal, once, and remembered beside the table."""
+"""Columns of a table of votes: named by options, by the file beside it or by themselves, else by the error in words."""
 
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import select
 import shlex
-import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import verifyplan as vp
-from tests.processes import client, process
-from verifyplan.cli import ask_columns
 from verifyplan.errors import InputError, TableError
-from verifyplan.frames.vote_files import (
-    VOTE_COLUMNS,
-    VoteNames,
-    columns_by_own_names,
-    read_sidecar,
-    sidecar_of,
-    write_sidecar,
-)
+from verifyplan.frames.vote_files import columns_by_own_names, sidecar_of
 
 TABLE = "q,who,says,right\nc1,a,yes,1\nc1,b,yes,1\nc1,c,,1\nc2,a,no,0\nc2,b,yes,0\nc2,c,yes,0\n"
 NAMES = {"item": "q", "worker": "who", "verdict": "says", "truth": "right"}
@@ -38,117 +25,12 @@ def table(tmp_path) -> Path:
     return tmp_path / "votes.csv"
 
 
-def typed(answers: list[tuple[str, str]], *words: object, folder: Path) -> tuple[int, str]:
-    """Run the command in a terminal, type each answer once its question is there; its exit code and what was shown."""
-    terminal, far = pty.openpty()
-    with process(client("command", *words), stdin=far, stdout=far, stderr=far, cwd=folder) as command:
-        os.close(far)
-        shown, waiting, deadline = "", list(answers), time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if not select.select([terminal], [], [], 0.2)[0]:
-                if command.poll() is not None:
-                    break
-                continue
-            try:
-                shown += os.read(terminal, 1 << 16).decode()
-            except OSError:  # the other end is closed
-                break
-            if waiting and waiting[0][0] in shown[shown.rfind("\0") + 1 :]:
-                os.write(terminal, waiting.pop(0)[1].encode() + b"\n")
-                shown += "\0"
-        assert not waiting, (waiting, shown)
-        code = command.wait(60)
-    os.close(terminal)
-    return code, shown.replace("\0", "").replace("\r\n", "\n")
-
-
-ANSWERS = [
-    ("Which column is the item", "nothing"),
-    ("There is no such column", "q"),
-    ("Which column is the worker", "2"),
-    ("Which column is the verdict", "SAYS"),
-    ("Others, as", "truth=label"),
-    ("Write name=column", "truth=right"),
-    ("'yes' (4 rows) means", "agree"),
-    ("An empty cell (1 row) means", "x"),
-    ("Type one of the four", "v"),
-    ("'no' (1 row) means", "d"),
-]
-
-
-def test_a_terminal_is_asked_once_and_the_answers_are_remembered(table):
-    code, shown = typed(ANSWERS, "compare", table.name, "--resamples", 20, folder=table.parent)
-    assert code == 0, shown
-    assert "votes.csv: 6 rows. Its columns:\n  1  q: c1, c2\n" in shown
-    assert "Remembered in votes.csv.columns.json: delete it to be asked again." in shown
-    assert "collaborative against adversarial: 2 findings of 1 run" in shown
-    assert json.loads(sidecar_of(table).read_text()) == {"columns": NAMES, "verdicts": WORDS}
-    again, shown = typed([], "compare", table.name, "--resamples", 20, folder=table.parent)
-    assert again == 0
-    assert shown.splitlines()[1].startswith("collaborative against adversarial: 2 findings of 1 run")
-
-
-def test_enter_accepts_a_guess_and_is_told_where_there_is_none(table):
-    table.write_text("question,x,says\nc1,a,ok\nc1,b,agree\n")
-    answers = [
-        ("Which column is the item, what is voted on (Enter: question)", ""),
-        ("Which column is the worker, who votes:", ""),
-        ("There is no such column: type its name or its number.", "x"),
-        ("Which column is the verdict, the vote (Enter: says)", ""),
-        ("'ok' (1 row) means", ""),
-        ("Type one of the four, or its first letter.", "a"),
-    ]
-    code, shown = typed(answers, "panel", table.name, folder=table.parent)
-    assert read_sidecar(table).columns == {"item": "question", "worker": "x", "verdict": "says"}, (code, shown)
+def name_beside(table: Path, columns: dict[str, str], verdicts: dict[str, str]) -> None:
+    """Write the file beside a table that names its columns and words."""
+    sidecar_of(table).write_text(json.dumps({"columns": columns, "verdicts": verdicts}))
 
 
 OWN_WORDS = "q,who,says,gold\nc1,a,holds,Sound\nc1,b,refuted,Sound\nc2,a,n/a,Flawed\nc2,b,holds,Flawed\n"
-
-
-def test_words_for_truth_and_labels_are_asked_for_and_a_bare_column_does(table):
-    table.write_text(OWN_WORDS)
-    answers = [
-        ("Which column is the item", "1"),
-        ("Which column is the worker", "2"),
-        ("Which column is the verdict", "3"),
-        ("Others, as", "gold"),
-        ("Column 'gold' is basis, round", "tr"),
-        ("'holds' (2 rows) means", "a"),
-        ("'refuted' (1 row) means agree, supplement, disagree, verification-error [disagree]", ""),
-        ("'n/a' (1 row) means", "v"),
-        ("Column 'gold' holds 'Sound' (2 rows) and 'Flawed' (2 rows): which means that the claim is true", "sound"),
-    ]
-    code, shown = typed(answers, "workers", table.name, folder=table.parent)
-    assert code == 0, shown
-    assert "Words of column 'says': 'holds' (2 rows), 'refuted' (1 row), 'n/a' (1 row).\n" in shown
-    names = read_sidecar(table)
-    assert names.verdicts == {"holds": "agree", "refuted": "disagree", "n/a": "verification-error"}
-    assert names.truths == {"sound": True, "flawed": False}
-    assert vp.load(table).findings["truth"].tolist() == [True, False]
-
-
-def test_answers_are_kept_where_the_table_cannot_be_read_by_them(table):
-    table.write_text("claim,judge,vote,n\nc1,a,ok,first\nc1,b,ok,first\n")
-    answers = [("Others, as", "round=n"), ("'ok' (2 rows) means", "agree")]
-    code, shown = typed(answers, "replay", table.name, folder=table.parent)
-    assert code == 2, shown
-    assert "first in line 2 is not a round" in " ".join(shown.split())
-    assert "names these columns and words. Fix: change it" in " ".join(shown.split())
-    assert read_sidecar(table).verdicts == {"ok": "agree"}
-
-
-def test_a_column_of_verdicts_with_many_words_is_asked_for_again(table):
-    rows = "".join(f"c{n},a,agree,word {n}\n" for n in range(20))
-    table.write_text("q,who,says,words\n" + rows)
-    answers = [
-        ("Which column is the item", "q"),
-        ("Which column is the worker", "who"),
-        ("Which column is the verdict", "words"),
-        ("column 'words' has 20 words that are not verdicts", "says"),
-        ("Others, as", ""),
-    ]
-    code, shown = typed(answers, "replay", table.name, folder=table.parent)
-    assert (code, read_sidecar(table).columns["verdict"]) == (0, "says"), shown
 
 
 def test_a_shell_names_words_for_truth_of_votes_and_of_a_file_of_labels(cli, table):
@@ -173,37 +55,7 @@ def test_a_shell_names_words_for_truth_of_votes_and_of_a_file_of_labels(cli, tab
     )
 
 
-def test_what_was_broken_off_is_not_remembered(table):
-    code, shown = typed(
-        [("Which column is the item", "q"), ("Which column is", "\x04")], "compare", table, folder=table.parent
-    )
-    assert code != 0
-    assert "Traceback" not in shown
-    assert not sidecar_of(table).exists()
-
-
-def test_what_cannot_be_remembered_is_said_with_the_options_that_name_it_and_the_command_goes_on(table):
-    sidecar_of(table).mkdir()  # as in a folder that cannot be written, also for root
-    code, shown = typed(ANSWERS, "compare", table.name, "--resamples", 20, folder=table.parent)
-    assert code == 0, shown
-    options = (
-        "--columns item=q,worker=who,verdict=says,truth=right --verdicts yes=agree,=verification-error,no=disagree"
-    )
-    said = "Not remembered: votes.csv.columns.json cannot be written (Is a directory). To avoid the questions:"
-    assert f"{said} {options}\n" in shown
-    assert "collaborative against adversarial: 2 findings of 1 run" in shown
-    sidecar_of(table).rmdir()
-    assert typed([], "compare", table.name, "--resamples", 20, *options.split(), folder=table.parent)[0] == 0
-
-
-def test_only_words_are_asked_for_where_columns_say_themselves_what_they_are(table):
-    table.write_text("claim,judge,vote,round\nc1,a,ok,1\nc1,b,agree,1\n")
-    code, shown = typed([("'ok' (1 row) means", "agree")], "replay", table, folder=table.parent)
-    assert code == 0, shown
-    assert read_sidecar(table).columns == {"item": "claim", "worker": "judge", "verdict": "vote", "round": "round"}
-
-
-def test_without_a_terminal_nothing_is_asked_and_the_error_says_what_to_give(cli, table):
+def test_the_error_says_what_to_give_where_no_column_says_what_it_is(cli, table):
     done = cli("compare", table)
     assert done.code == 2
     missing = "says which column is the item and which is the worker and which is the verdict"
@@ -268,7 +120,7 @@ def test_every_way_to_name_columns_says_how_a_shell_names_words(cli, table):
     options = ["--columns", "item=q,worker=who,verdict=says", "--verdicts", "yes=agree,=verification-error"]
     fix = "Fix: say what your words mean: --verdicts yes=agree,=verification-error,no=VERDICT, each VERDICT"
     assert fix in cli("compare", table, *options).err
-    write_sidecar(table, VoteNames(NAMES, {"yes": "agree", "": "verification-error"}))
+    name_beside(table, NAMES, {"yes": "agree", "": "verification-error"})
     assert fix in cli("compare", table).err
     sidecar_of(table).unlink()
     table.write_text(TABLE.replace("who,says", "who,verdict"))
@@ -309,7 +161,7 @@ def test_other_forms_of_tables_say_what_a_shell_does_with_them(cli, table):
     assert "in a shell save the sheet as CSV (UTF-8), and name that" in cli("compare", table.with_suffix(".xlsx")).err
     done = cli("replay", table, table)
     assert "or write the file votes.csv.columns.json, which names its columns: load then reads it" in done.err
-    assert "`verifyplan panel votes.csv` asks for them at a terminal" in done.err
+    assert "`verifyplan panel votes.csv` says which columns and words it seems to have" in done.err
     table.with_name("votes.columns.json").write_text("{}")
     with pytest.raises(
         InputError, match=r"votes.columns.json beside it would be read under the name votes.csv.columns"
@@ -324,12 +176,12 @@ def test_tables_without_runs_that_are_loaded_together_are_runs_of_their_files_na
     other.parent.mkdir()
     other.write_text(TABLE)
     for path in (table, other):
-        write_sidecar(path, VoteNames(NAMES, WORDS))
+        name_beside(path, NAMES, WORDS)
     assert vp.load([table, other]).runs["run_id"].tolist() == ["votes", "more/votes"]
     assert vp.load([other, other]).runs["run_id"].tolist() == ["votes"]
     third = table.with_name("third.csv")
     third.write_text("q,who,says,right,batch\nc1,a,yes,1,x\n")
-    write_sidecar(third, VoteNames(NAMES | {"run": "batch"}, WORDS))
+    name_beside(third, NAMES | {"run": "batch"}, WORDS)
     runs = vp.load([table, third])
     assert (runs.runs["run_id"].tolist(), len(runs.findings)) == (["votes", "x"], 3)
 
@@ -348,8 +200,8 @@ def test_columns_that_say_themselves_what_they_are_need_no_option(cli, table):
     assert cli("replay", table, "--verdicts", "yes=agree").code == 0
 
 
-def test_every_reader_goes_by_the_remembered_names(cli, table):
-    assert write_sidecar(table, VoteNames(NAMES, WORDS)) == sidecar_of(table)
+def test_every_reader_goes_by_the_names_beside_the_table(cli, table):
+    name_beside(table, NAMES, WORDS)
     runs = vp.load(table)
     assert runs.votes["verdict"].astype("str").value_counts().to_dict() == {
         "agree": 4,
@@ -379,7 +231,7 @@ def test_every_reader_goes_by_the_remembered_names(cli, table):
         ("{", "is not JSON"),
     ],
 )
-def test_a_remembered_file_that_does_not_fit_is_refused(cli, table, content, message):
+def test_a_file_of_names_that_does_not_fit_is_refused(cli, table, content, message):
     sidecar_of(table).write_text(content)
     with pytest.raises(InputError, match=re.escape(message)):
         vp.load(table)
@@ -388,7 +240,7 @@ def test_a_remembered_file_that_does_not_fit_is_refused(cli, table, content, mes
 
 
 def test_a_table_that_has_changed_says_where_its_names_come_from(cli, table):
-    write_sidecar(table, VoteNames(NAMES | {"worker": "judge"}, WORDS))
+    name_beside(table, NAMES | {"worker": "judge"}, WORDS)
     note = f"{sidecar_of(table)}: names these columns and words. Fix: change it, or delete it to name them anew."
     with pytest.raises(TableError, match="there is no column 'judge'") as caught:
         vp.load(table)
@@ -402,11 +254,6 @@ def test_own_names_are_taken_in_any_spelling_and_the_best_first():
     assert columns_by_own_names(["claim", "Finding ID", "Worker", "VOTE"]) == {
         "item": "Finding ID", "worker": "Worker", "verdict": "VOTE",
     }  # fmt: skip
-
-
-def test_nothing_more_is_asked_where_every_column_that_votes_may_have_is_named():
-    named = {name: name for name in VOTE_COLUMNS}
-    assert ask_columns._ask_more([*named, "comment"], named) == {}
 
 
 def test_the_first_error_names_the_column_that_repeats_votes_as_the_round(cli, tmp_path):

@@ -11,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-from verifyplan.cli.ask_columns import MAX_WORDS
 from verifyplan.errors import Problem, one_of
 from verifyplan.frames.own_words import TRUTHS, plain_word, unread_truths
 from verifyplan.frames.table_shape import worker_columns
@@ -19,6 +18,8 @@ from verifyplan.frames.vote_files import NEEDED_COLUMNS, VoteNames, unread_words
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.rules.answers import read_verdict, spelling
 
+MAX_WORDS = 12
+"""A column with more different words that are not verdicts is not a column of verdicts."""
 UNKNOWN = "COLUMN"
 """Shown in an option for a column that nothing suggests."""
 
@@ -157,15 +158,6 @@ def _truths_fix(words: Collection[str]) -> str:
     pairs = pairs_text(dict.fromkeys(words, "TRUTH")) if 0 < len(words) <= MAX_WORDS else "correct=true,wrong=false"
     known = "true/false, yes/no, 1/0, correct/incorrect, right/wrong and valid/invalid are known"
     return f"say what your words mean: --truths {shlex.quote(pairs)}, each TRUTH {_any_of(TRUTHS)}; {known}"
-
-
-def options_of(names: VoteNames) -> list[str]:
-    """Return the options of a command that say the same as the names of columns and words."""
-    options = ["--columns", pairs_text(names.columns)]
-    options += ["--verdicts", pairs_text(names.verdicts)] if names.verdicts else []
-    spelt = {value: name for name, value in TRUTHS.items()}
-    truths = {word: spelt[value] for word, value in names.truths.items()}
-    return [*options, *(["--truths", pairs_text(truths)] if truths else [])]
 
 
 def pairs_text(named: Mapping[str, str]) -> str:

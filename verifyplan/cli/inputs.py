@@ -14,16 +14,14 @@ import pandas as pd
 import typer
 
 import verifyplan as vp
-from verifyplan.cli import has_terminal
-from verifyplan.cli.ask_columns import ask_names
-from verifyplan.cli.column_fixes import command_fix, guessed_columns, options_of, pairs_text, shell_fix
+from verifyplan.cli.column_fixes import command_fix, pairs_text, shell_fix
 from verifyplan.cli.options import NO_TABLE_OPTIONS, VoteTableOptions, names_of
 from verifyplan.errors import InputError, Problem, SettingsError, TableError, one_of
 from verifyplan.files import CHART_FORMATS, replacing
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.csv_tables import write_csv
 from verifyplan.frames.load import as_runs
-from verifyplan.frames.own_words import own_truths, unread_truths
+from verifyplan.frames.own_words import own_truths
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
 from verifyplan.frames.vote_files import (
@@ -36,9 +34,7 @@ from verifyplan.frames.vote_files import (
     is_vote_file,
     read_sidecar,
     sidecar_of,
-    unread_words,
     votes_as_named,
-    write_sidecar,
 )
 from verifyplan.protocol.vote import Mode
 from verifyplan.text import visible
@@ -62,8 +58,8 @@ def read_runs(
 
     A single argument that is not a path may name a bundled set, which has its own truth. A single CSV, TSV or Parquet
     file is a table of votes. Its columns are those that `table` names, else those that the file beside it names, else
-    those with known names; at a terminal, the user is asked for what is missing. A file of `truth` may use the names
-    and words of the votes. `add` names supplementary runs, whose votes are added. InputError for what cannot be read.
+    those with known names. A file of `truth` may use the names and words of the votes. `add` names supplementary runs,
+    whose votes are added. InputError for what cannot be read.
     """
     options, names = _VoteWords.read(table, mode), VoteNames({})
     if table.columns is not None:
@@ -156,8 +152,7 @@ def _named_votes(paths: list[str], columns: str, options: _VoteWords) -> tuple[R
 def _unnamed_votes(path: Path, options: _VoteWords) -> tuple[RunSet, VoteNames]:
     """Return a table of votes whose columns no option names, and its names.
 
-    Answers at a terminal are written beside the table even where it cannot be read with them: the error names the file.
-    InputError where nothing says which column is which and nobody is at a terminal.
+    InputError, with the whole command that names them, where nothing says which column is which.
     """
     table = read_table(path)
     if has_sidecar(path):
@@ -165,15 +160,6 @@ def _unnamed_votes(path: Path, options: _VoteWords) -> tuple[RunSet, VoteNames]:
         return _read_votes(table, names, sidecar_of(path)), names
     named = columns_by_own_names(list(table))
     missing = [name for name in NEEDED_COLUMNS if name not in named]
-    unread = unread_words(table[named["verdict"]]) if options.verdicts is None and "verdict" in named else {}
-    unsure = unread_truths(table[named["truth"]]) if options.truths is None and "truth" in named else {}
-    if (missing or unread or unsure) and has_terminal():
-        guesses = guessed_columns(table, named)
-        words_named, truths_named = options.verdicts is not None, options.truths is not None
-        asked = ask_names(path, table, named, guesses, words_named=words_named, truths_named=truths_named)
-        typer.echo(_remember(path, asked), err=True)
-        names = options.replacing(asked)
-        return _read_votes(table, names, sidecar_of(path) if has_sidecar(path) else None), names
     if missing:
         message = f"is a table of votes, and nothing says which column is the {' and which is the '.join(missing)}"
         fix = command_fix(
@@ -184,15 +170,6 @@ def _unnamed_votes(path: Path, options: _VoteWords) -> tuple[RunSet, VoteNames]:
     typer.echo(f"{visible(path)}: columns by their own names, as --columns {visible(read)}", err=True)
     names = options.replacing(VoteNames(named))
     return _read_votes(table, names), names
-
-
-def _remember(path: Path, names: VoteNames) -> str:
-    """Write the names of columns beside their table; return a line that says so, or which options replace the file."""
-    try:
-        return f"Remembered in {visible(write_sidecar(path, names))}: delete it to be asked again."
-    except OSError as error:
-        why = f"{sidecar_of(path)} cannot be written ({error.strerror or error})"
-        return visible(f"Not remembered: {why}. To avoid the questions: {shlex.join(options_of(names))}")
 
 
 def _read_votes(table: pd.DataFrame, names: VoteNames, sidecar: Path | None = None) -> RunSet:

@@ -18,7 +18,7 @@ from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.run_files import Failure, attempt, read_files
 from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat, no_errors
 from verifyplan.frames.saved_tables import read_tables
-from verifyplan.frames.vote_files import has_sidecar, read_remembered, runs_of_files
+from verifyplan.frames.vote_files import has_sidecar, read_by_sidecar, runs_of_files
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.progress import progress as progress_bar
 
@@ -102,8 +102,8 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
 
     A dataset that `verifyplan compile` wrote is opened and not read: its tables are read when they are first needed.
     Tables that `RunSet.save` wrote are read at once.
-    A CSV or Parquet of votes is read where a file beside it, `votes.csv.columns.json`, names its columns, as
-    `verifyplan compare` writes it; `from_votes` reads any other table. Of several such files those without a column of
+    A CSV or Parquet of votes is read where a file beside it, `votes.csv.columns.json`, names its columns
+    (docs/command-line.md); `from_votes` reads any other table. Of several such files those without a column of
     runs are runs named after the files.
 
     `paths` is a file, a folder (every log and artifact in it and below, and the tables saved in it; hidden ones and
@@ -134,7 +134,7 @@ def load(paths: Address | Iterable[Address], *, strict: bool = True, progress: b
         return datasets[0]
     failures: list[Failure] = []
     saved = [attempt(partial(_saved_runs, folder), folder.folder, failures) for folder in folders]
-    saved += [attempt(partial(read_remembered, *of), os.fspath(of[0]), failures) for of in runs_of_files(votes).items()]
+    saved += [attempt(partial(read_by_sidecar, *of), os.fspath(of[0]), failures) for of in runs_of_files(votes).items()]
     sets = [*datasets, *(runs for runs in saved if runs is not None)]
     shown = progress if progress is not None or len(files) >= FILES_FOR_PROGRESS_BAR else False
     with progress_bar("loading runs", len(files), shown) as step:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.errors import InputError, Problem, TableError
-from verifyplan.files import read_json, write_text
+from verifyplan.files import read_json
 from verifyplan.frames.columns import as_text
 from verifyplan.frames.own_words import own_truths
 from verifyplan.frames.runset import RunSet
@@ -85,14 +84,6 @@ def has_sidecar(address: str | os.PathLike[str]) -> bool:
     return is_vote_file(path) and path.is_file() and sidecar_of(path).is_file()
 
 
-def write_sidecar(path: Path, names: VoteNames) -> Path:
-    """Write the names of the columns of a file of votes beside it, atomically; return the path written."""
-    content: dict[str, Any] = {"columns": dict(names.columns), "verdicts": dict(names.verdicts)}
-    content |= {"truths": dict(names.truths)} if names.truths else {}
-    content |= {"synthetic": True} if names.synthetic else {}
-    return write_text(sidecar_of(path), json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-
-
 def read_sidecar(path: Path) -> VoteNames:
     """Return the names in the file beside a file of votes; InputError listing all that does not fit."""
     sidecar = sidecar_of(path)
@@ -160,7 +151,7 @@ def votes_as_named(table: pd.DataFrame, names: VoteNames, sidecar: Path | None =
         raise TableError([*error.problems, Problem(str(sidecar), "names these columns and words", fix)]) from None
 
 
-def read_remembered(address: str | os.PathLike[str], run: str | None = None) -> RunSet:
+def read_by_sidecar(address: str | os.PathLike[str], run: str | None = None) -> RunSet:
     """Return a file of votes as runs, by the names in the file beside it; InputError as `read_sidecar`.
 
     `run` is the id of its run where the file has no column of runs; by default that of `from_votes`.
