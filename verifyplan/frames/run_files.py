@@ -199,7 +199,7 @@ def _shell_fix(path: str) -> str:
     name, sidecar = Path(path).name, sidecar_of(path)
     other = sidecar.with_name(f"{Path(path).stem}{SIDECAR_SUFFIX}")
     near = f"; {other.name} beside it would be read under the name {sidecar.name}" if other.is_file() else ""
-    shell = f"`verifyplan panel {name}` asks for them at a terminal, of one table alone, and writes it"
+    shell = f"`verifyplan panel {name}` says which columns and words it seems to have"
     return f"{near}; or write the file {sidecar.name}, which names its columns: load then reads it. {shell}"
 
 
