@@ -14,9 +14,9 @@ from tests.runs.crossing import Playing, finding
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.cost import failures_in_words
 from verifyplan.analysis.treatments.rule_costs import _usage_by_call
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import artifact_columns
 from verifyplan.frames.load import load
-from verifyplan.frames.runset import RunSet, concat
+from verifyplan.frames.runset import RunSet, assemble, concat
 from verifyplan.protocol.call import Reply, Usage
 from verifyplan.widgets.explorer.views import _sums
 
@@ -81,7 +81,7 @@ def test_an_answer_that_cannot_be_used_is_a_failed_call_within_a_dispatch_of_sev
 
 def test_a_run_that_was_read_from_its_artifact_has_its_dispatches():
     run = cross({"r1/bob": {"raw": 3}, "r1/cy": {"F-1": AGREE}})
-    artifact = to_tables([ArtifactSource(run.artifact, "an artifact")])
+    artifact = assemble([artifact_columns(run.artifact, "an artifact")])
     costs = told(artifact)
     assert (costs["calls"], costs["failed-calls"]) == (2, 1)
     assert "dollars" not in costs

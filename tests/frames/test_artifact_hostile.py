@@ -13,7 +13,8 @@ from tests.frames.artifacts import artifacts, as_bytes, json_values, sound
 from tests.longer import examples
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import artifact_columns
+from verifyplan.frames.runset import assemble
 from verifyplan.protocol.artifact import Artifact
 from verifyplan.rules.invariants import violations
 
@@ -35,7 +36,7 @@ def check(data: bytes) -> None:
         return
     assert violations(artifact) == []
     assert json.loads(artifact_text(artifact)) == json.loads(data.decode("utf-8-sig"))
-    assert len(to_tables([ArtifactSource(artifact, "run")]).findings) == len(artifact.findings)
+    assert len(assemble([artifact_columns(artifact, "run")]).findings) == len(artifact.findings)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -13,7 +13,8 @@ from tests.frames.artifacts import artifacts, as_bytes, sound
 from tests.longer import examples
 from verifyplan.errors import ArtifactError
 from verifyplan.frames.artifact import artifact_text, parse_artifact, read_artifact, write_artifact
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import artifact_columns
+from verifyplan.frames.runset import assemble
 from verifyplan.protocol.artifact import Artifact
 from verifyplan.rules.invariants import violations
 
@@ -36,7 +37,7 @@ def test_a_sound_artifact_keeps_every_key_and_becomes_tables(content):
     assert spelled(json.loads(written)) == spelled(content)
     assert parse_artifact(written, "run.json") == artifact
 
-    runs = to_tables([ArtifactSource(artifact, "run")])
+    runs = assemble([artifact_columns(artifact, "run")])
     history = content.get("roundHistory") or []
     rounds = [entry for finding in content["findings"] for entry in finding.get("rounds") or []]
     called = [

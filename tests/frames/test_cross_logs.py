@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import verifyplan as vp
 from tests.longer import examples
 from verifyplan.agents.scripted import ScriptedBackend
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import artifact_columns
 from verifyplan.frames.columns import FIRST_TABLES
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import log_columns, tables_of
@@ -52,7 +52,7 @@ def run_of(script, log_dir=None, **more):
 def test_a_log_and_its_artifact_give_equal_tables(script, mode, max_rounds, synthetic):
     chosen = {"adversarial": mode == "adversarial", "maxRounds": max_rounds}
     run = run_of(script, settings=chosen, synthetic=synthetic)
-    log, artifact = tables_of(run.records, "r"), to_tables([ArtifactSource(run.artifact, "r")])
+    log, artifact = tables_of(run.records, "r"), assemble([artifact_columns(run.artifact, "r")])
     shared = [column for column in artifact.runs if column not in LOG_ALONE]
     pd.testing.assert_frame_equal(log.runs[shared], artifact.runs[shared])
     told = log.findings.drop(columns="truth")

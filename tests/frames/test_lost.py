@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import verifyplan as vp
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import artifact_columns
+from verifyplan.frames.runset import assemble
 
 AGREE = {"verdict": "agree"}
 COUNTER = {"verdict": "disagree", "disagree_basis": "counter-evidence", "explanation": "m.py:4 has it"}
@@ -45,7 +46,7 @@ def test_what_a_class_does_without_is_told_of_logs_artifacts_and_votes_alike(sec
     run = run_of({1: votes(COUNTER, AGREE, AGREE), 2: second})
     given = run.frames.votes.astype({"disagree_basis": "str", "verdict": "str"})
     imported = vp.from_votes(given, item="finding_id", worker="worker", verdict="verdict", **SAME)
-    for tables in (run.frames, to_tables([ArtifactSource(run.artifact, "r")]), imported):
+    for tables in (run.frames, assemble([artifact_columns(run.artifact, "r")]), imported):
         [row] = tables.findings[["lost_votes", "lost_refutes"]].to_numpy().tolist()
         assert tuple(row) == lost
     assert run.artifact.findings[0].classification == classification

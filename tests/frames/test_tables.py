@@ -14,17 +14,18 @@ from verifyplan.analysis.documentation import documentation
 from verifyplan.columns import MAX_SHOWN_WIDTH
 from verifyplan.errors import TableError
 from verifyplan.frames.artifact import parse_artifact
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import artifact_columns
 from verifyplan.frames.columns import KEYS, TABLES, typed
 from verifyplan.frames.load import load
 from verifyplan.frames.run_tables import tables_of
+from verifyplan.frames.runset import TableLists, assemble
 from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.artifact import Artifact, ArtifactFinding
 from verifyplan.protocol.vote import VERDICTS
 
 
-def a_run(**changes: object) -> ArtifactSource:
-    return ArtifactSource(parse_artifact(as_bytes({**sound(), **changes}), "run.json"), "run", "folder/run.json")
+def a_run(**changes: object) -> TableLists:
+    return artifact_columns(parse_artifact(as_bytes({**sound(), **changes}), "run.json"), "run", "folder/run.json")
 
 
 def a_finding(**values: object) -> ArtifactFinding:
@@ -33,18 +34,18 @@ def a_finding(**values: object) -> ArtifactFinding:
 
 PLAN_RUN = tables_of(records(whole()), "run")
 SOURCES = {
-    "artifacts": lambda _: to_tables([a_run()]),
-    "no artifact": lambda _: to_tables([]),
-    "the least artifact": lambda _: to_tables([ArtifactSource(Artifact(schemaVersion="1.0", findings=()), "run")]),
+    "artifacts": lambda _: assemble([a_run()]),
+    "no artifact": lambda _: assemble([]),
+    "the least artifact": lambda _: assemble([artifact_columns(Artifact(schemaVersion="1.0", findings=()), "run")]),
     "votes": lambda _: from_votes(
         pd.DataFrame({"i": [1], "w": [1], "v": ["agree"]}), item="i", worker="w", verdict="v"
     ),
     "no votes": lambda _: from_votes(pd.DataFrame(columns=["i", "w", "v"]), item="i", worker="w", verdict="v"),
-    "saved": lambda folder: load(to_tables([a_run()]).save(folder)),
-    "saved empty": lambda folder: load(to_tables([]).save(folder)),
+    "saved": lambda folder: load(assemble([a_run()]).save(folder)),
+    "saved empty": lambda folder: load(assemble([]).save(folder)),
     "a plan's log": lambda _: PLAN_RUN,
     "a saved plan's log": lambda folder: load(PLAN_RUN.save(folder)),
-    "selected": lambda _: to_tables([a_run()]).select([]),
+    "selected": lambda _: assemble([a_run()]).select([]),
 }
 
 
@@ -67,13 +68,13 @@ def test_every_declared_column_is_there_in_order_and_with_its_type(made, table):
 
 
 def test_an_ordered_set_of_verdicts_can_be_compared_and_counted_when_empty():
-    votes = to_tables([]).votes
+    votes = assemble([]).votes
     assert votes["verdict"].value_counts().to_dict() == dict.fromkeys(VERDICTS, 0)
-    assert (to_tables([a_run()]).votes["verdict"] > "agree").tolist() == [True, False]
+    assert (assemble([a_run()]).votes["verdict"] > "agree").tolist() == [True, False]
 
 
 def test_the_rows_of_an_artifact():
-    tables = to_tables([a_run()._replace(truth={"F-2": True})])
+    tables = assemble([a_run()])
     run = tables.runs.iloc[0].to_dict()
     assert (run["run_id"], run["kind"], run["mode"], run["source"]) == (
         "run",
@@ -84,7 +85,6 @@ def test_the_rows_of_an_artifact():
     assert (run["n_findings"], run["effective_max_rounds"], run["total_rounds"]) == (2, 1, 1)
     assert tables.findings["finding_id"].tolist() == ["F-2", "F-1"]
     assert tables.findings["ticket_ids"].tolist() == [["T-1", "T-2"]] * 2
-    assert tables.findings["truth"].tolist() == [True, pd.NA]
     assert tables.findings["n_rounds"].tolist() == [1, 0]
     assert tables.votes[["finding_id", "iteration", "round", "worker", "disagree_basis"]].astype(object).replace(
         np.nan, None
@@ -105,7 +105,7 @@ def test_a_call_without_result_is_one_row_with_status_and_reason():
         "dispatches": [{"worker": "cy", "status": "timeout", "durationMs": 5}],
         "skippedWorkers": [{"worker": "cy", "reason": "timeout"}],
     }
-    dispatches = to_tables([a_run(roundHistory=[record])]).dispatches
+    dispatches = assemble([a_run(roundHistory=[record])]).dispatches
     assert dispatches[["worker", "status", "skipped_reason"]].to_numpy().tolist() == [["cy", "timeout", "timeout"]]
 
 
@@ -120,8 +120,8 @@ def test_a_call_without_result_is_one_row_with_status_and_reason():
     ],
 )
 def test_the_rounds_allowed_of_older_versions(config, total, expected):
-    runs = to_tables(
-        [ArtifactSource(Artifact(schemaVersion="1.0", config=config, findings=(), totalRounds=total), "r")]
+    runs = assemble(
+        [artifact_columns(Artifact(schemaVersion="1.0", config=config, findings=(), totalRounds=total), "r")]
     ).runs
     assert runs["effective_max_rounds"].tolist() == [expected]
 
@@ -136,7 +136,7 @@ def test_discoverers_are_the_origin_and_the_silent_part_of_the_consensus():
         a_finding(findingId="F-4"),
     ]
     artifact = Artifact(schemaVersion="1.2", findings=tuple(findings))
-    assert to_tables([ArtifactSource(artifact, "r")]).findings["discoverers"].tolist() == [
+    assert assemble([artifact_columns(artifact, "r")]).findings["discoverers"].tolist() == [
         ["ann", "dan"],
         ["ann", "dan", "bob"],
         ["bob"],
@@ -148,7 +148,7 @@ def test_a_vote_of_the_origin_is_marked_and_nobody_elses():
     votes = {name: {"verdict": "agree"} for name in ("ann", "bob")}
     finding = {"findingId": "F", "originWorker": "ann", "consensusWorkers": ["ann", "bob", "cy"], "rounds": [
         {"round": 1, "votes": votes}]}  # fmt: skip
-    table = to_tables([a_run(findings=[finding], finalClassificationCounts=None)])
+    table = assemble([a_run(findings=[finding], finalClassificationCounts=None)])
     assert table.votes.set_index("worker")["is_origin"].to_dict() == {"ann": True, "bob": False}
     assert table.findings["discoverers"].tolist() == [["ann", "cy"]]
 
@@ -167,7 +167,7 @@ def test_a_vote_of_the_origin_is_marked_and_nobody_elses():
 def test_a_counter_evidence_that_cites_nothing_is_flagged_wherever_it_comes_from(verdict, basis, explanation, uncited):
     vote = {"verdict": verdict, "disagreeBasis": basis, "explanation": explanation}
     finding = {"findingId": "F", "rounds": [{"round": 1, "votes": {"bob": vote}}]}
-    told = to_tables([a_run(findings=[finding], finalClassificationCounts=None)])
+    told = assemble([a_run(findings=[finding], finalClassificationCounts=None)])
     frame = pd.DataFrame({"i": [1], "w": ["bob"], "v": [verdict], "b": [basis], "e": [explanation]})
     imported = from_votes(frame, item="i", worker="w", verdict="v", basis="b", explanation="e")
     assert told.votes["uncited"].tolist() == imported.votes["uncited"].tolist() == [uncited]
@@ -175,7 +175,7 @@ def test_a_counter_evidence_that_cites_nothing_is_flagged_wherever_it_comes_from
 
 def test_two_runs_of_one_id_are_refused():
     with pytest.raises(TableError, match="table runs: 1 rows repeat the key of another, the first at run_id run"):
-        to_tables([a_run(), a_run()])
+        assemble([a_run(), a_run()])
 
 
 @pytest.mark.parametrize(

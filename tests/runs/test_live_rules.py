@@ -20,8 +20,9 @@ from verifyplan.analysis.classify import classify
 from verifyplan.analysis.replay import replay
 from verifyplan.errors import SettingsError
 from verifyplan.frames.artifact import artifact_text, parse_artifact
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import artifact_columns
 from verifyplan.frames.load import load
+from verifyplan.frames.runset import assemble
 from verifyplan.protocol.settings import PanelSettings
 from verifyplan.protocol.voting_rules import VotingRules
 from verifyplan.rules.invariants import violations
@@ -113,7 +114,7 @@ def test_the_resolved_rules_and_their_digest_are_in_the_log_the_tables_and_the_a
     assert (first["version"], first["inputs"]["rules"]["refutes"]) == (5, "sticky")
     assert "decided by VotingRules(mode=adversarial, max_rounds=1, refutes=sticky" in str(run)
     artifact = parse_artifact(artifact_text(run.artifact).encode(), "run.json")
-    for table in (run.frames.runs, load(run.path).runs, to_tables([ArtifactSource(artifact, "run")]).runs):
+    for table in (run.frames.runs, load(run.path).runs, assemble([artifact_columns(artifact, "run")]).runs):
         assert json.loads(table["rules"].iloc[0]) == {"refutes": "sticky", "missing_basis": "burden-not-met"}
         assert table["rules_digest"].tolist() == [resolved.digest]
 
@@ -123,7 +124,7 @@ def test_an_artifact_whose_rules_cannot_be_read_says_so_and_has_none_in_its_tabl
     artifact = parse_artifact(json.dumps(values).encode(), "run.json", checked=False)
     [problem] = violations(artifact)
     assert (problem.place, "did you mean 'quorum'" in problem.message) == ("/config/votingRules/quorun", True)
-    assert to_tables([ArtifactSource(artifact, "run")]).runs["rules"].isna().tolist() == [True]
+    assert assemble([artifact_columns(artifact, "run")]).runs["rules"].isna().tolist() == [True]
 
 
 def test_only_the_workers_of_the_rules_are_asked():

@@ -15,8 +15,8 @@ from verifyplan.analysis.compare import compare
 from verifyplan.analysis.explain import explain
 from verifyplan.analysis.replay import replay
 from verifyplan.frames.artifact import artifact_text, parse_artifact
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
-from verifyplan.frames.runset import RunSet
+from verifyplan.frames.artifact_tables import artifact_columns
+from verifyplan.frames.runset import RunSet, assemble
 from verifyplan.frames.votes import from_votes
 from verifyplan.runs.cross.run import CrossRun
 from verifyplan.runs.replay import replay_run
@@ -114,7 +114,7 @@ def test_the_same_votes_give_the_same_classes_however_they_come(script, adversar
     found = [finding("F-1"), finding("F-2")]
     run = run_of(script, found, "ann bob cy dan", settings={"adversarial": adversarial, "maxRounds": max_rounds})
     live = {one.findingId: one.classification for one in run.artifact.findings}
-    artifact = to_tables([ArtifactSource(parse_artifact(artifact_text(run.artifact).encode(), "run.json"), "run")])
+    artifact = assemble([artifact_columns(parse_artifact(artifact_text(run.artifact).encode(), "run.json"), "run")])
     table = csv_of(script, run)
     shuffled = table.iloc[random.sample(range(len(table)), len(table))]
     told = {

@@ -1,107 +1,59 @@
-"""The tables of state artifacts, many at once, column by column (rules B9, E4)."""
+"""The columns of one state artifact's tables, as its log gives them (rules B9, E4)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
-
-from verifyplan.frames.artifact_columns import ArtifactColumns, History, Ints, Texts, columns_of
-from verifyplan.frames.columns import typed
-from verifyplan.frames.log_events import Row, rules_columns
-from verifyplan.frames.runset import RunSet
-from verifyplan.frames.vote_checks import texts_cite_places
-from verifyplan.frames.vote_losses import with_losses_at
-from verifyplan.protocol.artifact import DISPATCH_STATUSES, FINAL_STATES, ROUND2_REASONS, Artifact, ArtifactConfig
-from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
+from verifyplan.frames.log_events import Row, columns_of, rules_columns
+from verifyplan.frames.runset import ColumnLists, TableLists
+from verifyplan.protocol.artifact import Artifact, ArtifactConfig, ArtifactFinding, RoundRecord
+from verifyplan.rules.citations import cites_location
 from verifyplan.rules.invariants import rules_of
 
-Tables = dict[str, pd.DataFrame]
 
+def artifact_columns(artifact: Artifact, run_id: str, source: str = "") -> TableLists:
+    """Return the columns that one artifact gives, by table; `run_id` and `source` (its file) name it in them.
 
-class ArtifactSource(NamedTuple):
-    """One artifact with what it does not say itself: its run id, its file, and truth where that is known."""
-
-    artifact: Artifact
-    """The model, or a struct that was decoded from a file (see `decode_artifact`)."""
-    run_id: str
-    path: str = ""
-    truth: Mapping[str, bool | None] = {}
-
-
-def to_tables(sources: Iterable[ArtifactSource]) -> RunSet:
-    """Return artifacts as one RunSet, in the order given.
-
-    Raises TableError if two share a run id, or one has two findings of an id, or two rounds of a number.
+    >>> artifact = Artifact.model_validate({"schemaVersion": "1.1", "findings": [{"findingId": "F"}]})
+    >>> artifact_columns(artifact, "r")["findings"]["finding_id"]
+    ['F']
     """
-    given = list(sources)
-    columns = columns_of([source.artifact for source in given])
-    tables = artifact_tables(columns, [source.run_id for source in given], [source.path for source in given])
-    if any(source.truth for source in given):
-        ids = zip(columns.findings.run.tolist(), tables["findings"]["finding_id"], strict=True)
-        tables["findings"]["truth"] = pd.array([given[run].truth.get(name) for run, name in ids], dtype="boolean")
-    return RunSet(**{name: typed(name, table) for name, table in tables.items()})
-
-
-def artifact_tables(columns: ArtifactColumns, names: Sequence[str], paths: Sequence[str]) -> Tables:
-    """Return the tables that artifacts fill, typed; `names` are their run ids, `paths` their files.
-
-    That their rows have keys of their own is not looked at.
-    """
-    run_ids, workers = (pa.array(texts, pa.large_string()) for texts in (names, columns.workers))
-    tables = {
-        "runs": _runs(columns, run_ids, paths),
-        "findings": _findings(columns, run_ids, workers),
-        "votes": _votes(columns, run_ids, workers),
-        "rounds": _rounds(columns.history, run_ids),
-        "dispatches": _dispatches(columns, run_ids, workers),
-    }
-    losses = with_losses_at(tables["runs"], tables["findings"], tables["votes"], columns.finding_of_vote)
-    return tables | {"findings": losses}
-
-
-def _frame(name: str, values: Mapping[str, Any]) -> pd.DataFrame:
-    return typed(name, values, keys_checked=True)
-
-
-def _runs(columns: ArtifactColumns, run_ids: Texts, paths: Sequence[str]) -> pd.DataFrame:
-    runs, total = columns.runs, columns.runs.total_rounds
-    configs = {id(config): config for config in runs.config}  # many artifacts may share one
-    number = {key: number for number, key in enumerate(configs)}
-    config = np.array([number[id(config)] for config in runs.config], dtype=np.int64)
-    different = _configs(list(configs.values()))
-    limit = different["effective_max_rounds"].to_numpy(dtype=np.float64, na_value=np.nan)[config]
-    return _frame(
-        "runs",
-        {
-            **{str(name): column.array.take(config) for name, column in different.items()},
-            "run_id": _texts(run_ids),
-            "kind": ["cross"] * len(config),
-            "task_key": runs.task_key,
-            "schema_version": runs.schema_version,
-            "effective_max_rounds": np.where(np.isnan(limit), total, limit),
-            "total_rounds": total,
-            "final_state": _categories(runs.final_state, FINAL_STATES),
-            "round2_skipped_reason": _categories(runs.round2_skipped_reason, ROUND2_REASONS),
-            "n_findings": np.bincount(columns.findings.run, minlength=len(config)),
-            "source": _texts(pa.array(paths, pa.large_string())),
-            "finished": np.ones(len(config), dtype=bool),
-            "log": np.zeros(len(config), dtype=bool),
+    history = artifact.roundHistory or ()
+    return {
+        "runs": columns_of([_run(artifact, run_id, source)]),
+        "findings": columns_of([_finding(finding, run_id) for finding in artifact.findings]),
+        "votes": _votes(artifact.findings, run_id),
+        "rounds": {
+            "run_id": [run_id] * len(history),
+            "round": [entry.round for entry in history],
+            "input_queue_size": [entry.inputQueueSize for entry in history],
+            "resolved_count": [entry.resolvedCount for entry in history],
+            "carried_forward_count": [entry.carriedForwardCount for entry in history],
         },
-    )
+        "dispatches": columns_of([row for entry in history for row in _dispatches(entry, run_id)]),
+    }
 
 
-def _configs(configs: Sequence[ArtifactConfig]) -> pd.DataFrame:
-    """Return the table `runs` as far as configs fill it, a row each."""
-    rows = [_config_row(config) for config in configs]
-    names = dict.fromkeys(name for row in rows for name in row)
-    return _frame("runs", {"run_id": [""] * len(rows), **{name: [row.get(name) for row in rows] for name in names}})
+def _run(artifact: Artifact, run_id: str, source: str) -> Row:
+    row = _config(artifact.config)
+    limit = row["effective_max_rounds"]
+    return row | {
+        "run_id": run_id,
+        "kind": "cross",
+        "task_key": artifact.taskKey,
+        "schema_version": artifact.schemaVersion,
+        "effective_max_rounds": artifact.totalRounds if limit is None else limit,
+        "total_rounds": artifact.totalRounds,
+        "final_state": artifact.finalState,
+        "round2_skipped_reason": artifact.round2SkippedReason,
+        "n_findings": len(artifact.findings),
+        "source": source,
+        "finished": True,
+        "log": False,
+    }
 
 
-def _config_row(config: ArtifactConfig) -> Row:
+def _config(config: ArtifactConfig) -> Row:
     """Return the columns of `runs` that the config fills; older versions had only one limit of rounds, or none."""
     rules = rules_of(config)
     return {
@@ -117,110 +69,55 @@ def _config_row(config: ArtifactConfig) -> Row:
     }
 
 
-def _findings(columns: ArtifactColumns, run_ids: Texts, workers: Texts) -> pd.DataFrame:
-    findings = columns.findings
-    return _frame(
-        "findings",
-        {
-            "run_id": _taken(run_ids, findings.run),
-            "finding_id": _texts(findings.finding_id),
-            "summary": _texts(findings.summary),
-            "category": _texts(findings.category),
-            "evidence": _texts(findings.evidence),
-            "ticket_ids": _lists(findings.ticket_ids),
-            "origin_worker": _taken(workers, findings.origin),
-            "discoverers": _lists(_discoverers(columns)),
-            "classification": _categories(findings.classification, CLASSIFICATIONS),
-            "consensus_workers": _lists(findings.consensus),
-            "dissenting_workers": _lists(findings.dissenting),
-            "n_rounds": columns.rounds_of_finding,
-        },
-    )
+def _finding(finding: ArtifactFinding, run_id: str) -> Row:
+    """Return the row of a finding; discoverers are the origin, and those of its consensus who never voted on it."""
+    rounds, consensus = finding.rounds or (), finding.consensusWorkers or ()
+    voters = {worker for entry in rounds for worker in entry.votes}
+    origin = [finding.originWorker] if finding.originWorker is not None else []
+    return {
+        "run_id": run_id,
+        "finding_id": finding.findingId,
+        "summary": finding.summary,
+        "category": finding.category,
+        "evidence": finding.originEvidence,
+        "ticket_ids": list(finding.ticketIds or ()),
+        "origin_worker": finding.originWorker,
+        "discoverers": list(dict.fromkeys([*origin, *(worker for worker in consensus if worker not in voters)])),
+        "classification": finding.classification,
+        "consensus_workers": list(consensus),
+        "dissenting_workers": list(finding.dissentingWorkers or ()),
+        "n_rounds": len(rounds),
+    }
 
 
-def _discoverers(columns: ArtifactColumns) -> list[list[str]]:
-    """Return, of each finding, the origin, and those of the consensus who never voted on it (rule B9)."""
-    workers, origin, of, worker = columns.workers, columns.findings.origin, *columns.consensus
-    voted = columns.finding_of_vote * len(workers) + columns.votes.worker
-    silent = ~np.isin(of * len(workers) + worker, voted) & (worker != origin[of])
-    alone = [*([name] for name in workers), []]
-    found = [alone[code] for code in origin.tolist()]
-    for finding, code in zip(of[silent].tolist(), worker[silent].tolist(), strict=True):
-        if workers[code] not in found[finding]:
-            found[finding] = [*found[finding], workers[code]]
-    return found
+def _votes(findings: Sequence[ArtifactFinding], run_id: str) -> ColumnLists:
+    votes = [
+        (finding, entry.round, worker, vote)
+        for finding in findings
+        for entry in finding.rounds or ()
+        for worker, vote in entry.votes.items()
+    ]
+    return {
+        "run_id": [run_id] * len(votes),
+        "finding_id": [finding.findingId for finding, *_ in votes],
+        "round": [number for _, number, *_ in votes],
+        "worker": [worker for *_, worker, _ in votes],
+        "verdict": [vote.verdict for *_, vote in votes],
+        "disagree_basis": [vote.disagreeBasis for *_, vote in votes],
+        "explanation": [vote.explanation for *_, vote in votes],
+        "is_origin": [worker == finding.originWorker for finding, _, worker, _ in votes],  # others never vote
+        "uncited": [
+            vote.disagreeBasis == "counter-evidence" and not cites_location(vote.explanation) for *_, vote in votes
+        ],
+    }
 
 
-def _votes(columns: ArtifactColumns, run_ids: Texts, workers: Texts) -> pd.DataFrame:
-    votes, findings, of_vote = columns.votes, columns.findings, columns.finding_of_vote
-    uncited = votes.basis == BASES.index("counter-evidence")
-    uncited[uncited] = ~texts_cite_places(votes.explanation.filter(pa.array(uncited)))
-    return _frame(
-        "votes",
-        {
-            "run_id": _taken(run_ids, findings.run[of_vote]),
-            "iteration": np.zeros(len(of_vote), dtype=np.int64),
-            "finding_id": _taken(findings.finding_id, of_vote),
-            "round": columns.rounds.number[votes.round],
-            "worker": _taken(workers, votes.worker),
-            "verdict": _categories(votes.verdict, VERDICTS),
-            "disagree_basis": _categories(votes.basis, BASES),
-            "explanation": _texts(votes.explanation),
-            "is_origin": votes.worker == findings.origin[of_vote],  # the other discoverers never vote
-            "uncited": uncited,
-        },
-    )
-
-
-def _rounds(history: History, run_ids: Texts) -> pd.DataFrame:
-    counts = {name: getattr(history, name) for name in ("input_queue_size", "resolved_count", "carried_forward_count")}
-    keys = {"run_id": _taken(run_ids, history.run), "iteration": np.zeros(len(history.run), dtype=np.int64)}
-    return _frame("rounds", {**keys, "round": history.number, **counts})
-
-
-def _dispatches(columns: ArtifactColumns, run_ids: Texts, workers: Texts) -> pd.DataFrame:
+def _dispatches(entry: RoundRecord, run_id: str) -> list[Row]:
     """Return a row for each worker of a round: called, skipped, or both (a call that gave no result)."""
-    history, dispatches, skips = columns.history, columns.dispatches, columns.skips
-    entries = np.concatenate([dispatches.entry, skips.entry])
-    order = np.argsort(entries, kind="stable")
-    row = np.empty_like(order)
-    width = max(len(workers), 1)
-    row[order], keys = pd.factorize((entries * width + np.concatenate([dispatches.worker, skips.worker]))[order])
-    dispatch, skip = (_last(rows, len(keys)) for rows in np.split(row, [len(dispatches.entry)]))
-    entry = keys // width
-    return _frame(
-        "dispatches",
-        {
-            "run_id": _taken(run_ids, history.run[entry]),
-            "iteration": np.zeros(len(keys), dtype=np.int64),
-            "round": history.number[entry],
-            "worker": _taken(workers, keys % width),
-            "status": _categories(np.append(dispatches.status, -1)[dispatch], DISPATCH_STATUSES),
-            "duration_ms": np.append(dispatches.duration_ms, np.nan)[dispatch],
-            "skipped_reason": _taken(skips.reason, skip),
-        },
-    )
-
-
-def _last(rows: Ints, size: int) -> Ints:
-    """Return, for each of `size` rows, the last position that names it; -1 for none."""
-    last = np.full(size, -1, dtype=np.int64)
-    last[rows] = np.arange(len(rows))
-    return last
-
-
-def _texts(texts: Texts) -> pd.Series[Any]:
-    return pd.Series(texts, dtype="str")
-
-
-def _taken(texts: Texts, positions: Ints) -> pd.Series[Any]:
-    """Return the texts at some positions; none at -1."""
-    return pd.Series(texts.take(pa.array(positions, mask=positions < 0)), dtype="str")
-
-
-def _categories(codes: Ints, names: tuple[str, ...]) -> Any:
-    return pd.Categorical.from_codes(codes, categories=pd.Index(names), ordered=True)
-
-
-def _lists(values: Sequence[list[str]]) -> Any:
-    return np.fromiter(values, dtype="object", count=len(values))
+    rows: dict[str, Row] = {}
+    absent: Row = {"status": None, "duration_ms": None, "skipped_reason": None}
+    for dispatch in entry.dispatches or ():
+        rows[dispatch.worker] = absent | {"status": dispatch.status, "duration_ms": dispatch.durationMs}
+    for skip in entry.skippedWorkers or ():
+        rows[skip.worker] = rows.get(skip.worker, absent) | {"skipped_reason": skip.reason}
+    return [{"run_id": run_id, "round": entry.round, "worker": worker, **row} for worker, row in rows.items()]

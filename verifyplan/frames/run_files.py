@@ -8,17 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-import pandas as pd
 from pydantic_core import from_json
 
 from verifyplan.errors import InputError, Problem, TableError
 from verifyplan.frames.addresses import ARTIFACT, LOG, RunFile, bytes_of, size_of
-from verifyplan.frames.artifact_files import ArtifactFile, Failure, read_artifacts
-from verifyplan.frames.artifact_tables import Tables
-from verifyplan.frames.columns import FIRST_TABLES, typed
+from verifyplan.frames.artifact import check_artifact, parse_artifact
+from verifyplan.frames.artifact_tables import artifact_columns
 from verifyplan.frames.run_tables import log_columns
-from verifyplan.frames.runset import RunSet, TableLists, assemble, replaced
+from verifyplan.frames.runset import RunSet, TableLists, assemble
 from verifyplan.frames.table_files import WORKBOOKS
 from verifyplan.frames.vote_files import SIDECAR_SUFFIX, is_vote_file, sidecar_of
 from verifyplan.runlog.table_records import table_records
@@ -26,9 +23,6 @@ from verifyplan.runlog.table_records import table_records
 MAX_FILE_BYTES = 2**30
 """A run file that is larger is refused: its tables would take some five times that in memory. A run of 50,000 findings
 and 5 workers, one call each, writes a log of 0.6 GB, and an artifact of a ninth of that."""
-
-BYTES_AT_A_TIME = 32 * 2**20
-"""So many bytes of artifacts are made into tables together: more would take more memory, and no less time."""
 
 _MARKS = {ARTIFACT: (b"schemaVersion",), LOG: (b"run-started", b'"digest"')}
 """What the bytes of every run file hold, damaged ones too; a file in a folder that has none of it is not a run."""
@@ -38,6 +32,10 @@ _LOG_START = b'{"seq":1,"at":"'
 program."""
 
 T = TypeVar("T")
+
+
+Failure = tuple[str, InputError]
+"""The path of a file, and what is wrong with it."""
 
 
 class FilesRead(NamedTuple):
@@ -55,20 +53,18 @@ def read_files(files: Iterable[RunFile], step: Callable[[], None] = lambda: None
     """Return the runs of some files as tables; `step` is called after each file. TableError where two have one id."""
     failures: list[Failure] = []
     foreign: list[Failure] = []
-    reading = _Reading(failures)
+    read: list[tuple[str, TableLists]] = []
     order: dict[str, int] = {}
     for file in files:
         shown = os.fsencode(file.path).decode("utf-8", "backslashreplace")
         order[shown] = len(order)
         if shown != file.path:  # no table could hold it
             failures.append((shown, InputError(Problem(shown, "has a name that is not UTF-8", "rename it"))))
-            step()
-            continue
-        data = attempt(partial(_content, file, foreign), file.path, failures)
-        if data is not None:
-            reading.add(file, data)
+        else:
+            columns = attempt(partial(_columns, file, failures, foreign), file.path, failures)
+            read += [(file.path, columns)] if columns is not None else []
         step()
-    runs = reading.runs()
+    runs = _assembled(read, failures)
     failures.sort(key=lambda failure: order[failure[0]])
     return FilesRead(runs, failures, foreign)
 
@@ -82,74 +78,41 @@ def attempt(read: Callable[[], T], path: str, failures: list[Failure]) -> T | No
         return None
 
 
-class _Reading:
-    """The runs of files as they are read: artifacts some megabytes at a time, so that few of them are in memory."""
-
-    def __init__(self, failures: list[Failure]) -> None:
-        self._failures = failures
-        self._order: dict[str, int] = {}
-        self._logs: list[tuple[str, TableLists]] = []
-        self._artifacts: list[ArtifactFile] = []
-        self._waiting_bytes = 0
-        self._tables: list[Tables] = []
-
-    def add(self, file: RunFile, data: bytes) -> None:
-        """Add a run; what is wrong with its file becomes a failure, now or later."""
-        run_id = file.run_id
-        self._order[run_id] = len(self._order)
-        if file.path.endswith(LOG):
-            columns = attempt(partial(_log_columns, data, run_id, file.path), file.path, self._failures)
-            self._logs += [(file.path, columns)] if columns is not None else []
-            return
-        self._artifacts.append(ArtifactFile(data, run_id, file.path))
-        self._waiting_bytes += len(data)
-        if self._waiting_bytes > BYTES_AT_A_TIME:
-            self._read_artifacts()
-
-    def _read_artifacts(self) -> None:
-        self._tables.append(read_artifacts(self._artifacts, self._failures))
-        self._artifacts, self._waiting_bytes = [], 0
-
-    def runs(self) -> RunSet:
-        """Return all runs, in the order of their files; TableError where two have one id."""
-        if self._artifacts:
-            self._read_artifacts()
-        logs = _assembled(self._logs, self._failures)
-        if not self._tables:
-            return logs
-        parts = [*self._tables, {name: getattr(logs, name) for name in FIRST_TABLES}] if len(logs) else self._tables
-        tables = {name: pd.concat([part[name] for part in parts], ignore_index=True) for name in FIRST_TABLES}
-        tables["runs"] = typed("runs", tables["runs"])  # no other key can repeat
-        if len(logs):
-            tables = {name: self._ordered(table) for name, table in tables.items()}
-        return replaced(logs, **tables)
-
-    def _ordered(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows in the order of the files, those of a run as they are."""
-        codes, run_ids = pd.factorize(table["run_id"])
-        positions = np.array([self._order[run_id] for run_id in run_ids], dtype=np.int64)[codes]
-        return table.take(np.argsort(positions, kind="stable")).reset_index(drop=True)
-
-
-def _log_columns(data: bytes, run_id: str, path: str) -> TableLists:
-    return log_columns(table_records(data, path), run_id, path)
+def _columns(file: RunFile, failures: list[Failure], foreign: list[Failure]) -> TableLists | None:
+    """Return the columns of one run; an artifact that breaks rule B9 and nothing else is also a failure."""
+    data = _content(file, foreign)
+    if data is None:
+        return None
+    if file.path.endswith(LOG):
+        return log_columns(table_records(data, file.path), file.run_id, file.path)
+    artifact = parse_artifact(data, file.path, checked=False)
+    attempt(partial(check_artifact, artifact, file.path), file.path, failures)
+    return artifact_columns(artifact, file.run_id, file.path)
 
 
 def _assembled(parts: Sequence[tuple[str, TableLists]], failures: list[Failure]) -> RunSet:
-    """Return the columns of logs as tables; files whose columns do not fit by themselves are failures, and left out."""
+    """Return the columns of files as tables; what does not fit by itself is a failure, and left out."""
     try:
         return assemble(columns for _, columns in parts)
     except TableError:
-        whole = [(path, columns) for path, columns in parts if attempt(partial(_fits, columns, path), path, failures)]
-    return assemble(columns for _, columns in whole)  # raises if two files are one run: no file is wrong by itself
+        fitting = _fitting(parts, failures)
+    return assemble(columns for _, columns in fitting)  # raises if two files are one run: no file is wrong by itself
 
 
-def _fits(columns: TableLists, path: str) -> bool:
+def _fitting(parts: Sequence[tuple[str, TableLists]], failures: list[Failure]) -> Sequence[tuple[str, TableLists]]:
+    """Return the parts whose columns fit, found by halving: among thousands, few do not."""
     try:
-        assemble([columns])
+        assemble(columns for _, columns in parts)
     except TableError as error:
-        raise TableError(Problem(f"{path}: {p.place}", p.message, p.fix) for p in error.problems) from None
-    return True
+        if len(parts) > 1:
+            half = len(parts) // 2
+            return [*_fitting(parts[:half], failures), *_fitting(parts[half:], failures)]
+        path = parts[0][0]
+        if path not in {named for named, _ in failures}:  # else rule B9 says why
+            problems = [Problem(f"{path}: {p.place}", p.message, p.fix) for p in error.problems]
+            failures.append((path, TableError(problems)))
+        return []
+    return parts
 
 
 def _content(file: RunFile, foreign: list[Failure]) -> bytes | None:

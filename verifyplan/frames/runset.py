@@ -331,13 +331,16 @@ def assemble(parts: Iterable[TableLists]) -> RunSet:
 
 
 def _columns(table: str, parts: Sequence[ColumnLists]) -> dict[str, list[Any]]:
-    """Return the declared columns of several runs; only `runs`, one row each, may have other columns in each run."""
+    """Return the declared columns of several runs; a run that lacks one that another has, has its default."""
     named = set[str]().union(*parts)
-    names = [column.name for column in TABLES[table] if column.name in named]
-    return {name: list(chain.from_iterable(lists.get(name, _MISSING) for lists in parts)) for name in names}
-
-
-_MISSING = (None,)
+    sizes = [len(next(iter(part.values()))) for part in parts]
+    made: dict[str, list[Any]] = {}
+    for column in TABLES[table]:
+        if column.name in named:
+            absent = [None if column.default is pd.NA else column.default]
+            lists = (part.get(column.name, absent * size) for part, size in zip(parts, sizes, strict=True))
+            made[column.name] = list(chain.from_iterable(lists))
+    return made
 
 
 def mark_synthetic(table: pd.DataFrame, runs: RunSet) -> pd.DataFrame:

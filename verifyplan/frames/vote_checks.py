@@ -178,18 +178,14 @@ def finding_facts(
 
 
 def cite_places(explanations: pd.Series[Any]) -> Bools:
-    """Return whether each explanation cites a place; one that is missing cites none (rule B4)."""
-    if explanations.dtype != "str":
-        return np.array([isinstance(text, str) and cites_location(text) for text in explanations], dtype=bool)
-    return texts_cite_places(pa.array(explanations))
+    """Return whether each explanation cites a place; one that is missing cites none (rule B4).
 
-
-def texts_cite_places(texts: Any) -> Bools:
-    """Return the same of texts as an Arrow array.
-
-    >>> texts_cite_places(pa.array(["a.py:3", "файл.py:3", None, "the check is missing"])).tolist()
+    >>> cite_places(pd.Series(["a.py:3", "файл.py:3", None, "the check is missing"], dtype="str")).tolist()
     [True, True, False, False]
     """
+    if explanations.dtype != "str":
+        return np.array([isinstance(text, str) and cites_location(text) for text in explanations], dtype=bool)
+    texts = pa.array(explanations)
     cites = pc.match_substring_regex(texts, CITATION.pattern)  # letters and figures are those of ASCII here
     others = np.flatnonzero(pc.invert(pc.string_is_ascii(texts)).fill_null(False).to_numpy(zero_copy_only=False))
     found = np.array(cites.fill_null(False).to_numpy(zero_copy_only=False), dtype=bool)

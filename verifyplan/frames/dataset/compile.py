@@ -10,7 +10,6 @@ from pathlib import Path
 from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.files import free_space
-from verifyplan.frames.artifact_files import Failure
 from verifyplan.frames.columns import empty
 from verifyplan.frames.dataset.dataset import Dataset
 from verifyplan.frames.dataset.manifest import (
@@ -34,7 +33,7 @@ from verifyplan.frames.dataset.sources import (
 from verifyplan.frames.dataset.storage import Storage
 from verifyplan.frames.dataset.truth import TruthFile, truth_beside
 from verifyplan.frames.load import FILES_FOR_PROGRESS_BAR, error_table, refuse
-from verifyplan.frames.run_files import read_files
+from verifyplan.frames.run_files import Failure, read_files
 from verifyplan.frames.runset import TABLE_NAMES, RunSet
 from verifyplan.progress import progress as progress_bar
 from verifyplan.text import counted
