@@ -93,7 +93,7 @@ def _missing(module: ModuleType, name: str) -> str:
     Nothing is imported: `from package import submodule` comes here as well, before it imports the submodule.
     """
     message = f"{module.__name__} has no {name!r}"
-    if name in REMOVED and module.__name__ in (_PACKAGE, f"{_PACKAGE}.analysis"):
+    if name in REMOVED:
         return f"{module.__name__}.{name} was removed; {REMOVED[name]}"
     if _gives_package_name(module, name):
         return f"{message}; use {_PACKAGE}.{name}"

@@ -8,5 +8,8 @@ REMOVED: dict[str, str] = {
     "fragility": 'use compare(rules={...}) with lost_votes "as-agree" and "as-disagree", or uncited "as-burden"',
     "stopping": 'use search_rules(space={"stop": [...]}), whose table has the votes and the quality under each stop',
     "vacuity": "read n_settled_cited and n_settled_uncited of the table runs, or the head of a plan run's report",
+    "RuleStudio": "use compare(rules={...}), which compares any rules on the same votes",
+    "probe": "use agents.diagnose for key, endpoint and models; docs/endpoints.md has requests that show the rest",
+    "ConformanceReport": "give structured, context and max_concurrency to agents.Anthropic; see docs/endpoints.md",
 }
 """What to use instead of each name that went, as the end of a sentence."""
