@@ -16,7 +16,6 @@ import pandas as pd
 from benchmarks.figures import MET, YARDSTICK, Measurement, report, within, yardstick
 from verifyplan.datasets.bundled import example_scores
 from verifyplan.frames.columns import typed
-from verifyplan.frames.run_index import RunIndex
 from verifyplan.frames.runset import RunSet
 from verifyplan.protocol.vote import BASES, CLASSIFICATIONS, VERDICTS
 from verifyplan.widgets.comparison import ModeComparison
@@ -134,15 +133,6 @@ def main() -> None:
     note("another run, drawn", median_seconds(lambda i: setattr(explorer, "run_id", f"run-{7 * i:04d}")), STEP_LIMIT)
     large = steps_seconds(RunExplorer(make_runs(1, 50 * FINDINGS)), 1)
     note("a step in one large run", statistics.median(large), STEP_LIMIT, 50 * FINDINGS)
-    index = RunIndex(runs)
-    if not index.run("run-0500").votes.equals(runs.select(["run-0500"]).votes):
-        raise SystemExit("the index and select give different votes: a figure would mean nothing")
-    ours = median_seconds(lambda i: index.run(f"run-{9 * i:04d}"))
-    theirs = {
-        "RunSet.select, which filters every table": median_seconds(lambda i: runs.select([f"run-{9 * i:04d}"]), 3)
-    }
-    peers = {name: Measurement(seconds) for name, seconds in theirs.items()}
-    report("widgets", "one run's tables, by RunIndex", n, "findings", Measurement(ours), peers)
     note("a weight turned, its picture included", tuner_seconds(), STEP_LIMIT, 1_000, "plans")
     compare(runs)
 

@@ -14,7 +14,6 @@ from verifyplan.analysis.run_steps import RunSteps
 from verifyplan.analysis.steps import steps
 from verifyplan.errors import InputError
 from verifyplan.frames.columns import typed
-from verifyplan.frames.run_index import RunIndex
 
 SETTLED = {"C1": "RESOLVED", "C3": "WITHDRAWN", "C5": "RESOLVED", "C7": "UNRESOLVED", "C6": "overflow"}
 VOTES = [
@@ -195,26 +194,15 @@ def test_runs_without_findings_or_votes_have_their_ends():
     assert RunSteps(bare).items(1).empty
 
 
-def test_one_run_out_of_many_is_what_select_gives_also_of_mixed_rows():
-    runs = vp.datasets.runs("stdlib-claims")
-    shuffled = vp.RunSet(runs=runs.runs, findings=runs.findings, votes=runs.votes.sample(frac=1, random_state=0))
-    index = RunIndex(shuffled)
-    for name in runs.runs["run_id"].iloc[[0, 5, 23]]:
-        one, chosen = index.run(name), shuffled.select([name])
-        pd.testing.assert_frame_equal(one.votes, chosen.votes)
-        pd.testing.assert_frame_equal(one.findings, chosen.findings)
-        assert one.calls.empty
-
-
 def test_a_run_that_is_not_there_is_told_with_what_is():
     with pytest.raises(InputError, match=r"'vote' is not in this set \(did you mean 'votes'"):
         steps(cross(), "vote")
 
 
 def test_recorded_classes_follow_from_the_recorded_votes_in_every_bundled_run():
-    runs = RunIndex(vp.datasets.runs("stdlib-claims"))
-    for name in runs.runs.runs["run_id"]:
-        course = RunSteps(runs.run(name))
+    runs = vp.datasets.runs("stdlib-claims")
+    for name in runs.runs["run_id"]:
+        course = RunSteps(runs.select(name))
         assert course.differences(Setting()).empty
         end = course.items(len(course.steps) - 1).set_index("item")["classification"]
         assert end.to_dict() == course.tables.findings.set_index("finding_id")["classification"].astype("str").to_dict()

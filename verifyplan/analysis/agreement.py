@@ -25,11 +25,11 @@ from verifyplan.analysis.clusters import Clusters, clusters_of_units
 from verifyplan.analysis.independence import notes_on_independence
 from verifyplan.analysis.kind_counts import kind_counts
 from verifyplan.errors import Problem, SettingsError, one_of
+from verifyplan.frames.codes import first_rows
 from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.load import Runs
 from verifyplan.frames.panel_votes import VERDICT_LABELS, PanelVotes, Which, votes_of_runs
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.vote_checks import VoteNumbers
 from verifyplan.text import counted, is_or_are
 
@@ -153,7 +153,7 @@ def _kinds_of_units(
     pattern = np.zeros(len(matrix), dtype=np.int64)
     for labels in matrix.T:
         pattern = pattern * radix + labels + 1
-    kind = numbered(pattern)
+    kind = pd.factorize(pattern)[0]
     first = first_rows(kind)
     if MIN_UNITS_A_KIND * len(first) > len(matrix):
         return matrix, clusters

@@ -12,7 +12,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.frames.panel_votes import PanelVotes, claim_keys
-from verifyplan.frames.text_codes import numbered
 
 Ints = npt.NDArray[np.int64]
 
@@ -142,4 +141,4 @@ def clusters_of(run: pd.Series[Any], claim: pd.Series[Any]) -> Clusters:
 
 def codes(names: Any) -> Ints:
     """Return names as codes from 0, in order of appearance."""
-    return numbered(names)
+    return np.asarray(pd.factorize(names)[0], dtype=np.int64)

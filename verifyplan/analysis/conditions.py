@@ -17,7 +17,6 @@ from verifyplan.analysis.named_rules import numbered, rules_by_name, rules_of_se
 from verifyplan.analysis.replay import CodedRuns, ReplayMode, Setting, recorded_rules, replay_under
 from verifyplan.errors import Problem, SettingsError, one_of
 from verifyplan.frames.load import Runs, as_runs
-from verifyplan.frames.rows import any_names
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.vote_checks import VoteNumbers
 from verifyplan.protocol.vote import MODES, MissingBasis, Mode
@@ -64,7 +63,7 @@ class ReplayedSet:
     @cached_property
     def has_discoverers(self) -> bool:
         """Whether it is known who found any of the findings."""
-        return any_names(self.frames.findings["discoverers"])
+        return bool(self.frames.findings["discoverers"].explode().notna().any())
 
     @cached_property
     def agreement(self) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from verifyplan.analysis.cluster_intervals import (
 )
 from verifyplan.analysis.clusters import Clusters
 from verifyplan.analysis.kind_counts import KindCounts, kind_counts
-from verifyplan.frames.text_codes import first_rows, numbered
+from verifyplan.frames.codes import first_rows
 from verifyplan.protocol.vote import CLASSIFICATIONS, HELD
 
 Ints = npt.NDArray[Any]
@@ -88,10 +88,10 @@ def kinds_of(findings: pd.DataFrame, conditions: Sequence[str], share: Ints | No
     truth = kind = truth_codes(findings)
     for codes in columns:
         kind = kind * (len(CLASSIFICATIONS) + 1) + codes + 1
-        kind = numbered(kind) if len(conditions) > 2 else kind  # of two all fit
+        kind = pd.factorize(kind)[0] if len(conditions) > 2 else kind  # of two all fit
     if share is not None:
-        kind = kind * len(findings) + numbered(share)
-    kind = numbered(kind)
+        kind = kind * len(findings) + pd.factorize(share)[0]
+    kind = np.asarray(pd.factorize(kind)[0], dtype=np.int64)
     first = first_rows(kind)
     return FindingKinds(
         {name: codes[first] for name, codes in zip(conditions, columns, strict=True)},

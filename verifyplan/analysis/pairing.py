@@ -14,7 +14,6 @@ from verifyplan.analysis.clusters import Clusters, codes
 from verifyplan.analysis.replay import BASIS_COUNTS, DECIDING_VOTES
 from verifyplan.errors import InputError, Problem, one_of
 from verifyplan.frames.panel_votes import claim_keys
-from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.vote_losses import LOST
 from verifyplan.rules.grouping import claim_words
 from verifyplan.text import counted, is_or_are, joined
@@ -101,7 +100,7 @@ def _by_finding(tables: Mapping[str, pd.DataFrame], key: list[str], *, several_s
         facts = ["summary", "truth"] if several_sets else []  # those of one set are the same
         columns = dict.fromkeys([*key, *own_run, *facts, *OF_CONDITION])
         next_table = tables[name][list(columns)].rename(columns=_named(name) | own_run)
-        together = joined_rows(together, next_table, key, suffixes=("", "_next"), how="inner")
+        together = together.merge(next_table, on=key, suffixes=("", "_next"))
         if several_sets:
             _refuse_other_claims(together, name)
             together["truth"] = together["truth"].fillna(together.pop("truth_next"))

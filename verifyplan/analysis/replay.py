@@ -12,7 +12,6 @@ import pandas as pd
 
 from verifyplan.analysis.chosen_rules import RECORDED, chosen_rules
 from verifyplan.analysis.classify import CLASS_TYPE, RULE_TYPE, judge
-from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.parts_to_judge import parts_to_judge
 from verifyplan.analysis.tally import CodedVotes, Ints, code_votes, with_held_back
 from verifyplan.analysis.vote_cube import VoteCube, vote_cube
@@ -21,9 +20,7 @@ from verifyplan.errors import InputError, Problem
 from verifyplan.field_docs import with_field_docs
 from verifyplan.frames.cut_rounds import held_back
 from verifyplan.frames.load import Runs, as_runs
-from verifyplan.frames.rows import joined_rows
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.vote_checks import FINDING, VoteNumbers
 from verifyplan.frames.vote_losses import LOST
 from verifyplan.protocol.event_cross import PLAN_BODY
@@ -147,7 +144,7 @@ def replay_under(runs: RunSet, rules: VotingRules, coded: CodedRuns | None = Non
     parts = parts_to_judge(runs, rules)
     if len(parts) == 1:
         return _replay_part(parts[0], rules, coded if parts[0] is runs else None)
-    tables = list(map_parts(partial(_replay_part, rules=rules), parts))
+    tables = [_replay_part(part, rules) for part in parts]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -156,7 +153,7 @@ def _replay_part(runs: RunSet, rules: VotingRules, coded: CodedRuns | None = Non
     judged = judged or [pd.DataFrame(columns=[*_KEY, *_JUDGED])]
     table = judged[0] if len(judged) == 1 else pd.concat(judged)
     own = _replayed(runs)[["run_id", "finding_id", "summary", "category", "truth", "classification"]]
-    out = joined_rows(own.rename(columns={"classification": "recorded"}), table[[*_KEY, *_JUDGED]], FINDING)
+    out = own.rename(columns={"classification": "recorded"}).merge(table[[*_KEY, *_JUDGED]], on=FINDING, how="left")
     out.insert(1, "iteration", out.pop("iteration").fillna(0).astype("int64"))
     return _keep_unvoted(out.assign(recorded=_recorded_classes(out, runs)))
 
@@ -232,12 +229,12 @@ class CodedRuns:
         """The runs of these findings with `run_id, mode, effective_max_rounds, own_rules`, in order of appearance."""
         of_runs = self.runs.runs[["run_id", "mode", "effective_max_rounds"]]
         of_runs = of_runs.assign(own_rules=recorded_rules(self.runs))
-        return self._known[["run_id"]].iloc[first_rows(self.run)].merge(of_runs, on="run_id", how="left")
+        return self._known[["run_id"]].drop_duplicates().merge(of_runs, on="run_id", how="left")
 
     @cached_property
     def run(self) -> Ints:
         """The position in `judged` of the run of each finding."""
-        return numbered(self._known["run_id"])
+        return np.asarray(pd.factorize(self._known["run_id"])[0], dtype=np.int64)
 
     @cached_property
     def _known(self) -> pd.DataFrame:
@@ -333,7 +330,7 @@ def _coded_part(runs: RunSet, findings: pd.DataFrame) -> _CodedPart:
     votes = runs.votes.merge(keys, on=FINDING) if len(keys) < len(runs.findings) else runs.votes
     imported = bool(runs.runs["kind"].eq("votes").any())  # only an artifact says that a round had no votes
     cast = code_votes(votes, gaps_allowed=not imported)
-    rows = joined_rows(cast.findings[_KEY], findings, FINDING)
+    rows = cast.findings[_KEY].merge(findings, on=FINDING, how="left")
     known = rows["n_rounds"].where(rows["iteration"].eq(last_iteration(cast.findings)))  # it is of the last one alone
     run_rounds = known.to_numpy(dtype="float64", na_value=0).astype(np.int64)
     if (run_rounds > cast.last_round).any():

@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from verifyplan.frames.load import Runs, as_runs
-from verifyplan.frames.run_index import RunIndex
 from verifyplan.frames.runset import RunSet
 
 PHASES = ("challenges", "research", "panel", "synthesis", "ruling")
@@ -44,7 +43,7 @@ def steps(runs: Runs, run_id: str) -> pd.DataFrame:
     >>> found["title"].tolist()
     ['what was found', 'round 1', 'the end']
     """
-    return steps_of(RunIndex(as_runs(runs)).run(run_id))
+    return steps_of(as_runs(runs).select(run_id))
 
 
 def steps_of(run: RunSet) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError
-from verifyplan.frames.text_codes import first_rows, numbered_names, numbered_rows, positions, whole_numbers
+from verifyplan.frames.codes import first_rows, row_numbers
 from verifyplan.frames.vote_checks import VoteNumbers, check_votes, cite_places
 from verifyplan.protocol.vote import BASES, VERDICTS, MissingBasis, Verdict
 from verifyplan.rules.classification import Tally
@@ -108,12 +108,12 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
     """
     check_votes(votes)
     key = [name for name in ("run_id", "iteration", "finding_id") if name in votes]
-    finding = numbered_rows([votes[name] for name in key])
+    finding = row_numbers(*(votes[name] for name in key))
     firsts = first_rows(finding)
-    rounds = whole_numbers(votes["round"])
+    rounds = pd.to_numeric(votes["round"]).to_numpy(dtype=np.int64)
     last_round = np.zeros(len(firsts), dtype=np.int64)
     np.maximum.at(last_round, finding, rounds)
-    worker, workers = numbered_names(votes["worker"])
+    worker, workers = pd.factorize(votes["worker"])
     cell, of_cells = _cells(finding, rounds)
     _refuse_repeats(votes, cell, rounds, worker, len(workers))
     if not gaps_allowed:
@@ -124,7 +124,7 @@ def code_votes(votes: pd.DataFrame, *, gaps_allowed: bool = False) -> CodedVotes
         findings=votes[key].iloc[firsts].reset_index(drop=True),
         finding=finding,
         worker=worker,
-        workers=tuple(workers),
+        workers=tuple(map(str, workers)),
         round=rounds,
         verdict=verdict,
         basis=_codes(votes["disagree_basis"], BASES),
@@ -144,7 +144,7 @@ def with_held_back(cast: CodedVotes, rows: Ints) -> CodedVotes:
 
 def _codes(values: pd.Series[Any], order: tuple[str, ...]) -> npt.NDArray[Any]:
     """Return the position of each value in `order`; -1 where it is missing."""
-    return positions(values, {name: place for place, name in enumerate(order)}, np.int8)
+    return np.asarray(pd.Categorical(values, categories=order).codes, dtype=np.int8)
 
 
 def _refuse_repeats(votes: pd.DataFrame, cell: Ints, rounds: Ints, worker: npt.NDArray[Any], n_workers: int) -> None:

@@ -14,7 +14,6 @@ import pandas as pd
 
 from verifyplan.analysis.tally import Bools, CodedVotes, Ints
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.text_codes import numbered
 from verifyplan.protocol.voting_rules import VotingRules
 
 
@@ -113,7 +112,7 @@ def _agreed(runs: RunSet, rosters: list[list[str]]) -> list[str] | None:
     is_told = runs.dispatches["run_id"].isin(_rosters(runs)["run_id"]).to_numpy(dtype=bool)
     called = np.flatnonzero(runs.dispatches["status"].notna().to_numpy(dtype=bool) & ~is_told)
     worker, names = pd.factorize(runs.dispatches["worker"], use_na_sentinel=False)
-    keys = [numbered(runs.dispatches[name])[called] for name in ("run_id", "iteration", "round")]
+    keys = [pd.factorize(runs.dispatches[name])[0][called] for name in ("run_id", "iteration", "round")]
     follows = np.logical_and.reduce([key[1:] == key[:-1] for key in keys])
     before, after = worker[called[:-1]][follows], worker[called[1:]][follows]
     pairs = (divmod(pair, len(names)) for pair in pd.unique(before * len(names) + after).tolist())

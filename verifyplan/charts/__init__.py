@@ -4,8 +4,6 @@ Every chart takes the result that it draws, or runs, a run or a path, and the op
 `attrs["synthetic"]` marks generated data; a column that is missing is a TableError.
 """
 
-from verifyplan.late_grammar import jsonschema
 from verifyplan.lazy_names import load_lazily
 
-jsonschema()  # before Altair imports it with its grammar
 load_lazily(__name__)

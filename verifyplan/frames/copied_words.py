@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from verifyplan.frames.text_codes import row_numbers, shared_numbers
+from verifyplan.frames.codes import row_numbers, shared_numbers
 
 MIN_COPIED_WORDS = 12
 """An explanation of so many words or more counts as copied where another call has it to the letter. Shorter ones are

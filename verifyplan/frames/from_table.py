@@ -14,7 +14,7 @@ import pandas as pd
 from verifyplan.errors import Problem, SettingsError, TableError, expect, one_of
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.bundled_votes import votes
-from verifyplan.frames.coded_columns import Coded, coded, joined, plain, renamed
+from verifyplan.frames.codes import Coded, coded, joined, plain, renamed
 from verifyplan.frames.label_words import spelling_problems, truth_word_problems, with_booleans
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.own_words import as_truth

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verifyplan.errors import Problem, one_of
-from verifyplan.frames.coded_columns import Coded, plain, renamed
+from verifyplan.frames.codes import Coded, plain, renamed
 from verifyplan.frames.panel_votes import PanelVotes
 from verifyplan.text import counted
 

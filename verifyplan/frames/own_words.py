@@ -10,7 +10,6 @@ import pandas as pd
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.columns import as_text
-from verifyplan.frames.text_codes import first_rows, numbered, texts_if_all
 from verifyplan.frames.ties import TIE
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.rules.answers import read_verdict
@@ -110,10 +109,9 @@ def as_truth(values: pd.Series[Any], place: str, truths: Mapping[Any, Any] | Non
     own, problems = own_truths(truths)
     if problems:
         raise TableError(problems)
-    column = texts_if_all(values)
-    column = as_text(column) if column.dtype == "object" else column  # 1, True and "1" are different words
-    codes = numbered(column)
-    words = [plain_word(text) for text in as_text(column.iloc[first_rows(codes)])]  # each is read once
+    column = as_text(values) if values.dtype == "object" else values  # 1, True and "1" are different words
+    codes, different = pd.factorize(column)
+    words = [plain_word(text) for text in as_text(pd.Series(different))]  # each is read once
     known: dict[str, bool | None] = {**_TRUTH, **own, "": None}
     unknown = [*dict.fromkeys(word for word in words if word not in known)]
     if unknown:

@@ -12,9 +12,8 @@ import pandas as pd
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.rows import joined_rows
+from verifyplan.frames.codes import first_rows, row_numbers
 from verifyplan.frames.runset import RunSet
-from verifyplan.frames.text_codes import first_rows, numbered_names, numbered_rows, positions
 from verifyplan.frames.ties import Ties, ties_of_runs
 from verifyplan.frames.vote_checks import VoteNumbers
 from verifyplan.protocol.vote import VERDICTS
@@ -144,7 +143,7 @@ def votes_of_runs(
     places = {verdict: place for place, verdict in enumerate(VERDICT_LABELS)} if verdicts else _LABEL_OF_VERDICT
     parts = [_part_of_runs(votes, numbers, places) for votes in runs.votes_by_part(_COLUMNS)]
     keys = parts[0].keys if len(parts) == 1 else pd.concat([part.keys for part in parts], ignore_index=True)
-    facts = joined_rows(keys, runs.findings[["run_id", "finding_id", "truth", "summary"]], _FINDING)
+    facts = keys.merge(runs.findings[["run_id", "finding_id", "truth", "summary"]], on=_FINDING, how="left")
     truth = facts["truth"].astype("Int8").fillna(-1).to_numpy(dtype=np.int64)
     truths = pd.array(CLAIM_LABELS, dtype="str").take(truth, allow_fill=True)
     names = sorted({name for part in parts for name in part.workers})
@@ -197,11 +196,13 @@ def _part_of_runs(votes: pd.DataFrame, numbers: VoteNumbers | None, places: Mapp
     own = votes["is_origin"].fillna(False).to_numpy(dtype=bool)
     votes = votes[~own] if own.any() else votes
     if numbers is None or len(numbers.finding) != len(votes):
-        numbers = VoteNumbers(numbered_rows([votes[name] for name in _KEY]), *numbered_names(votes["worker"]))
+        worker, names = pd.factorize(votes["worker"])
+        numbers = VoteNumbers(row_numbers(*(votes[name] for name in _KEY)), worker, tuple(map(str, names)))
     finding = numbers.finding
     keys = votes[_KEY].iloc[first_rows(finding)] if numbers.findings is None else numbers.findings[_KEY]
     keys = keys.astype({"run_id": "str", "iteration": "int64", "finding_id": "str"})
-    label = positions(votes["verdict"], places)
+    verdict = pd.Categorical(votes["verdict"], categories=VERDICTS).codes
+    label = np.array([*(places.get(each, -1) for each in VERDICTS), -1], dtype=np.int64)[verdict]
     rounds = votes["round"].to_numpy(dtype=np.int64)
     return _PartOfRuns(keys, finding, list(numbers.workers), numbers.worker, label, rounds)
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from verifyplan.frames.codes import first_rows, row_numbers, shared_numbers
 from verifyplan.frames.copied_words import CastVotes, Ints, copied, is_shared
-from verifyplan.frames.text_codes import first_rows, row_numbers, shared_numbers
 
 CALL = ["run_id", "call_id", "reopening"]
 """The columns by which a turn finds its call."""

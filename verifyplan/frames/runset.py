@@ -33,7 +33,7 @@ from verifyplan.frames.saved_tables import write_tables
 from verifyplan.frames.table_files import TRUTH_COLUMNS, Truth, truth_table
 from verifyplan.frames.vote_losses import note_absent_votes, with_losses
 from verifyplan.rules.failed_calls import failed_words
-from verifyplan.text import counted
+from verifyplan.text import counted, did_you_mean
 
 TABLE_NAMES = tuple(TABLES)
 _OVERVIEW_COLUMNS = {
@@ -210,7 +210,10 @@ class RunSet:
         if absent:
             have = ", ".join(self.runs["run_id"].head(8)) or "none"
             fix = f"use one of: {have}"
-            raise InputError(Problem("run_id", f"{name!r} is not in this set", fix) for name in absent)
+            known = self.runs["run_id"].head(1000).tolist()
+            raise InputError(
+                Problem("run_id", f"{name!r} is not in this set{did_you_mean(name, known)}", fix) for name in absent
+            )
         return wanted
 
     def _mask(self, answer: Any) -> pd.Series[bool]:

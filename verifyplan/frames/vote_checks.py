@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from verifyplan.errors import Problem, TableError, one_of
+from verifyplan.frames.codes import first_rows
 from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.table_files import IS_CSV
-from verifyplan.frames.text_codes import any_missing, first_rows, numbered, texts_if_all
 from verifyplan.protocol.event_cross import PLAN_BODY
 from verifyplan.protocol.vote import BASES, MODES, VERDICT_OF_LABEL, VERDICTS, Mode
 from verifyplan.rules.answers import read_mode
@@ -109,7 +109,7 @@ def _empty(votes: pd.DataFrame, name_row: Callable[[int], str], names: list[str]
     return [
         Problem(f"votes: column {name}", f"is empty in {_rows(votes, name_row, votes[name].isna())}", fix)
         for name in names
-        if name in votes and any_missing(votes[name])
+        if name in votes and votes[name].isna().any()
     ]
 
 
@@ -208,13 +208,9 @@ def _name_codes(values: pd.Series[Any], _: object) -> tuple[Codes, Any]:
     Names are in lists or in texts with semicolons or commas; a text among lists is kept as it is. Each different text
     and each list, which is often one object in many rows, is read once.
     """
-    values, listed = texts_if_all(values), False
-    if not isinstance(values.dtype, pd.StringDtype | pd.CategoricalDtype):
-        values = values.astype("object")
-        numbers = numbered(np.fromiter(map(id, values.to_numpy()), np.int64, len(values)))
-        listed = any(map(pd.api.types.is_list_like, values.iloc[first_rows(numbers)]))
-    if not listed:
-        numbers = numbered(values)
+    listed = values.dtype == "object" and bool(values.map(pd.api.types.is_list_like).any())
+    keys = np.fromiter(map(id, values.to_numpy()), np.int64, len(values)) if listed else values
+    numbers = np.asarray(pd.factorize(keys)[0])
     names = [
         tuple(map(str, value)) or None
         if pd.api.types.is_list_like(value)

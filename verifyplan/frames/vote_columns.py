@@ -11,7 +11,6 @@ import pandas as pd
 
 from verifyplan.frames.columns import as_text
 from verifyplan.frames.own_words import plain_word
-from verifyplan.frames.text_codes import by_appearance, first_rows, numbered, texts_if_all
 from verifyplan.frames.ties import TIE
 from verifyplan.rules.answers import read_basis, read_verdict
 
@@ -64,32 +63,24 @@ def _coded(
     name: str, values: pd.Series[Any], read: Callable[[str], str | None] | None, if_missing: str | None
 ) -> pd.Categorical:
     """Return a column as categories in order of appearance: its texts, or what is read in them."""
-    values = texts_if_all(values)
     codes, different = _different(as_text(values) if name in _TEXTS and values.dtype == "object" else values)
     texts = _as_standard(name, different)
     if read is None and texts.equals(different):  # they are names as they are, and differ
-        return pd.Categorical.from_codes(codes, categories=pd.Index(texts), validate=False)
+        return pd.Categorical.from_codes(codes, categories=pd.Index(texts))
     texts = texts.astype("object")
     if read is not None:
         texts = texts.map(read, na_action="ignore")
     own, categories = pd.factorize(np.array([*texts, if_missing], dtype="object"))  # code -1 is the last
-    return pd.Categorical.from_codes(own[codes], categories=pd.Index(categories, dtype="str"), validate=False)
+    return pd.Categorical.from_codes(own[codes], categories=pd.Index(categories, dtype="str"))
 
 
 def _different(values: pd.Series[Any]) -> tuple[npt.NDArray[Any], pd.Series[Any]]:
     """Return the number of each value, in order of appearance, -1 where it is missing, and the different values."""
-    if isinstance(values.dtype, pd.CategoricalDtype) and isinstance(values.cat.categories.dtype, pd.StringDtype):
-        values = values if len(values.cat.categories) <= len(values) else values.cat.remove_unused_categories()
-        names = values.cat.categories
-        codes, order = by_appearance(values.cat.codes.to_numpy(), len(names))
-        in_order = len(order) == len(names) and (order[1:] > order[:-1]).all()
-        return codes, pd.Series(names if in_order else names.take(order))
     try:
-        codes = numbered(values)
+        codes, different = pd.factorize(values)
     except TypeError:  # lists, which are no names, but have a text
-        values = as_text(values)
-        codes = numbered(values)
-    return codes, values.iloc[first_rows(codes)].reset_index(drop=True)
+        codes, different = pd.factorize(as_text(values))
+    return codes, pd.Series(different)
 
 
 def _as_standard(name: str, values: pd.Series[Any]) -> pd.Series[Any]:

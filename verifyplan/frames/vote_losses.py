@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import InputError
-from verifyplan.frames.rows import any_names
-from verifyplan.frames.text_codes import first_rows, numbered, numbered_rows, rows_of
+from verifyplan.frames.codes import first_rows, row_numbers
 from verifyplan.frames.vote_checks import FINDING, VoteNumbers, cite_places
 from verifyplan.protocol.vote import NO_LOOK_BEGINNINGS
 from verifyplan.protocol.voting_rules import VotingRules
@@ -63,7 +62,7 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
     The round that decided is the last in which a finding has a vote. A missing basis is counter-evidence where the
     explanation cites a place; collaborative runs, whose votes have no basis, lose no counter-evidence.
     """
-    finding = rows_of(votes, findings, FINDING)
+    finding = _rows_of(votes, findings, FINDING)
     known = finding >= 0
     if not known.all():
         votes, finding = votes.loc[known, ["iteration", *_USED]], finding[known]
@@ -72,12 +71,18 @@ def with_losses(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame)
 
 def with_losses_at(runs: pd.DataFrame, findings: pd.DataFrame, votes: pd.DataFrame, finding: Ints) -> pd.DataFrame:
     """Return the same where the position of each vote's finding is known."""
-    run = rows_of(findings, runs, ["run_id"])
+    run = _rows_of(findings, runs, ["run_id"])
     findings = _with_votes_asked(runs, findings, votes, finding, run)
     used = _may_count(votes)
     if not used.all():
         votes, finding = votes[_USED][used], finding[used]
     return _with_losses(runs, findings, votes, finding, run)
+
+
+def _rows_of(table: pd.DataFrame, known: pd.DataFrame, key: list[str]) -> Ints:
+    """Return for each row of a table the row of another that has the same key, of several the last; -1 for none."""
+    rows = known[key].assign(row=np.arange(len(known))).drop_duplicates(key, keep="last")
+    return table[key].merge(rows, on=key, how="left")["row"].fillna(-1).to_numpy(dtype=np.int64)
 
 
 def _with_votes_asked(
@@ -198,44 +203,28 @@ def absent_votes(
     if not imported.all():
         cast = cast[votes["run_id"].isin(runs.loc[imported, "run_id"]).to_numpy(dtype=bool)]
     if numbers is None or len(numbers.finding) != len(cast) or votes["iteration"].any():
-        numbers = VoteNumbers(numbered_rows([cast[name] for name in FINDING]), numbered(cast["worker"]), ())
+        numbers = VoteNumbers(row_numbers(*(cast[name] for name in FINDING)), pd.factorize(cast["worker"])[0], ())
     finding = numbers.finding
-    group = _rounds_of_findings(finding, cast["round"])
+    group = row_numbers(finding, cast["round"])
     voters = np.bincount(group)
     if (voters > numbers.worker.max(initial=-1)).all():  # everybody votes everywhere
         none = np.zeros(0, dtype=np.int64)
         return cast[[*FINDING, "round"]].iloc[:0].reset_index(drop=True).assign(voters=none, judges=none)
-    run = numbered(cast["run_id"].iloc[first_rows(finding)])[finding]
-    judges = _different(run, numbers.worker)
+    run, names = pd.factorize(cast["run_id"])
+    judges = pd.Series(numbers.worker).groupby(run).nunique().to_numpy()
     finders = findings[[*FINDING, "discoverers"]]
-    if any_names(finders["discoverers"]):
-        names = cast["run_id"].iloc[first_rows(run)]
-        finders = finders.explode("discoverers").dropna().rename(columns={"discoverers": "worker"})
+    finders = finders.explode("discoverers").dropna().rename(columns={"discoverers": "worker"})
+    if len(finders):
         excused = finders.merge(cast[["run_id", "worker"]].drop_duplicates())
         excused = excused.merge(cast[[*FINDING, "round"]].drop_duplicates(), on=FINDING)
         cast = pd.concat([cast, excused[cast.columns]]).drop_duplicates()
         run = pd.Index(names).get_indexer(cast["run_id"])
-        group = _rounds_of_findings(numbered_rows([cast[name] for name in FINDING]), cast["round"])
+        group = row_numbers(*(cast[name] for name in [*FINDING, "round"]))
         voters = np.bincount(group)
     first = first_rows(group)
     short = voters < judges[run[first]]
     rows = cast[[*FINDING, "round"]].iloc[first[short]].reset_index(drop=True)
     return rows.assign(voters=voters[short], judges=judges[run[first]][short])
-
-
-def _rounds_of_findings(finding: Ints, rounds: pd.Series[Any]) -> Ints:
-    """Return the number of each vote's finding and round, in order of appearance."""
-    number = numbered(rounds)
-    return numbered(finding * (int(number.max(initial=0)) + 1) + number) if number.any() else finding
-
-
-def _different(group: Ints, values: Ints) -> Ints:
-    """Return how many different values each group has."""
-    shape = int(group.max(initial=-1)) + 1, int(values.max(initial=-1)) + 1
-    cell = group * shape[1] + values
-    if shape[0] * shape[1] <= 8 * len(cell):
-        return np.asarray((np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape) > 0).sum(axis=1))
-    return np.bincount(group[first_rows(numbered(cell))])
 
 
 def note_absent_votes(

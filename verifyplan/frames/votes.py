@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from verifyplan.errors import Problem, TableError, expect, one_of
+from verifyplan.frames.codes import first_rows
 from verifyplan.frames.columns import typed
 from verifyplan.frames.own_words import own_truths, own_verdicts, told_of_pandas
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.scores import AgreesWhen, score_problems, verdicts_of_scores
 from verifyplan.frames.table_shape import how_to_join, how_to_make_long, one_column_problem
-from verifyplan.frames.text_codes import first_rows, numbered
 from verifyplan.frames.ties import TIE, Ties, tied_sides, ties_problems
 from verifyplan.frames.vote_checks import (
     FINDING,
@@ -328,5 +328,5 @@ def _findings(votes: pd.DataFrame) -> tuple[Ints, Ints]:
     run, item = (votes[name].cat for name in FINDING)
     runs, items = run.codes.to_numpy(dtype=np.int64), item.codes.to_numpy(dtype=np.int64)
     cell, known = pd.Series(runs * len(item.categories) + items), (runs >= 0) & (items >= 0)
-    number = numbered(cell if known.all() else cell.astype("Int64").where(known))
+    number = np.asarray(pd.factorize(cell.astype("Int64").where(known))[0], dtype=np.int64)
     return number, first_rows(number)

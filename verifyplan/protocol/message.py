@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
+from importlib import import_module, resources
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, StrictInt, StrictStr, model_serializer
 
 from verifyplan.errors import MessageError
-from verifyplan.late_grammar import jsonschema
 from verifyplan.protocol.base import Model
 
 DebateRole = Literal["architect", "builder"]
@@ -150,7 +149,7 @@ def _check(data: object, schema: dict[str, Any], validator: Any) -> None:
 @cache
 def _validator(role: DebateRole | None) -> Any:
     """Return the validator of what a role answers; None: of whole messages."""
-    library: Any = jsonschema()  # here, as with its formats it takes a tenth of a second
+    library: Any = import_module("jsonschema")  # here, as with its formats it takes a tenth of a second
     schema = message_schema() if role is None else answer_schema(role)
     library.Draft202012Validator.check_schema(schema)
     return library.Draft202012Validator(schema)

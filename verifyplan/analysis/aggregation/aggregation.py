@@ -17,7 +17,7 @@ from verifyplan.analysis.clusters import clusters_of_units
 from verifyplan.analysis.result_words import share_words, words_and_tables
 from verifyplan.errors import Problem, TableError, expect, one_of
 from verifyplan.field_docs import with_field_docs
-from verifyplan.frames.coded_columns import Coded, coded
+from verifyplan.frames.codes import coded
 from verifyplan.frames.label_words import with_booleans
 from verifyplan.frames.panel_votes import PanelVotes
 from verifyplan.text import counted, is_or_are, listed
@@ -129,7 +129,7 @@ def _truth_codes(votes: PanelVotes, truth: Mapping[Any, Any] | pd.Series[Any] | 
         expect(truth, Mapping, "truth", "give a mapping of items to labels, a Series by item, or a table")
         truth = pd.Series(dict(truth), dtype="object")
     items, labels = coded(truth.index.to_series()), with_booleans(coded(truth))
-    known = pd.DataFrame({"item": _names(items), "truth": _names(labels)}).dropna().drop_duplicates()
+    known = pd.DataFrame({"item": items.texts, "truth": labels.texts}).dropna().drop_duplicates()
     if known["item"].duplicated().any():
         item = known.loc[known["item"].duplicated(), "item"].iloc[0]
         raise TableError(Problem("truth", f"gives item {item!r} several labels", "give each item one truth"))
@@ -140,10 +140,6 @@ def _truth_codes(votes: PanelVotes, truth: Mapping[Any, Any] | pd.Series[Any] | 
         message = f"has {one_of(texts.dropna().unique()[:5])}, but the votes have {one_of(votes.labels[:5])}"
         raise TableError(Problem("truth", message, "use the same words in both"))
     return codes
-
-
-def _names(column: Coded) -> Any:
-    return np.array([*column.names, None], dtype="object")[column.codes]
 
 
 FEW_VOTES = 5

@@ -14,8 +14,8 @@ from verifyplan.analysis.weights.score_table import Floats
 from verifyplan.analysis.weights.scored import MAX_FLOAT, Plans, Scored, checked_inputs, whole, within
 from verifyplan.analysis.weights.simplex import WeightsOfScores
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.codes import first_rows, row_numbers
 from verifyplan.frames.load import Runs
-from verifyplan.frames.text_codes import first_rows, numbered_rows
 from verifyplan.text import short_repr
 
 Ranks = npt.NDArray[np.int64]
@@ -111,7 +111,7 @@ def draw(
     base = Plans.of(table).under(exact)
     used = [name for name, weight in exact.items() if weight]
     values = table.loc[base.known, used].to_numpy(dtype=np.float64)
-    kind = numbered_rows(list(values.T)) if values.shape[1] else np.zeros(len(values), dtype=np.int64)
+    kind = row_numbers(*values.T) if values.shape[1] else np.zeros(len(values), dtype=np.int64)
     kinds, count = values[first_rows(kind)], np.bincount(kind)
     centre = np.array([float(exact[name]) for name in used])
     drawn = np.ones((int(draws), 1))

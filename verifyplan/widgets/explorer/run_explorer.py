@@ -12,7 +12,6 @@ from verifyplan.analysis.replay import Setting
 from verifyplan.analysis.run_steps import OWN_RULES, RunSteps
 from verifyplan.errors import InputError, Problem, VerifyplanError
 from verifyplan.frames.load import Runs, as_runs
-from verifyplan.frames.run_index import RunIndex
 from verifyplan.frames.runset import RunSet
 from verifyplan.text import counted, did_you_mean
 from verifyplan.widgets.explorer import contents, views, vote_views
@@ -43,7 +42,6 @@ class RunExplorer(Panel):
         super().__init__("Run viewer")
         self.runs: RunSet = as_runs(runs)
         """The runs to choose from."""
-        self._by_run = RunIndex(self.runs)
         self.course: RunSteps | None = None
         """The run that is shown; see `verifyplan.analysis.run_steps.RunSteps`."""
         self.replay = ReplayForm()
@@ -135,7 +133,7 @@ class RunExplorer(Panel):
 
     def _open(self, run_id: str, item: str = "") -> None:
         """Show a run as it ended."""
-        course = RunSteps(self._by_run.run(run_id))
+        course = RunSteps(self.runs.select(run_id))
         if self.frame.scope == "run":
             self._settings["items"].search = ""
             if self.course is None or self.course.kind != course.kind:  # whose items have other classes
