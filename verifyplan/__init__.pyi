@@ -20,7 +20,6 @@ from .analysis.compare import compare as compare
 from .analysis.detection import detection as detection
 from .analysis.documentation import documentation as documentation
 from .analysis.explain import explain as explain
-from .analysis.out_of_core.connection import connect as connect
 from .analysis.panels.flips import flips as flips
 from .analysis.panels.influence import influence as influence
 from .analysis.panels.panel import panel as panel

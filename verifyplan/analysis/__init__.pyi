@@ -16,7 +16,6 @@ from .explain import explain as explain
 from .out_of_core.class_counts import classify_dataset as classify_dataset
 from .out_of_core.class_counts import replay_dataset as replay_dataset
 from .out_of_core.compare import compare_dataset as compare_dataset
-from .out_of_core.connection import connect as connect
 from .out_of_core.map_parts import map_parts as map_parts
 from .panels.flips import flips as flips
 from .panels.influence import influence as influence

@@ -1,6 +1,6 @@
 """The same votes give the same wherever they are: in memory, saved, in a dataset (rule E5).
 
-`test_connection` holds the same of a cluster.
+`test_map_parts` holds the same of a cluster.
 """
 
 from __future__ import annotations

@@ -35,9 +35,6 @@ from verifyplan.text import counted, is_or_are
 _COUNTED_BY = ["classification", "rule", "decided_round", "censored"]
 _VOTES = ["run_id", "iteration", "finding_id", "round", "worker", "verdict", "disagree_basis", "is_origin"]
 
-MAX_THREADS = 4
-"""Parts are read and classified by at most so many threads of a process, and by no more than it has cores."""
-
 Address = str | os.PathLike[str]
 
 
@@ -126,9 +123,9 @@ def classify_dataset(
 ) -> ClassCounts | dict[str, ClassCounts]:
     """Return how many findings of a dataset come to which class, by its votes alone (see `classify`).
 
-    Each part is read once and classified by itself, so that memory holds a part for each thread or process. Rules that
-    stop within a round ask workers in the order in which they appear in a part. As in `classify`, findings without
-    votes are not counted; a note says how many there are, and `replay_dataset` has them.
+    Each part is read once and classified by itself, so that memory holds a part for each process. Rules that stop
+    within a round ask workers in the order in which they appear in a part. As in `classify`, findings without votes are
+    not counted; a note says how many there are, and `replay_dataset` has them.
 
     Args:
         dataset: what `load` returns for the folder of a dataset, or its address.
@@ -137,8 +134,7 @@ def classify_dataset(
             `compare`).
         max_rounds: see `classify`.
         missing_basis: see `classify`.
-        client: where parts are classified (see `map_parts`): None for threads of this process, a number of processes,
-            or a Dask client.
+        client: where parts are classified (see `map_parts`): None for here, a number of processes, or a Dask client.
         folder: a folder, new or empty, for the findings with their classes: a Parquet file for each part. Of several
             modes or rules none are written.
 
@@ -298,9 +294,8 @@ def _counts_of(
         )
     if storage is not None and storage.names():
         raise InputError(Problem(storage.address, "holds files already", "name a folder that is new or empty"))
-    threads = min(os.cpu_count() or 1, MAX_THREADS)
     count = partial(_count_part, tables_of=tables_of, storage=storage, by_votes=by_votes)
-    found = zip(*map_parts(count, parts, client, threads=threads), strict=True)
+    found = zip(*map_parts(count, parts, client), strict=True)
     return {name: _added(list(each), dataset, allowed[name]) for name, each in zip(allowed, found, strict=True)}
 
 

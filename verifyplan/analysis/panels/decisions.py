@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings, clusters_of_units
 from verifyplan.analysis.judgement import counts_suffice
-from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.panels.leave_one_out import Floats, LeaveOneOut
 from verifyplan.analysis.parts_to_judge import parts_to_judge
 from verifyplan.analysis.replay import ReplayPart, Setting, replay_parts
@@ -50,7 +48,7 @@ def classes_without(runs: RunSet, setting: Setting) -> ClassesWithout:
     Without a worker, its votes of all rounds are as if they had been lost; rounds stay as they were. Discoverers stay
     discoverers. A dataset is judged part by part. Raises the errors of `replay`.
     """
-    parts = list(map_parts(partial(_part_without, setting=setting), parts_to_judge(runs, setting.rules)))
+    parts = [_part_without(part, setting) for part in parts_to_judge(runs, setting.rules)]
     if len(parts) == 1:
         return parts[0]
     workers = tuple(sorted({name for part in parts for name in part.workers}))

@@ -11,7 +11,6 @@ import pandas as pd
 
 from verifyplan.analysis.clusters import Clusters, clusters_of_findings
 from verifyplan.analysis.metrics import truth_codes
-from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.replay import ReplayPart, recorded_rules, replay_parts
 from verifyplan.analysis.vote_cube import VoteCube, joined_cubes
 from verifyplan.analysis.voters import order_of_runs, roster_order, voters_of
@@ -69,7 +68,7 @@ def recorded_votes(runs: RunSet, rules: VotingRules, *, apart: bool | None = Non
     stops = rules.stop != "round" or any('"stop"' in text for text in recorded_rules(runs).unique())
     if (stops if apart is None else apart) and order_of_runs(runs):
         return _of_runs(runs, rules, apart)
-    pieces = list(map_parts(partial(_piece, rules=rules, apart=apart), runs.parts))
+    pieces = [_piece(part, rules, apart) for part in runs.parts]
     return _joined(pieces, partial(replay_parts, runs, rules, apart=apart), roster_order(runs))
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from verifyplan.analysis.clusters import clusters_of_findings
-from verifyplan.analysis.out_of_core.map_parts import map_parts
 from verifyplan.analysis.treatments.rule_costs import COSTS, CostRange, RuleCosts
 from verifyplan.analysis.treatments.rule_outcomes import RuleOutcomes, rule_outcomes
 from verifyplan.analysis.treatments.rule_quality import (
@@ -140,7 +139,7 @@ def _check_cost(cost: str) -> None:
 
 
 class _Judge(NamedTuple):
-    """Judges rules by their positions; goes to other processes where some are connected."""
+    """Judges rules by their positions."""
 
     outcomes: RuleOutcomes
     measure: QualityMeasure
@@ -164,11 +163,12 @@ def _judged(
     """Yield what each rule made of the findings; of those that are alike that of the least distance, if merged."""
     clusters = clusters_of_findings(outcomes.findings)
     measure = QualityMeasure(outcomes, quality_cells(quality), clusters)
-    judge, positions = _Judge(outcomes, measure, costs, {}).judge, range(len(outcomes.rules))
+    judge = _Judge(outcomes, measure, costs, {}).judge
     found: dict[object, _JudgedRule] = {}
     shown = None if len(outcomes.rules) * len(outcomes.findings) > OUTCOMES_WITHOUT_PROGRESS else False
     with progress("Judging rules", len(outcomes.rules), shown) as step:
-        for k, (digest, each) in enumerate(map_parts(judge, positions)):
+        for k in range(len(outcomes.rules)):
+            digest, each = judge(k)
             key = (digest, str(each.cost)) if merged else k
             same = found.get(key, each._replace(n_same=0))
             nearest = min(same.position, k, key=distance.__getitem__)
