@@ -188,7 +188,7 @@ class RunSet:
     def explanations(self) -> pd.Series[Any]:
         """Return the words of the votes, discoverers' own left out."""
         cast = ~self.votes["is_origin"].fillna(False).to_numpy(dtype=bool)
-        return self.votes.loc[cast, "explanation"].reset_index(drop=True)
+        return self.votes["explanation"][cast].reset_index(drop=True)
 
     def select(self, chosen: Callable[[pd.DataFrame], Any] | str | Iterable[str]) -> RunSet:
         """Return only some runs, in all tables: by run ids, or by a function from `.runs` to a boolean column.

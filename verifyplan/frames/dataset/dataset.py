@@ -164,7 +164,7 @@ class Dataset(RunSet):
             return super().explanations()
         votes = self.coded_votes(["is_origin"], texts=True)
         cast = ~votes["is_origin"].fillna(False).to_numpy(dtype=bool)
-        return votes.loc[cast, "explanation"].reset_index(drop=True)
+        return votes["explanation"][cast].reset_index(drop=True)
 
     def in_memory(self) -> RunSet:
         """Return all tables, read, as a RunSet that no longer needs the files."""
