@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import base64
 import html
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date, time, timedelta
 from decimal import Decimal
-from functools import cache
-from importlib import import_module
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -22,9 +22,12 @@ from urllib.parse import quote, quote_plus
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from verifyplan.secret_rules.assignments import assigned_spans
+from verifyplan.secret_rules.patterns import key_block_spans, placed_spans, token_spans
+
 MARK = "[redacted]"
-MAX_KNOWN_CHARACTERS, MAX_KNOWN_TEXTS = 50, 4096
-"""Characters and number of texts that are known to hold no secret: most of JSON are keys and names that come again."""
+MAX_SHORT, MAX_KEPT = 50, 4096
+"""Characters and number of texts whose answer is kept: most of JSON are keys and names that come again."""
 SHORTEST = 8
 """Characters that a secret has at least: shorter ones would take words out of ordinary texts."""
 DEEPEST = 100
@@ -34,7 +37,6 @@ _NO_TEXT = (int, float, Decimal, date, time, timedelta, type(None))
 
 _lock = Lock()
 _forms: tuple[str, ...] = ()  # everything a remembered secret may be written as, the longest first
-_known_clean: set[str] = set()  # short texts, such as keys and names, in which none of these and nothing else was found
 
 
 def remember(secret: str) -> None:
@@ -44,11 +46,10 @@ def remember(secret: str) -> None:
     characters, and what consists of letters of the mark alone. Of a secret of many lines, each line is a secret.
     May be called from any thread.
     """
-    global _forms, _known_clean
+    global _forms
     forms = {form for line in secret.strip().splitlines() for form in _written(line.strip())}
     with _lock:
         _forms = tuple(sorted({*_forms, *forms}, key=lambda form: (-len(form), form)))
-        _known_clean = set()  # a new one: who redacts meanwhile by the old forms adds to the old one
 
 
 def redact(text: str) -> str:
@@ -61,23 +62,12 @@ def redact(text: str) -> str:
     >>> redact("Authorization: Bearer 0a1b2c3d4e5f6071, as in `sk-ant-...`")
     'Authorization: Bearer [redacted], as in `sk-ant-...`'
     """
-    known_clean = _known_clean
-    if len(text) < SHORTEST or text in known_clean:
+    if len(text) < SHORTEST:
         return text
-    original = text
-    while True:
-        before = text
-        for form in _forms:
-            text = text.replace(form, MARK)
-        text = _rules()(text, MARK)
-        if text == before:
-            break
-    if text == original and len(text) <= MAX_KNOWN_CHARACTERS and len(known_clean) < MAX_KNOWN_TEXTS:
-        known_clean.add(text)
-    return text
+    return (_short_without_secrets if len(text) <= MAX_SHORT else _without_secrets)(text, _forms)
 
 
-def redacted(value: Any) -> Any:
+def redacted(value: Any, _depth: int = 0) -> Any:
     """A JSON value, or a model of the protocol, with every text in it redacted; keys of objects, too.
 
     What holds no secret is returned as the same object, not as a copy. Two keys that become equal are numbered.
@@ -87,14 +77,65 @@ def redacted(value: Any) -> Any:
     >>> redacted({"a": ["ghp_" + "a1B2" * 9, 7]})
     {'a': ['[redacted]', 7]}
     """
-    return _redacted(value, 0)
+    if isinstance(value, str):
+        text = redact(value)
+        return value if text == value else text
+    if isinstance(value, _NO_TEXT):
+        return value
+    if not isinstance(value, dict | list | tuple | BaseModel):
+        try:
+            plain = to_jsonable_python(value)
+        except (ValueError, RecursionError):
+            return value
+        new = redacted(plain, _depth)
+        return value if new is plain else new
+    if _depth == DEEPEST:
+        return MARK
+    if isinstance(value, dict):
+        return _redacted_object(value, _depth + 1)
+    if isinstance(value, BaseModel):
+        fields = {name: getattr(value, name) for name in type(value).model_fields} | (value.model_extra or {})
+        changed = {name: new for name, old in fields.items() if (new := redacted(old, _depth + 1)) is not old}
+        return value.model_copy(update=changed) if changed else value
+    items = [redacted(item, _depth + 1) for item in value]
+    if all(new is old for new, old in zip(items, value, strict=True)):
+        return value
+    return items if isinstance(value, list) else tuple(items)
 
 
-@cache
-def _rules() -> Callable[[str, str], str]:
-    """Return `without_secrets`, whose patterns take time to compile, when a text is first redacted."""
-    rules: Callable[[str, str], str] = import_module("verifyplan.secret_rules.find").without_secrets
-    return rules
+def _redacted_object(value: dict[Any, Any], depth: int) -> dict[Any, Any]:
+    """Return an object with keys and items redacted; a key that becomes one of another is numbered from 2."""
+    new: dict[Any, Any] = {}
+    changed = False
+    for key, old in value.items():
+        free, item = redacted(key, depth), redacted(old, depth)
+        changed = changed or free is not key or item is not old
+        if free is not key:
+            names = itertools.chain([free], (f"{free} {number}" for number in itertools.count(2)))
+            free = next(name for name in names if name not in new and name not in value)
+        new[free] = item
+    return new if changed else value
+
+
+def _without_secrets(text: str, forms: tuple[str, ...]) -> str:
+    """Return the text with the mark for each secret, until none is found: what is left may be one with a mark."""
+    before = ""
+    while text != before:
+        before = text
+        for form in forms:
+            text = text.replace(form, MARK)
+        lower = text.replace("\u0130", "I").lower()  # the one capital that would become two characters
+        finds = (key_block_spans, placed_spans, assigned_spans)
+        parts, end = [], 0
+        for start, last in sorted({*token_spans(text), *(span for find in finds for span in find(text, lower))}):
+            if start >= end:
+                parts += [text[end:start], MARK]
+            end = max(end, last)
+        text = "".join([*parts, text[end:]])
+    return text
+
+
+_short_without_secrets = lru_cache(MAX_KEPT)(_without_secrets)
 
 
 def _written(secret: str) -> Iterator[str]:
@@ -116,58 +157,3 @@ def _in_base64(data: bytes) -> Iterator[str]:
         coded = base64.b64encode(whole).decode()
         inner = coded[-(-before * 8 // 6) : len(whole) * 8 // 6]
         yield from (inner, inner.translate(str.maketrans("+/", "-_")))
-
-
-def _redacted(value: Any, depth: int) -> Any:
-    if isinstance(value, str):
-        text = redact(value)
-        return value if text == value else text
-    if isinstance(value, _NO_TEXT):
-        return value
-    if not isinstance(value, dict | list | tuple | BaseModel):
-        return _redacted_other(value, depth)
-    if depth == DEEPEST:
-        return MARK
-    if isinstance(value, dict):
-        return _redacted_object(value, depth + 1)
-    if isinstance(value, BaseModel):
-        return _redacted_model(value, depth + 1)
-    items = [_redacted(item, depth + 1) for item in value]
-    if all(new is old for new, old in zip(items, value, strict=True)):
-        return value
-    return items if isinstance(value, list) else tuple(items)
-
-
-def _redacted_other(value: Any, depth: int) -> Any:
-    try:
-        plain = to_jsonable_python(value)
-    except (ValueError, RecursionError):
-        return value
-    new = _redacted(plain, depth)
-    return value if new is plain else new
-
-
-def _redacted_object(value: dict[Any, Any], depth: int) -> dict[Any, Any]:
-    new: dict[Any, Any] = {}
-    changed = False
-    for key, old in value.items():
-        name, item = _redacted(key, depth), _redacted(old, depth)
-        changed = changed or name is not key or item is not old
-        new[name if name is key else _free(name, new, value)] = item
-    return new if changed else value
-
-
-def _free(name: str, *taken: dict[Any, Any]) -> str:
-    """The name, numbered from 2 if it is taken."""
-    free, number = name, 1
-    while any(free in names for names in taken):
-        number += 1
-        free = f"{name} {number}"
-    return free
-
-
-def _redacted_model(value: BaseModel, depth: int) -> BaseModel:
-    fields = {name: getattr(value, name) for name in type(value).model_fields} | (value.model_extra or {})
-    new = {name: _redacted(old, depth) for name, old in fields.items()}
-    changed = {name: item for name, item in new.items() if item is not fields[name]}
-    return value.model_copy(update=changed) if changed else value

@@ -4,61 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase, translate
+from collections.abc import Iterable
 from functools import cache, lru_cache
-from importlib.resources import files
 
-WORDS = "words"
-"""The rows whose patterns are words, which hold for no code."""
-KEPT = " are kept"
-"""Ends the content of a folder."""
+from verifyplan.secret_rules.patterns import expression, rows
 
-CODE = "code"
-"""The row of the endings of code, of documents and of pictures: `password_reset.py` is read, `passwords.txt` is not."""
-
-_CHOICE = re.compile(r"\{([^{}]*)\}")
-_WILD = re.compile(r"[*?\[]")
-_EXAMPLE = re.compile(
-    r"(?:^|[._-])(?:(?:example|sample|template|tmpl|dist|schema)(?=[._-]|$)"
-    r"|(?:defaults?|policy|consent|notice)(?=[.]|$))"
-)
-_COPY = re.compile(r"(?:\.(?:bak|backup|old|orig|save|copy|swp|tmp|[0-9]+)|~)+$")
-
-
+CODE, WORDS, KEPT = "code", "words", " are kept"
+"""The rows of endings of code and documents, and of words, which hold for no code; the end of the rows of folders."""
 MAX_NAMES_KEPT = 200_000
 """Paths whose answer this process keeps: every search asks for all files of a repository."""
-
-
-class _Names:
-    """Patterns of names that say the same of a file: whole names, endings and beginnings are compared fast."""
-
-    def __init__(self, content: str, patterns: Sequence[str]) -> None:
-        self.content = "secrets by its name" if content == WORDS else content
-        paths = [f"/{pattern}" for pattern in patterns if "/" in pattern]
-        self._path_ends = tuple(path for path in paths if not _WILD.search(path))
-        self._paths = tuple(path for path in paths if _WILD.search(path))
-        names = [pattern for pattern in patterns if "/" not in pattern]
-        self._whole = {name for name in names if not _WILD.search(name)}
-        self._ends = tuple(name[1:] for name in names if name[0] == "*" and not _WILD.search(name[1:]))
-        self._begins = tuple(name[:-1] for name in names if name[-1] == "*" and not _WILD.search(name[:-1]))
-        self._held = tuple(name[1:-1] for name in names if name[0] == name[-1] == "*" and not _WILD.search(name[1:-1]))
-        others = {*names} - self._whole
-        others -= {f"*{end}" for end in self._ends} | {f"{begin}*" for begin in self._begins}
-        others -= {f"*{held}*" for held in self._held}
-        self._others = re.compile("|".join(map(translate, sorted(others))) or r"(?!)")
-
-    def fit(self, name: str, path: str) -> bool:
-        """Return whether one of the patterns is that of a file."""
-        return (
-            name in self._whole
-            or name.endswith(self._ends)
-            or name.startswith(self._begins)
-            or any(held in name for held in self._held)
-            or path.endswith(self._path_ends)
-            or self._others.match(name) is not None
-            or any(fnmatchcase(path, f"*{ending}") for ending in self._paths)
-        )
 
 
 @lru_cache(MAX_NAMES_KEPT)
@@ -75,65 +29,53 @@ def looks_secret(path: str) -> str:
     'it is where keys are kept'
     """
     whole = "/" + path.replace("\\", "/").casefold().strip("/")
-    for content, folder in _folders():
-        if f"/{folder}/" in f"{whole}/":
-            return f"it is where {content}"
-    name = _COPY.sub("", posixpath.basename(whole)) or posixpath.basename(whole)
-    whole = f"{posixpath.dirname(whole)}/{name}"
-    if name.endswith(".pub") or _EXAMPLE.search(name):
+    if folder := next((content for content, folder in _folders() if folder in f"{whole}/"), ""):
+        return f"it is where {folder}"
+    name = expression("files", "copy").sub("", posixpath.basename(whole)) or posixpath.basename(whole)
+    if name.endswith(".pub") or expression("files", "example").search(name):
         return ""
-    fitting = (names for names in _names(is_code=name.rpartition(".")[2] in _code()) if names.fit(name, whole))
-    return next((f"it looks like {names.content}" for names in fitting), "")
+    # no pattern names more than three folders, and a short end is searched faster
+    end = "/".join(["", *whole.split("/")[-4:-1], name])
+    kinds = _names(is_code=name.rpartition(".")[2] in dict(_rows())[CODE])
+    return next((f"it looks like {kind}" for kind, names, others in kinds if name in names or others.search(end)), "")
 
 
 @cache
-def _rows() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    table = files("verifyplan.secret_rules").joinpath("file_names.tsv").read_text(encoding="utf-8")
-    rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
-    return tuple((content, tuple(_expanded(patterns))) for content, patterns in rows)
-
-
-def _expanded(patterns: str) -> Iterator[str]:
-    """Yield the patterns of a text with each choice of their braces, the innermost first.
-
-    >>> list(_expanded("a{,s}.txt b"))
-    ['a.txt', 'as.txt', 'b']
-    """
-    for pattern in patterns.split():
-        if choice := _CHOICE.search(pattern):
-            for each in choice[1].split(","):
-                yield from _expanded(f"{pattern[: choice.start()]}{each}{pattern[choice.end() :]}")
-        else:
-            yield pattern
+def _rows() -> tuple[tuple[str, list[str]], ...]:
+    return tuple((content, patterns.split()) for content, patterns in rows("file_names.tsv"))
 
 
 @cache
 def _folders() -> tuple[tuple[str, str], ...]:
     """Return what is kept in folders, and single files of others, and their paths."""
     return tuple(
-        (content if content.endswith(KEPT) else f"credentials{KEPT}", pattern.rstrip("/"))
+        (content if content.endswith(KEPT) else f"credentials{KEPT}", f"/{pattern.rstrip('/')}/")
         for content, patterns in _rows()
         for pattern in patterns
-        if content.endswith(KEPT) or pattern.endswith("/")
+        if content.endswith(KEPT) or pattern[-1] == "/"
     )
 
 
 @cache
-def _code() -> frozenset[str]:
-    return frozenset(dict(_rows())[CODE])
+def _names(*, is_code: bool) -> tuple[tuple[str, frozenset[str], re.Pattern[str]], ...]:
+    """Return what files are, their whole names, and the expression of the others; for code, those that name its ending.
+
+    Of patterns that leave the ending open, as `access_token*`, those of hidden names hold for code, too (`.env.*`).
+    """
+    made = []
+    for content, patterns in _rows():
+        if content.endswith(KEPT) or content == CODE or (is_code and content == WORDS):
+            continue
+        held = {name for name in patterns if name[-1] != "/" and not (is_code and name[-1] == "*" and name[0] != ".")}
+        whole = frozenset(name for name in held if not re.search(r"[/*?\[{]", name))
+        made.append(("secrets by its name" if content == WORDS else content, whole, _expression(held - whole)))
+    return tuple(made)
 
 
-@cache
-def _names(*, is_code: bool) -> tuple[_Names, ...]:
-    """Return the patterns of names; for code those alone that name its ending, or a name that begins with a dot."""
-    others = (CODE, WORDS) if is_code else (CODE,)
-    rows = [(content, names) for content, names in _rows() if content not in others and not content.endswith(KEPT)]
-    return tuple(
-        _Names(content, [name for name in names if name[-1] != "/" and not (is_code and _is_open(name))])
-        for content, names in rows
-    )
-
-
-def _is_open(pattern: str) -> bool:
-    """Return whether a pattern leaves the ending open, as `access_token*`; not of a hidden name, as `.env.*`."""
-    return pattern[-1] == "*" and pattern[0] != "."
+def _expression(patterns: Iterable[str]) -> re.Pattern[str]:
+    """Return the expression that finds one of a shell's patterns at the end of a path."""
+    begun = (re.escape(pattern[1:] if pattern[0] == "*" else f"/{pattern}") for pattern in sorted(patterns))
+    text = "|".join(re.sub(r"\\([\[\]-])", r"\1", each).replace(",", "|") for each in begun) or "(?!)"
+    for shell, ours in ((r"\*", "[^/]*"), (r"\?", "[^/]"), (r"\{", "(?:"), (r"\}", ")")):
+        text = text.replace(shell, ours)
+    return re.compile(f"(?:{text})$")
