@@ -1,4 +1,4 @@
-"""The columns of the tables of comparisons, corrected rates and study designs (rules E4, F1, F3c, F6)."""
+"""The columns of the tables of comparisons, corrected rates and study designs (rules E4, F1, F3c)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""rule F6: how many runs show a difference, by the formula and by simulation, and what a pilot knows of it."""
+"""rule F1: how many runs show a difference, by the formula and by simulation, and what a pilot knows of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimate from a pilot how many runs show a difference (rule F6)."""
+"""Estimate from a pilot how many runs show a difference (rule F1)."""
 
 from __future__ import annotations
 

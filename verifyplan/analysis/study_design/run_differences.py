@@ -1,4 +1,4 @@
-"""Read the differences between two conditions, finding by finding and run by run (rule F6)."""
+"""Read the differences between two conditions, finding by finding and run by run (rule F1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many runs of how many findings show a difference of a given size (rule F6)."""
+"""How many runs of how many findings show a difference of a given size (rule F1)."""
 
 from __future__ import annotations
 
