@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 import verifyplan as vp
+from tests.runlog.conversing import TalkingBackend
 from tests.runs.crossing import Playing, finding
+from tests.runs.plan import planning
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.analysis.cost import failures_in_words
 from verifyplan.analysis.treatments.rule_costs import _usage_by_call
@@ -20,7 +22,6 @@ from verifyplan.frames.runset import RunSet, assemble, concat
 from verifyplan.protocol.call import Reply, Usage
 from verifyplan.widgets.explorer.views import _sums
 
-LOGS = Path(__file__).parents[1] / "runlog" / "logs"
 AGREE = {"verdict": "agree"}
 
 
@@ -38,9 +39,17 @@ def cross(answers: dict[str, Any], **more: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def live() -> RunSet:
-    """A run of agents that speak in turns; some of its calls failed."""
-    return load(LOGS / "v2-plan.jsonl")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The log of a run of agents that speak in turns; some of its calls failed."""
+    folder = tmp_path_factory.mktemp("talking")
+    path = planning.run_of({}, backend=TalkingBackend(planning.script(), silent=True), log_dir=folder).log_path
+    assert path is not None
+    return path
+
+
+@pytest.fixture(scope="module")
+def live(log: Path) -> RunSet:
+    return load(log)
 
 
 def test_tokens_and_dollars_are_those_of_all_calls_and_of_failed_ones_by_themselves(live):
@@ -89,8 +98,8 @@ def test_a_run_that_was_read_from_its_artifact_has_its_dispatches():
     assert (both["calls"], both["failed-calls"], both["votes"]) == (4, 2, 2 * costs["votes"])
 
 
-def test_calls_in_flight_have_not_ended_and_their_turns_count(live, tmp_path):
-    lines = (LOGS / "v2-plan.jsonl").read_bytes().splitlines(keepends=True)
+def test_calls_in_flight_have_not_ended_and_their_turns_count(live, log, tmp_path):
+    lines = log.read_bytes().splitlines(keepends=True)
     last = max(n for n, line in enumerate(lines) if b'"type":"turn-replied"' in line)
     (tmp_path / "cut.jsonl").write_bytes(b"".join(lines[: last + 1]))
     cut = load(tmp_path)

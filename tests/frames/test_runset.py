@@ -10,14 +10,14 @@ import verifyplan as vp
 from tests.frames.artifacts import as_bytes, sound
 from verifyplan.errors import InputError, TableError
 from verifyplan.frames.artifact import parse_artifact
-from verifyplan.frames.artifact_tables import ArtifactSource, to_tables
+from verifyplan.frames.artifact_tables import artifact_columns
 from verifyplan.frames.load import load
-from verifyplan.frames.runset import TABLE_NAMES, RunSet, concat
+from verifyplan.frames.runset import TABLE_NAMES, RunSet, assemble, concat
 
 
 def make(*run_ids: str) -> RunSet:
     sound_run = parse_artifact(as_bytes(sound()), "run.json")
-    return to_tables([ArtifactSource(sound_run, run_id) for run_id in run_ids])
+    return assemble([artifact_columns(sound_run, run_id) for run_id in run_ids])
 
 
 @pytest.fixture

@@ -391,17 +391,6 @@ def test_times_are_utc_to_the_millisecond(log):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", record.at)
 
 
-def test_a_log_of_another_version_is_read_and_never_written(tmp_path):
-    path = tmp_path / "run-001.jsonl"
-    path.write_bytes((Path(__file__).parent / "logs" / "v1-plan.jsonl").read_bytes())
-    before = path.read_bytes()
-    assert read_log(path).version == 1
-    with pytest.raises(LogError, match=r"the rules have changed: version 1 .*resume it with verifyplan 0\.1"):
-        LogWriter.resume(path)
-    assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
-
-
 def test_a_run_that_died_before_its_first_event_leaves_no_empty_log(tmp_path):
     with pytest.raises(OSError, match="early"), LogWriter.create(tmp_path, "plan"):
         raise OSError("early")

@@ -3,43 +3,48 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import verifyplan as vp
+from tests.runlog.test_rules_version import aged
+from tests.runs.debate_scripts import CONVERGES
+from tests.runs.plan.breaking import small_cross
+from tests.runs.plan.planning import challenge, run_of, script
+from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, SettingsError
 from verifyplan.runs.replayed import COLUMNS, Replayed
 
-LOGS = Path(__file__).parent.parent / "runlog" / "logs"
-CHOSEN = (
-    "v1-plan",
-    "v2-debate",
-    "v3-cross-static",
-    "v3-debate-converged",
-    "v3-plan-settled",
-    "v3-plan-trivial",
-    "v3-plan-waiting",
-)
+CHOSEN = ("cross", "debate", "old", "plan-forced", "plan-trivial", "plan-waiting")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with logs of each kind, and one that is damaged."""
-    folder = tmp_path_factory.mktemp("logs")
-    for name in CHOSEN:
-        shutil.copy(LOGS / f"{name}.jsonl", folder)
-    (folder / "damaged.jsonl").write_bytes(
-        (LOGS / "v3-plan-trivial.jsonl").read_bytes().replace(b"trivial", b"Trivial")
-    )
+    folder, made = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("made")
+    speaker = ScriptedBackend(CONVERGES)
+    blocked = {"i1/challenger": {"challenges": [challenge("rows", "BLOCKING")]}}
+    trivial = "# Fix a typo\n\nCorrect the spelling in `README.md`.\n"
+    runs = {
+        "cross": small_cross(made),
+        "debate": vp.debate("Greet.", speaker, speaker, log_dir=made, repo=made, progress=False),
+        "old": run_of(blocked, silent=True, log_dir=made, panel=None),
+        "plan-forced": run_of(script(), log_dir=made),
+        "plan-trivial": run_of({}, plan=trivial, silent=True, log_dir=made),
+        "plan-waiting": run_of(blocked, silent=True, log_dir=made, panel=None, on_blocked="pause"),
+    }
+    for name, run in runs.items():
+        shutil.copy(run.log_path, folder / f"{name}.jsonl")
+    aged(folder / "old.jsonl")
+    (folder / "damaged.jsonl").write_bytes((folder / "plan-trivial.jsonl").read_bytes().replace(b"trivial", b"Trivial"))
     return folder
 
 
 def test_a_folder_gives_one_row_a_run_of_each_kind(folder):
     table = vp.replay_run(folder).set_index("run_id")
     assert list(table.reset_index().columns) == list(COLUMNS)
-    assert sorted(table.index) == ["damaged", *CHOSEN]
+    assert sorted(table.index) == sorted(["damaged", *CHOSEN])
     read = table.drop("damaged")
     assert set(read["kind"]) == {"plan", "cross", "debate"}
     assert read["problem"].isna().all()
@@ -48,33 +53,33 @@ def test_a_folder_gives_one_row_a_run_of_each_kind(folder):
         run = vp.read_run(folder / f"{name}.jsonl")
         assert table.at[name, "recorded_status"] == run.status, name
     old = read["note"].str.contains("the rules have changed", na=False)
-    assert sorted(read.index[old]) == ["v1-plan", "v2-debate"]
+    assert sorted(read.index[old]) == ["old"]
     assert not read.loc[~old, "differences"].any()
     assert not read.loc[~old, "changed"].any()
 
 
 def test_rows_say_verdicts_statuses_and_classes(folder):
-    table = vp.replay_run(str(folder / "v3-*.jsonl")).set_index("run_id")
-    assert tuple(table.loc["v3-plan-trivial", ["recorded_verdict", "replayed_verdict"]]) == ("PROCEED", "PROCEED")
-    assert table.at["v3-plan-waiting", "replayed_status"] == "BLOCKED"
-    assert pd.isna(table.at["v3-plan-waiting", "recorded_verdict"])
-    classes = tuple(table.loc["v3-cross-static", ["recorded_classes", "replayed_classes"]])
-    assert classes == ("full-consensus 3", "full-consensus 3")
-    assert table.at["v3-debate-converged", "replayed_status"] == "CONVERGED"
+    table = vp.replay_run(str(folder / "[a-z]*.jsonl")).set_index("run_id")
+    assert tuple(table.loc["plan-trivial", ["recorded_verdict", "replayed_verdict"]]) == ("PROCEED", "PROCEED")
+    assert table.at["plan-waiting", "replayed_status"] == "BLOCKED"
+    assert pd.isna(table.at["plan-waiting", "recorded_verdict"])
+    classes = tuple(table.loc["cross", ["recorded_classes", "replayed_classes"]])
+    assert classes == ("worker-unique 1", "worker-unique 1")
+    assert table.at["debate", "replayed_status"] == "CONVERGED"
 
 
 def test_a_log_that_cannot_be_replayed_has_its_reason_and_nothing_else(folder):
-    row = vp.replay_run([folder / "damaged.jsonl", folder / "v3-plan-trivial.jsonl"]).set_index("run_id").loc["damaged"]
+    row = vp.replay_run([folder / "damaged.jsonl", folder / "plan-trivial.jsonl"]).set_index("run_id").loc["damaged"]
     assert "is damaged" in row["problem"]
     assert row.drop("problem").isna().all()
 
 
 def test_a_change_has_its_place_in_some_runs_only(folder):
     table = vp.replay_run(folder, max_iterations=1).set_index("run_id")
-    assert "cannot be changed in a cross run" in table.at["v3-cross-static", "problem"]
-    assert "cannot be changed in a debate" in table.at["v3-debate-converged", "problem"]
-    alone = vp.replay_run(folder / "v3-plan-settled.jsonl", max_iterations=1)
-    row = table.loc["v3-plan-settled"]
+    assert "cannot be changed in a cross run" in table.at["cross", "problem"]
+    assert "cannot be changed in a debate" in table.at["debate", "problem"]
+    alone = vp.replay_run(folder / "plan-forced.jsonl", max_iterations=1)
+    row = table.loc["plan-forced"]
     assert (row["changed"], row["differences"]) == (bool(alone.changes), len(alone.differences))
     assert (None if pd.isna(row["censored"]) else row["censored"]) == alone.censored
 
@@ -87,13 +92,13 @@ def test_tables_know_the_logs_of_their_runs(folder):
 
 
 def test_runs_and_paths_can_be_mixed_in_a_list(folder):
-    path = folder / "v3-plan-trivial.jsonl"
-    assert list(vp.replay_run([vp.read_run(path), path, str(path)])["run_id"]) == ["v3-plan-trivial"] * 3
+    path = folder / "plan-trivial.jsonl"
+    assert list(vp.replay_run([vp.read_run(path), path, str(path)])["run_id"]) == ["plan-trivial"] * 3
     assert list(vp.replay_run([]).columns) == list(COLUMNS)
 
 
 def test_one_run_or_log_is_replayed_alone(folder):
-    assert isinstance(vp.replay_run(folder / "v3-plan-trivial.jsonl"), Replayed)
+    assert isinstance(vp.replay_run(folder / "plan-trivial.jsonl"), Replayed)
 
 
 def test_a_change_that_no_run_can_have_is_refused_at_once(folder):

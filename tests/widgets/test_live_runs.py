@@ -29,7 +29,7 @@ from tests.widgets.live_runs import (
     plan_run,
     threads,
 )
-from verifyplan import agents
+from verifyplan import agents, datasets
 from verifyplan.agents.scripted import ScriptedBackend
 from verifyplan.errors import InputError, LogError
 from verifyplan.plans.plan import parse_plan
@@ -43,7 +43,7 @@ from verifyplan.widgets.live.progress import MAX_SHOWN_CALLS, LiveProgress
 from verifyplan.widgets.live.retry import _largest_use, retry_offer
 from verifyplan.widgets.repaint import MIN_REPAINT_S
 
-LOGS = Path(__file__).parents[1] / "runlog" / "logs"
+PLAN_LOG = datasets.path("live-example") / "plan" / "purge-hour-001.jsonl"
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +123,7 @@ def test_a_call_that_waits_says_its_turn_and_costs_count_while_it_does():
     progress = LiveProgress()
     call, unpriced = "i1/probe", Usage(input_tokens=1, output_tokens=2)
     asked = CallRequested(call_id=call, worker="researcher", request_sha256="")
-    progress.take(read_run(LOGS / "v2-plan.jsonl").started)
+    progress.take(read_run(PLAN_LOG).started)
     progress.take(asked)
     assert progress.now().endswith("waits for researcher (i1/probe)")
     for number, usage in enumerate((SECOND, FIRST, unpriced), start=1):
@@ -141,7 +141,7 @@ def test_a_call_that_waits_says_its_turn_and_costs_count_while_it_does():
 def test_calls_under_way_tell_who_for_how_long_at_which_attempt_and_what_they_wait_for():
     now = [100.0]
     progress = LiveProgress(lambda: now[0])
-    progress.take(read_run(LOGS / "v2-plan.jsonl").started)
+    progress.take(read_run(PLAN_LOG).started)
     assert progress.calls_html() == ""
     for worker in ("ann", "<b>bob"):
         progress.take(CallRequested(call_id=f"r1/{worker}", worker=worker, request_sha256=""))

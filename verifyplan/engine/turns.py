@@ -228,7 +228,7 @@ class CallTurns:
     def _note_unrecorded(self, sending: LiveSending, known: TurnReplied | None, attempts: Sequence[Attempt]) -> None:
         """Record the request of a reply on disk, if a process ended between the two.
 
-        Replies of batches have no request, nor do replies in older logs, whose turns have no estimate.
+        Replies of batches have no request, and some turns no estimate.
         """
         if known is None or known.batch is not None or any(not attempt.error for attempt in attempts):
             return

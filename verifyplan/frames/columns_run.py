@@ -303,7 +303,7 @@ _LOGGED: Columns = (
         "cost_perhaps",
         "number",
         "US dollars that may be billed beside them: the estimates of requests whose answer is lost, or in flight; "
-        "missing in older logs, and without a price",
+        "missing without a price",
     ),
     Column("started_at", "time", "when the run began; artifacts do not tell"),
     Column("ended_at", "time", "when the last event was recorded; artifacts do not tell"),

@@ -31,10 +31,7 @@ Row = dict[str, Any]
 
 
 class LogEvents:
-    """The log of one run: its records that count, and their events by type, each in the order of the log.
-
-    Events may be structs that have the attributes of their models: they differ by `type`, not by class.
-    """
+    """The log of one run: its records that count, and their events by type, each in the order of the log."""
 
     def __init__(self, records: Sequence[Record], run_id: str, source: str) -> None:
         if not records or not isinstance(records[0].event, RunStarted):

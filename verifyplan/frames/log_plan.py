@@ -155,7 +155,7 @@ def _ruling(ruling: ConvergenceEvaluated | None) -> Row:
 def _outcome_row(outcome: PlanOutcome) -> Row:
     """Return how the last iteration ended, where an override, a failure, a budget or overflow changed what A3 gave."""
     return {
-        "plan_status": outcome.status or "FORCED_EXIT",  # an old log of an aborted run has none
+        "plan_status": outcome.status,
         "plan_verdict": outcome.verdict,
         "strong": outcome.strong,
     }

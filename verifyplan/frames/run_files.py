@@ -18,7 +18,7 @@ from verifyplan.frames.run_tables import log_columns
 from verifyplan.frames.runset import RunSet, TableLists, assemble
 from verifyplan.frames.table_files import WORKBOOKS
 from verifyplan.frames.vote_files import SIDECAR_SUFFIX, is_vote_file, sidecar_of
-from verifyplan.runlog.table_records import table_records
+from verifyplan.runlog.reader import parse_log
 
 MAX_FILE_BYTES = 2**30
 """A run file that is larger is refused: its tables would take some five times that in memory. A run of 50,000 findings
@@ -84,7 +84,7 @@ def _columns(file: RunFile, failures: list[Failure], foreign: list[Failure]) -> 
     if data is None:
         return None
     if file.path.endswith(LOG):
-        return log_columns(table_records(data, file.path), file.run_id, file.path)
+        return log_columns(parse_log(data, file.path).records, file.run_id, file.path)
     artifact = parse_artifact(data, file.path, checked=False)
     attempt(partial(check_artifact, artifact, file.path), file.path, failures)
     return artifact_columns(artifact, file.run_id, file.path)

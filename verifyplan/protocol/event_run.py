@@ -118,7 +118,7 @@ def _is_turn(name: str) -> bool:
 
 
 LOG_VERSION = 5
-"""The version of the event model; logs of older ones are read through `runlog.migrate`."""
+"""The version of the event model; logs of any other are refused (`runlog.versions`)."""
 
 
 class ListedCall(Model):
@@ -140,8 +140,8 @@ class CrossInputs(Model):
     matcher: str = Field(description="How findings were grouped: the matcher's name; empty for by id alone.")
     merges: dict[str, str] = Field(
         default={},
-        description="Each finding's id and the id that an edited table merges it into, itself for none (left out in "
-        "older logs); it is followed in place of a matcher. Empty without a table.",
+        description="Each finding's id and the id that an edited table merges it into, itself for none; it is "
+        "followed in place of a matcher. Empty without a table.",
     )
     plan_items: tuple[PlanItem, ...] = Field(default=(), description="The plan body's items.")
     plan_settings: dict[str, Any] | None = Field(default=None, description="planBodyVerification, if used.")
@@ -203,7 +203,7 @@ class RunStarted(Model):
     rules_version: int = Field(default=RULES_VERSION, description="The version of the rules that decide the run.")
     rules_digest: str | None = Field(
         default=None,
-        description="Tells the rules of the run from any others; null in older logs and in debates.",
+        description="Tells the rules of the run from any others; null in debates.",
     )
     task_key: str = Field(description="What the run is about; free text.")
     inputs: Annotated[CrossInputs | PlanInputs | DebateInputs, Field(discriminator="kind")]
@@ -294,7 +294,7 @@ class CallReplied(Model):
     source: ReplySource
     tools: tuple[ToolUse, ...] = Field(default=(), description="Tool calls and refusals behind the reply, in order.")
     partial_failures: tuple[str, ...] = Field(
-        default=(), description="Parts of the agent that failed while the rest answered, and why; none in old logs."
+        default=(), description="Parts of the agent that failed while the rest answered, and why."
     )
 
 
@@ -364,7 +364,7 @@ class PlanOutcome(Model):
     ended_by: EndedBy = Field(
         description="What ended it: A3's ruling, a trivial plan's sizing, a person, failed agents, or a budget."
     )
-    status: ConvergenceStatus | None = Field(description="None only in old logs, where a person aborted the run.")
+    status: ConvergenceStatus
     verdict: PlanVerdict | None = Field(description="None where agents failed, a budget ended the run, or by abort.")
     strong: bool = Field(default=False, description="Whether a REVISE is REVISE (strong).")
     overridden: str | None = Field(default=None, description="The challenge that a person overrode.")

@@ -17,7 +17,7 @@ from verifyplan.reports.visible import one_line
 from verifyplan.rules.convergence import verdict_words
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current, is_reopened
-from verifyplan.runlog.migrate import rules_changed
+from verifyplan.runlog.versions import rules_changed
 from verifyplan.text import counted, span
 
 _TURNS = (event_run.TurnSent, event_run.Attempt, event_run.TurnReplied)

@@ -87,7 +87,7 @@ def line_ranges(signs: Iterable[SignFound]) -> str:
 
 
 def warnings(state: PlanState) -> Iterator[str]:
-    """Yield why checks of files found nothing; older logs do not say which files of the plan were there."""
+    """Yield why checks of files found nothing."""
     repository = state.inputs.repository
     files, named, present = (repository.get(key) for key in ("files", "files_named", "files_found"))
     if files == 0:

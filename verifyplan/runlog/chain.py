@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -64,22 +63,6 @@ def decode(line: bytes, before: str) -> tuple[dict[str, Any], str] | None:
     except ValueError:
         return None
     return (values, digest) if isinstance(values, dict) else None
-
-
-def whole_lines(lines: Sequence[bytes]) -> list[bytes] | None:
-    """Return the JSON texts of all lines of a log, without their digests; None unless every line is whole.
-
-    >>> whole_lines([b'{"seq":1,"digest":"00"}']) is None
-    True
-    """
-    texts, digest = [], START.encode()
-    for line in lines:
-        head = line[:-_TAIL]
-        digest = hashlib.blake2b(digest + head, digest_size=len(START) // 2).hexdigest().encode()
-        if line[-_TAIL:] != b',"digest":"%b"}' % digest:
-            return None
-        texts.append(head + b"}")
-    return texts
 
 
 def _digest(before: str, head: bytes) -> str:

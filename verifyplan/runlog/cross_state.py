@@ -42,7 +42,7 @@ class CrossState:
 
     def add(self, event: Event) -> None:
         """Take in one more event; events that carry no state are ignored."""
-        match event.type:  # not the class: events read for tables are structs
+        match event.type:
             case "run-started":
                 self.started = event
             case "finding-grouped":

@@ -36,7 +36,7 @@ _KINDS = {
 
 def key_of(event: Event) -> Key | None:
     """Return the key of an external event; None for derived ones, and for those that no drive repeats."""
-    kind = _KINDS.get(event.type)  # not the class: events read for tables can be structs
+    kind = _KINDS.get(event.type)
     if kind is None or kind == "started":
         return None if kind is None else (kind, "")
     name: str = getattr(event, "pause_id" if kind == "answer" else "call_id")

@@ -191,7 +191,7 @@ class PlanState:
 
     def add(self, event: Event) -> None:
         """Take in one more event; events that carry no state are ignored."""
-        match event.type:  # not the class: events read for tables can be structs
+        match event.type:
             case "challenge-raised" | "challenge-admitted" | "challenge-overflowed" | "status-changed":
                 self._challenge(event)
             case "unknown-listed" | "unknown-resolved" | "context-surfaced" | "risk-probed":

@@ -17,9 +17,9 @@ from pydantic_core import from_json
 
 from verifyplan.errors import LogError, Problem, one_of
 from verifyplan.protocol.event import EVENT, Event
-from verifyplan.protocol.event_run import LOG_VERSION, RunStarted
+from verifyplan.protocol.event_run import RunStarted
 from verifyplan.runlog.chain import START, Record, decode, share_field_names
-from verifyplan.runlog.migrate import Step, migrate, steps_from
+from verifyplan.runlog.versions import check_version
 
 SUFFIX = ".jsonl"
 
@@ -35,8 +35,8 @@ class StoredRecords(Sequence[Record]):
     The file must stay where it is; lines may be added to it. LogError where it is gone or damaged.
     """
 
-    def __init__(self, path: Path, places: array[int], count: int, steps: Sequence[Step] = ()) -> None:
-        self.path, self._places, self._count, self._steps = path, places, count, list(steps)
+    def __init__(self, path: Path, places: array[int], count: int) -> None:
+        self.path, self._places, self._count = path, places, count
 
     def __len__(self) -> int:
         """Return how many records there are."""
@@ -60,17 +60,7 @@ class StoredRecords(Sequence[Record]):
             stream.seek(self._places[range(self._count)[index]])
             values = from_json(stream.readline())
         values.pop("digest")
-        record = record_of(values, values["seq"], self._steps, str(self.path))
-        assert record is not None  # noqa: S101  (dropped events have no place)
-        return record
-
-    def content(self) -> bytes:
-        """Return the bytes of their lines."""
-        with _opened(self.path) as stream:
-            stream.seek(self._places[self._count - 1])
-            end = stream.tell() + len(stream.readline())
-            stream.seek(0)
-            return stream.read(end)
+        return _record(values, values["seq"], str(self.path))
 
     def mention(self, words: str) -> bool:
         """Return whether the line of a record contains these words, as its type or in a text."""
@@ -99,16 +89,9 @@ class Log:
     torn_bytes: int = 0
     ends_in_line_feed: bool = False
     lines: int = 0
-    """Whole lines, those of dropped events included."""
+    """Whole lines."""
     places: array[int] = field(default_factory=lambda: array("Q"))
     """Where the line of each record begins, in bytes."""
-    steps: Sequence[Step] = ()
-    """The steps from the event model of the log to the present one."""
-
-    @property
-    def version(self) -> int:
-        """The version of the event model that wrote the log."""
-        return LOG_VERSION - len(self.steps)
 
 
 def read_log(path: str | Path) -> Log:
@@ -126,7 +109,7 @@ def read_log(path: str | Path) -> Log:
                 kept.clear()
     count = len(log.places)
     is_stored = count > MAX_RECORDS_IN_MEMORY
-    log.records = StoredRecords(Path(path), log.places, count, log.steps) if is_stored else tuple(kept)
+    log.records = StoredRecords(Path(path), log.places, count) if is_stored else tuple(kept)
     return log
 
 
@@ -161,11 +144,9 @@ def _records(stream: BinaryIO, place: str, log: Log) -> Iterator[Record]:
         first, begin = not log.lines, log.whole_bytes
         log.lines, log.whole_bytes = log.lines + 1, begin + len(line)
         log.ends_in_line_feed = text is not line
-        if first:
-            log.steps = steps_of(values, place)
-        record = record_of(values, log.lines, log.steps, place)
-        if record is None:
-            continue
+        if first and values.get("type") == "run-started":
+            check_version(values, place)
+        record = _record(values, log.lines, place)
         is_run = is_run or isinstance(record.event, RunStarted)
         if is_run:
             log.places.append(begin)
@@ -198,21 +179,13 @@ def not_a_log(path: str | Path, message: str) -> LogError:
     return LogError(Problem(str(path), message, fix))
 
 
-def steps_of(values: dict[str, object], place: str) -> list[Step]:
-    """Return the steps from the version of a log, which its first event states, to the present one."""
-    return steps_from(values.get("version"), place) if values.get("type") == "run-started" else []
-
-
-def record_of(values: dict[str, object], number: int, steps: Sequence[Step], place: str) -> Record | None:
-    """Return the record of a line's JSON values; None for a dropped event, LogError if it is not an event."""
+def _record(values: dict[str, object], number: int, place: str) -> Record:
+    """Return the record of a line's JSON values; LogError if it is not an event."""
     seq, at = values.pop("seq", None), values.pop("at", None)
-    changed = migrate(values, steps)
-    if changed is None:
-        return None
     try:
         if seq != number or not isinstance(at, str):
             raise ValueError(f"it is numbered {seq!r}")
-        event: Event = EVENT.validator.validate_python(changed, strict=False)
+        event: Event = EVENT.validator.validate_python(values, strict=False)
         share_field_names(event)
         return Record(number, at, event)
     except ValidationError as error:

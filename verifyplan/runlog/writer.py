@@ -15,10 +15,10 @@ from filelock import FileLock, Timeout
 from verifyplan.errors import LogError, Problem
 from verifyplan.files import disk_error
 from verifyplan.protocol.event import EXTERNAL_EVENTS, Event
-from verifyplan.protocol.event_run import LOG_VERSION, CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
+from verifyplan.protocol.event_run import CallRequested, Checkpoint, RunEnded, RunStarted, TurnSent
 from verifyplan.runlog.chain import START, Record, encode, now
-from verifyplan.runlog.migrate import OLDEST_RESUMED, rules_changed, writer_of
 from verifyplan.runlog.reader import SUFFIX, Log, StoredRecords, not_a_log, read_log
+from verifyplan.runlog.versions import rules_changed, writer_of
 
 ASKED = (CallRequested, TurnSent)
 """Events written before the call is paid for: on disk with the reply at the latest, safe from a crash at once."""
@@ -39,7 +39,7 @@ class LogWriter:
         self._lock = lock
         self._file = path.open("ab", buffering=0)
         self._digest, self._seq, self._whole = (log.digest, log.lines, log.whole_bytes) if log else (START, 0, 0)
-        self._places, self._steps = (log.places, log.steps) if log else (array("Q"), ())
+        self._places = log.places if log else array("Q")
         self._torn = log is not None and log.torn_bytes > 0  # bytes follow the last whole line
         self._lead = b"\n" if log is not None and not log.ends_in_line_feed else b""
 
@@ -73,7 +73,7 @@ class LogWriter:
         lock = _locked(Path(path))
         try:
             log = read_log(path)
-            _expect_present(log, path)
+            _expect_same_rules(log, path)
             return cls(Path(path), lock, log), log
         except OSError as error:
             _release(lock)
@@ -107,7 +107,7 @@ class LogWriter:
 
     def stored(self) -> StoredRecords:
         """Return all records that the log holds by now, read from the file as they are gone through."""
-        return StoredRecords(self.path, self._places, len(self._places), self._steps)
+        return StoredRecords(self.path, self._places, len(self._places))
 
     def sync(self) -> None:
         """Force all that was written to the disk; safe in another thread than that which appends."""
@@ -150,16 +150,14 @@ def _fresh(folder: Path, name: str) -> Path:
         number += 1
 
 
-def _expect_present(log: Log, path: str | Path) -> None:
-    """Raise LogError for a log whose version is too old to resume, or that other rules decided."""
+def _expect_same_rules(log: Log, path: str | Path) -> None:
+    """Raise LogError for a log of a run that other rules decided."""
     started = log.records[0].event
     assert isinstance(started, RunStarted)  # noqa: S101  (`parse_log` refuses a log that begins otherwise)
     if changed := rules_changed(started):
-        fix = f"resume it with {writer_of(started)}, or start the run again; this verifyplan reads and replays it"
+        writer = writer_of(started.versions)
+        fix = f"resume it with {writer}, or start the run again; this verifyplan reads and replays it"
         raise LogError(Problem(str(path), f"cannot be resumed: {changed}", fix))
-    if log.version < OLDEST_RESUMED:
-        fix = f"resume it with {writer_of(started)}; this verifyplan reads and replays it"
-        raise LogError(Problem(str(path), f"has version {log.version}, and {LOG_VERSION} is written now", fix))
 
 
 def _expect_file(path: Path) -> None:

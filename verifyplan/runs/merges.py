@@ -16,8 +16,6 @@ from verifyplan.runs.read_findings import RowSource, read_findings, read_rows
 from verifyplan.text import did_you_mean
 
 DEFAULT_MATCHER = "claim"
-FORMER_NAMES = {"PlaceAndText": "likeness"}
-"""Matchers by their names in older logs."""
 
 
 class TableMatcher:
@@ -120,11 +118,10 @@ def find_matcher(matcher: str | Matcher | None) -> Matcher | None:
     """Return the matcher of a name, or the matcher itself; SettingsError for an unknown name."""
     if not isinstance(matcher, str):
         return matcher
-    name = FORMER_NAMES.get(matcher, matcher)
-    if name not in MATCHERS:
+    if matcher not in MATCHERS:
         fix = f"use {one_of(list(MATCHERS))}, an object with `key` and `same`, or None to group by id"
         raise SettingsError(Problem("matcher", f"{matcher!r} is unknown{did_you_mean(matcher, list(MATCHERS))}", fix))
-    return MATCHERS[name]
+    return MATCHERS[matcher]
 
 
 def matcher_name(matcher: str | Matcher | None) -> str:
@@ -143,9 +140,8 @@ def matcher_of(inputs: CrossInputs, own: str | Matcher | None = None, *, strict:
         return TableMatcher(inputs.merges)
     if not inputs.matcher:
         return None
-    name = FORMER_NAMES.get(inputs.matcher, inputs.matcher)
-    if name in MATCHERS:
-        return MATCHERS[name]
+    if inputs.matcher in MATCHERS:
+        return MATCHERS[inputs.matcher]
     if matcher_name(own) == inputs.matcher:
         return find_matcher(own)
     if not strict:

@@ -26,8 +26,8 @@ from verifyplan.reports.log import event_text
 from verifyplan.rules.grouping import Matcher
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current, is_reopened
-from verifyplan.runlog.migrate import rules_changed
 from verifyplan.runlog.recorder import Past, Recorder
+from verifyplan.runlog.versions import rules_changed
 from verifyplan.runs.arguments import check_counts
 from verifyplan.runs.plan.run import PlanRun
 from verifyplan.runs.plan.settings import make_settings

@@ -13,8 +13,8 @@ from verifyplan.engine.calls import CensoredError
 from verifyplan.protocol.event_run import CallRequested
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current
-from verifyplan.runlog.migrate import rules_changed
 from verifyplan.runlog.recorder import Past, Recorder
+from verifyplan.runlog.versions import rules_changed
 from verifyplan.runs.resume import drive, run_of
 from verifyplan.runs.start import at_present
 

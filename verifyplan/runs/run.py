@@ -31,7 +31,6 @@ from verifyplan.reports.usage import cost_words
 from verifyplan.rules.going_on import NO_LOG, LogPlace, how_to_go_on, if_moved
 from verifyplan.runlog.chain import Record
 from verifyplan.runlog.current import current
-from verifyplan.runlog.table_records import light_records
 from verifyplan.text import counted
 
 ReportForm = Literal["markdown", "html"]
@@ -154,7 +153,7 @@ class Run:
     @cached_property
     def frames(self) -> RunSet:
         """The run as tables (rule E4)."""
-        return tables_of(light_records(self.records), self.run_id, str(self.log_path or ""))
+        return tables_of(tuple(self.records), self.run_id, str(self.log_path or ""))
 
 
 @with_field_docs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -49,7 +48,7 @@ def test_a_dataset_equals_its_runs(runs, tmp_path, part_votes, monkeypatch):
 
 def test_logs_of_every_kind_compile(tmp_path):
     shutil.copytree(vp.datasets.path("contract"), tmp_path / "runs/contract")
-    shutil.copytree("tests/runlog/logs", tmp_path / "runs/logs")
+    shutil.copytree(vp.datasets.path("live-example"), tmp_path / "runs/logs")
     compile_dataset(tmp_path / "runs", tmp_path / "set")
     dataset = vp.load(tmp_path / "set")
     assert {"cross", "plan"} <= set(dataset.runs["kind"])
@@ -96,7 +95,7 @@ def test_a_change_of_the_same_size_within_a_clock_tick_is_found(tmp_path):
 
 
 def test_a_log_takes_the_place_of_its_artifact(tmp_path):
-    source = min(Path("tests/runlog/logs").rglob("*.jsonl"))
+    source = min(vp.datasets.path("live-example").rglob("*.jsonl"))
     write_run(tmp_path / "runs", "a")
     compile_dataset(tmp_path / "runs", tmp_path / "set")
     shutil.copy(source, tmp_path / "runs/a.jsonl")
