@@ -18,7 +18,7 @@ _TABLES = files("verifyplan.secret_rules")
 _BEGINS = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"  # no word goes on; \n, %3D are none
 _CASES = re.compile(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
 _LINE = re.compile(r"[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
-_KEY_CODE = re.compile(r"[A-Za-z0-9+/]{32}")
+_KEY_CODE = re.compile(r"(?=[A-Za-z+/]{0,19}[0-9])[A-Za-z0-9+/]{20}")
 
 
 def rows(name: str) -> Iterator[list[str]]:
