@@ -251,7 +251,7 @@ def answered(run: PlanEvents, answer: Any, challenge: str | None = None) -> Plan
 
 def aborted(say: Say = str) -> PlanEvents:
     reason = "aborted by the user: We checked it."
-    return answered(blocked(say), "abort").close("FORCED_EXIT").end(None, None, "user", exit_reason=reason)
+    return answered(blocked(say), "abort").close("FORCED_EXIT").end("FORCED_EXIT", None, "user", exit_reason=reason)
 
 
 def overridden(say: Say = str) -> PlanEvents:
