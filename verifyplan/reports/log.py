@@ -152,10 +152,9 @@ def _ended(outcome: event_run.CrossOutcome | event_run.PlanOutcome | event_run.D
     if isinstance(outcome, event_run.DebateOutcome):
         return f"Debate ends in turn {outcome.turns:,}, {outcome.reason}: {outcome.status or 'no status'}{reason}"
     verdict = verdict_words(outcome.verdict, outcome.strong)
-    status = f", {outcome.status}" if outcome.status else ""
     over = f", {quoted(outcome.overridden)} overridden" if outcome.overridden else ""
     score = f"; score {outcome.score} of 10" if outcome.score is not None else ""
-    return f"Run ends by {outcome.ended_by}{status}: {verdict}{over}{reason}{score}"
+    return f"Run ends by {outcome.ended_by}, {outcome.status}: {verdict}{over}{reason}{score}"
 
 
 def _seconds(milliseconds: int) -> str:
