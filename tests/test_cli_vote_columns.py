@@ -79,7 +79,7 @@ def test_the_command_of_the_first_error_reads_the_table(cli, tmp_path):
         *("--columns", "item=question_id,worker=judgeModel,verdict=judgment,round=turn,truth=gold"),
         *("--verdicts", "no=disagree,holds=VERDICT", "--truths", "Sound=TRUTH,Flawed=TRUTH"),
     ]
-    assert "each VERDICT is agree, supplement, disagree or verification-error" in done.err
+    assert "each VERDICT is agree, supplement, disagree, verification-error or tie" in done.err
     assert "each TRUTH is true, false or unknown" in done.err
     meanings = {"holds=VERDICT": "holds=agree", "Sound=TRUTH": "Sound=true", "Flawed=TRUTH": "Flawed=false"}
     filled = [",".join(meanings.get(pair, pair) for pair in word.split(",")) for word in command]
@@ -194,7 +194,7 @@ def test_columns_that_say_themselves_what_they_are_need_no_option(cli, table):
     table.write_text("claim,judge,vote\nc1,a,yes\n")
     refused = cli("replay", table)
     assert refused.code == 2
-    fix = "Fix: say what your words mean: --verdicts yes=VERDICT, each VERDICT agree, supplement, disagree or verifi"
+    fix = "Fix: say what your words mean: --verdicts yes=VERDICT, each VERDICT agree, supplement, disagree, verif"
     assert fix in refused.err
     assert "from_votes" not in refused.err
     assert cli("replay", table, "--verdicts", "yes=agree").code == 0

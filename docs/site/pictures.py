@@ -27,7 +27,9 @@ def charts() -> dict[str, vp.results.Figure]:
     """Return the charts of the README by the names of their files."""
     modes = vp.compare("stdlib-claims/collaborative", "stdlib-claims/adversarial")
     return {
-        "panel-natural": vp.charts.panel(vp.datasets.votes("llmbar/natural"), title="Six LLM judges, natural pairs, outputs in the first order"),
+        "panel-natural": vp.charts.panel(
+            vp.datasets.votes("llmbar/natural"), title="Six LLM judges, natural pairs, outputs in the first order"
+        ),
         "truth-metrics": vp.charts.truth_metrics(modes),
     }
 

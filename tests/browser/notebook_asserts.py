@@ -13,7 +13,7 @@ assert picture.is_file()
     "10-10": 'assert rates.loc["false-consensus-rate", "difference_high"] < 0, "fewer false claims are held"',
     "10-16": 'assert alpha["value"].between(0, 1).all()',
     "10-18": "assert (table.sum() == 720).all()",
-    "12-03": 'assert at["precision"].is_monotonic_increasing and at["recall"].is_monotonic_decreasing',
+    "12-03": 'assert at["recall"].is_monotonic_decreasing and at["precision"].iloc[0] < 0.95 < at["precision"].iloc[2]',
     "12-08": 'assert by_quorum.summary.set_index("metric").loc["recall", "difference_3 votes_high"] < 0',
     "12-11": """
 assert by_chance.iloc[0, 0] > 10 * by_chance.iloc[1, 0]
@@ -22,7 +22,7 @@ unlike = vp.compare(held, rules=["adversarial", "sticky-refutes"]).findings["cha
 assert not unlike.any(), "where nobody's vote is missing, sticky changes nothing"
 """,
     "12-17": 'assert rows["seen"].between(rows["low_bound"], rows["high_bound"]).all(), "the range holds it"',
-    "12-25": 'assert made.cost <= 5000 and made.figure("gain").high > 0',
+    "12-25": "assert made.cost <= 5000 and made.decided and len({each.rules for each in by_reading.values()}) > 1",
     "12-29": """
 width = (rows["high_bound"] - rows["low_bound"]).to_numpy()
 assert width[2] < width[1] / 2, "the plan leaves less than half of what as many random calls leave open"
@@ -34,7 +34,7 @@ assert classes.equals(replayed[classes.index])
 """,
     "15-12": "assert watched.first_exclusion == 12",
     "16-04": 'assert round(worth.figure("effective-votes").value, 2) == 2.25',
-    "16-08": "assert worth.order['held_out'].max() == worth.order['held_out'].iloc[0]",
+    "16-07": "assert worth.order['held_out'].max() == worth.order['held_out'].iloc[0]",
     "16-13": """
 scores = vp.datasets.votes("judge-scores/base")
 assert round(100 * scores["margin"].eq(0).mean()) == 19

@@ -61,9 +61,64 @@ def test_a_score_at_the_threshold_is_a_tie_where_ties_are_read(ties, said):
     assert votes.ties == (() if ties is None else (ties,))
 
 
-def test_labels_without_a_threshold_are_what_they_say():
-    with pytest.raises(TableError, match="votes: ties: goes with scores and their threshold"):
-        vp.from_table(SCORES, item="claim", worker="judge", label="margin", ties="for")
+LABELS = pd.DataFrame(
+    {"q": [1, 1, 2, 2], "judge": list("abab"), "says": ["yes", "Tie", "no", "Tie"], "right": ["yes", "yes", "no", "no"]}
+)
+COLUMNS = {"item": "q", "worker": "judge", "label": "says", "truth": "right"}
+CLAIMS = {"yes": "true", "no": "false"}
+
+
+def labels_of(votes) -> list[str | None]:
+    return [votes.labels[code] if code >= 0 else None for code in votes.label]
+
+
+def test_a_label_that_is_a_tie_and_never_true_needs_a_reading():
+    with pytest.raises(TableError, match="votes: ties: 2 votes are ties, and nothing says how they count"):
+        vp.from_table(LABELS, **COLUMNS)
+    with pytest.raises(TableError, match="votes: ties: 2 votes are ties"):
+        vp.panel(LABELS, **COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("ties", "labels", "said"),
+    [
+        ("against", CLAIMS, ["true", "false", "false", "false"]),
+        ("for", CLAIMS, ["true", "true", "false", "true"]),
+        ("lost", CLAIMS, ["true", None, "false", None]),
+        ("lost", None, ["yes", None, "no", None]),
+    ],
+)
+def test_a_label_that_is_a_tie_counts_as_its_reading_says(ties, labels, said):
+    votes = vp.from_table(LABELS, **COLUMNS, labels=labels, ties=ties)
+    assert labels_of(votes) == said
+    assert votes.ties == (ties,)
+    assert [votes.labels[code] for code in votes.truth] == (["true", "false"] if labels else ["yes", "no"])
+
+
+def test_a_tie_of_two_labels_is_never_right_or_falls_on_one_by_lot():
+    never = vp.from_table(LABELS, **COLUMNS, ties="against")
+    assert never.labels[never.label[1]] == "Tie"
+    shared = labels_of(vp.from_table(LABELS, **COLUMNS, ties="share"))
+    assert set(shared) <= {"yes", "no"}
+    with pytest.raises(TableError, match="votes: ties: 'for' needs labels true and false, got 'no', 'yes'"):
+        vp.from_table(LABELS, **COLUMNS, ties="for")
+
+
+def test_a_tie_that_may_be_true_or_stands_without_truth_is_a_label_like_any_other():
+    may = vp.from_table(LABELS.assign(right=["tie", "tie", "no", "no"], says=["yes", "tie", "no", "tie"]), **COLUMNS)
+    assert labels_of(may) == ["yes", "tie", "no", "tie"]
+    assert vp.from_table(LABELS.assign(says="tie"), item="q", worker="judge", label="says").labels == ("tie",)
+
+
+def test_the_shell_names_a_reading_of_ties(cli, tmp_path):
+    LABELS.to_csv(tmp_path / "v.csv", index=False)
+    named = ["--columns", "item=q,worker=judge,verdict=says,truth=right", "--verdicts", "yes=agree,no=disagree"]
+    refused = cli("compare", "v.csv", *named, cwd=tmp_path)
+    assert (refused.code, "2 votes are ties" in refused.err, "--ties against" in refused.err) == (2, True, True)
+    for command in ("compare", "panel"):
+        read = cli(command, "v.csv", *named, "--ties", "against", cwd=tmp_path)
+        assert (read.code, "A judge's tie counts against the claim" in read.out) == (0, True)
+    assert "--ties: goes with a table of votes" in cli("compare", "contract", "--ties", "lost", cwd=tmp_path).err
 
 
 @settings(max_examples=examples(32))

@@ -69,9 +69,7 @@ def test_it_does_not_lose_the_other_runs_of_its_folder(path):
 @pytest.mark.parametrize("version", [0, -1, 1, LOG_VERSION + 1, str(LOG_VERSION), True, None, 5.0, [5], 10**30])
 @pytest.mark.parametrize("versions", [{}, {"verifyplan": 3}, ["x"], "x", {"verifyplan": ""}])
 def test_whatever_the_version_it_is_refused_in_words(path, version, versions):
-    with pytest.raises(
-        LogError, match=r"^log: has version .* alone\. Fix: .*, or read it with the verifyplan that"
-    ):
+    with pytest.raises(LogError, match=r"^log: has version .* alone\. Fix: .*, or read it with the verifyplan that"):
         parse_log(changed(path.read_bytes(), version=version, versions=versions), "log")
 
 

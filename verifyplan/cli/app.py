@@ -44,7 +44,11 @@ COMMANDS = {
     "convert": ListedCommand("recorded", "Write runs as tables."),
     "compile": ListedCommand("recorded", "Compile runs into a dataset of Parquet files, or update it."),
     "rules": ListedCommand("rules", "Show, compare and search rules."),
-    "demo": ListedCommand("demo", "Show what panels and modes are worth, on real data.", no_args_is_help=False),
+    "demo": ListedCommand(
+        "demo",
+        "Show what a panel of judges is worth, on real votes, and how modes are compared.",
+        no_args_is_help=False,
+    ),
     "new": ListedCommand("new", "Create a study: a notebook, templates and a Makefile."),
     "datasets": ListedCommand("bundled", "List bundled sets, or generate labelled claims.", no_args_is_help=False),
     "doctor": ListedCommand("doctor", "Check the installation, the key and the endpoint.", no_args_is_help=False),

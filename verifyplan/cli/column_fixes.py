@@ -14,6 +14,7 @@ import pandas as pd
 from verifyplan.errors import Problem, one_of
 from verifyplan.frames.own_words import TRUTHS, plain_word, unread_truths
 from verifyplan.frames.table_shape import worker_columns
+from verifyplan.frames.ties import TIE
 from verifyplan.frames.vote_files import NEEDED_COLUMNS, VoteNames, unread_words, words_beside_verdicts
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.rules.answers import read_verdict, spelling
@@ -56,7 +57,7 @@ def command_fix(table: pd.DataFrame, named: Mapping[str, str], *, words_named: b
         every = words_beside_verdicts(table[columns["verdict"]])  # those that are known, too, to be checked
         pairs = {word: read_verdict(word) or _VERDICT_OF_WORD.get(plain_word(word), "VERDICT") for word in every}
         words += ["--verdicts", pairs_text(pairs)]
-        notes += [f"each VERDICT is {_any_of(VERDICTS)}"] if "VERDICT" in pairs.values() else []
+        notes += [f"each VERDICT is {_any_of((*VERDICTS, TIE))}"] if "VERDICT" in pairs.values() else []
     unsure = unread_truths(table[columns["truth"]]) if "truth" in columns and not truths_named else {}
     if unsure:
         words += ["--truths", pairs_text(dict.fromkeys(unsure, "TRUTH"))]
@@ -123,6 +124,10 @@ def shell_fix(problem: Problem, names: VoteNames, table: pd.DataFrame) -> Proble
     """Return a problem of a table of votes; where its fix is a call of Python, the fix is an option of a command."""
     if problem.place == "votes: column verdict" and (unread := _unread(names, table)):
         return replace(problem, fix=f"say what your words mean: {_words_fix(unread, names.verdicts)}")
+    if problem.place == "votes: ties" and "nothing says" in problem.message:
+        return replace(
+            problem, fix="say it by --ties against, for, share or lost, and name the reading with your figures"
+        )
     if problem.place == "votes: column truth" and problem.message.startswith("holds "):
         return replace(problem, fix=_truths_fix(list(unread_truths(table[names.columns["truth"]]))))
     if problem.place == "votes: column mode" and names.columns.get("mode"):
@@ -148,7 +153,7 @@ def _words_fix(unread: Collection[str], named: Mapping[str, str]) -> str:
     if len(unread) > MAX_WORDS:
         return "--verdicts yes=agree,no=disagree (your words on the left)"
     pairs = dict(named) | {word: "VERDICT" if word else "verification-error" for word in unread}
-    open_ones = f", each VERDICT {_any_of(VERDICTS)}" if any(unread) else ""
+    open_ones = f", each VERDICT {_any_of((*VERDICTS, TIE))}" if any(unread) else ""
     blank = ", if every empty cell is a lost vote" if "" in unread else ""
     return f"--verdicts {shlex.quote(pairs_text(pairs))}{open_ones}{blank}"
 

@@ -56,7 +56,11 @@ def _real_votes() -> dict[str, Figure]:
     typer.echo("Three agents of one LLM debate 198 questions, in two collections (prover-verifier/debate, real votes):")
     typer.echo(f"  {_line(debate, 'the majority is right')}")
     natural, misleading = judges.charts
-    return {"panel-natural": natural, "panel-misleading": misleading, "debate": vp.charts.flips(debate)}
+    return {
+        "panel-natural": natural,
+        "panel-misleading": misleading,
+        "debate": vp.charts.flips(debate, title="Three agents of one LLM debate (real votes)"),
+    }
 
 
 def _known_truth(claims: int, out: Path, more: dict[str, Figure]) -> None:

@@ -24,6 +24,7 @@ from verifyplan.frames.load import as_runs
 from verifyplan.frames.own_words import own_truths
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
+from verifyplan.frames.ties import Ties
 from verifyplan.frames.vote_files import (
     NEEDED_COLUMNS,
     VOTE_COLUMNS,
@@ -66,8 +67,9 @@ def read_runs(
         runs, names = _named_votes(paths, table.columns, options)
     elif is_vote_table(paths):
         runs, names = _unnamed_votes(Path(paths[0]), options)
-    elif table.verdicts is not None or mode is not None:
-        name = "--verdicts" if table.verdicts is not None else "--mode"
+    elif table.verdicts is not None or mode is not None or table.ties is not None:
+        given = {"--verdicts": table.verdicts, "--mode": mode, "--ties": table.ties}
+        name = next(option for option, value in given.items() if value is not None)
         raise InputError(Problem(name, "goes with a table of votes", "name its columns by --columns, or leave it out"))
     elif len(paths) == 1 and (strict or is_bundled(paths[0])):
         runs = as_runs(paths[0])
@@ -98,6 +100,7 @@ class _VoteWords:
     verdicts: Mapping[str, str] | None
     truths: Mapping[str, bool | None] | None
     mode: Mode | None
+    ties: Ties | None
 
     @classmethod
     def read(cls, table: VoteTableOptions, mode: Mode | None) -> Self:
@@ -107,14 +110,15 @@ class _VoteWords:
         truths, problems = own_truths(pairs, "--truths")
         if problems:
             raise InputError(replace(problem, fix="use true, false or unknown") for problem in problems)
-        return cls(None if table.verdicts is None else verdicts, None if table.truths is None else truths, mode)
+        words = None if table.verdicts is None else verdicts, None if table.truths is None else truths
+        return cls(*words, mode, table.ties)
 
     def replacing(self, names: VoteNames) -> VoteNames:
         """Return names of columns with the words and the mode of the options in place of their own."""
         columns = dict(names.columns) | ({} if self.mode is None else {"mode": self.mode})
         verdicts = names.verdicts if self.verdicts is None else self.verdicts
         truths = names.truths if self.truths is None else self.truths
-        return replace(names, columns=columns, verdicts=verdicts, truths=truths)
+        return replace(names, columns=columns, verdicts=verdicts, truths=truths, ties=self.ties or names.ties)
 
 
 def quotes_fix(paths: list[str]) -> str:

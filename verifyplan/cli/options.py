@@ -14,6 +14,7 @@ import typer
 
 from verifyplan.cli.option_groups import option_of
 from verifyplan.errors import Problem, SettingsError
+from verifyplan.frames.ties import Ties
 from verifyplan.protocol.plan_rules import Policy
 from verifyplan.protocol.records import TeamMode
 from verifyplan.protocol.settings import PanelSettings
@@ -103,6 +104,10 @@ ReplayRounds = Annotated[
 FillMissingBasis = Annotated[
     MissingBasis, typer.Option(help="How to fill in the basis of a disagree that has none; raise reports an error.")
 ]
+TiesReading = Annotated[
+    Ties | None,
+    typer.Option(help="For a table of votes: how a vote `tie`, or a word that means it (--verdicts T=tie), counts."),
+]
 ConcludedMetric = Annotated[
     str | None,
     typer.Option(
@@ -179,6 +184,7 @@ class VoteTableOptions:
         ),
     ] = None
     truths: TruthWords = None
+    ties: TiesReading = None
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ class PanelOptions:
         ),
     ] = None
     truths: options.TruthWords = None
+    ties: options.TiesReading = None
     out: Annotated[
         Path | None,
         typer.Option(
@@ -66,7 +67,8 @@ class PanelOptions:
         if len(self.runs) == 1 and self.runs[0] in VOTE_TABLES and self.columns is None:
             return self.runs[0]
         if "label" not in named:
-            return read_runs(self.runs, self.truth, VoteTableOptions(self.columns, self.verdicts, self.truths))
+            table = VoteTableOptions(self.columns, self.verdicts, self.truths, self.ties)
+            return read_runs(self.runs, self.truth, table)
         if not is_vote_table(self.runs):
             raise InputError(Problem("--columns", "label= goes with one CSV or Parquet file", "name one such file"))
         if self.truth is not None:
@@ -78,7 +80,7 @@ class PanelOptions:
             message = f"names {', '.join(named)}" if unknown else "does not say which columns are item and worker"
             raise InputError(Problem("--columns", message, f"with label=, use some of {', '.join(LABEL_COLUMNS)}"))
         words = read_pairs("--verdicts", self.verdicts, "word=label", "yes=true,no=false") or None
-        return vp.from_table(read_table(Path(self.runs[0])), **named, labels=words)  # type: ignore[arg-type]
+        return vp.from_table(read_table(Path(self.runs[0])), **named, labels=words, ties=self.ties)  # type: ignore[arg-type]
 
     def show(self, analysis: Callable[..., Any], chart: Callable[..., Figure] | None = None, **options: Any) -> None:
         """Print the result of an analysis of the votes, and write its tables to --out, or its chart if that is a file.

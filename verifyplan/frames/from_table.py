@@ -15,7 +15,7 @@ from verifyplan.errors import Problem, SettingsError, TableError, expect, one_of
 from verifyplan.frames.bundled import is_bundled
 from verifyplan.frames.bundled_votes import votes
 from verifyplan.frames.codes import Coded, coded, joined, plain, renamed
-from verifyplan.frames.label_words import spelling_problems, truth_word_problems, with_booleans
+from verifyplan.frames.label_words import spelling_problems, truth_word_problems, with_booleans, with_ties
 from verifyplan.frames.load import Runs, as_runs
 from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
@@ -74,7 +74,9 @@ def from_table(
         threshold: makes labels of scores: `true` from here on, else `false`; `truth` is then booleans, 0 and 1, or true
             and false.
         agrees_when: with `threshold`: scores are `true` that are `at-least` the threshold, or `at-most`.
-        ties: with `threshold`: how a score exactly there counts, as in `from_votes`; without, it is `true`.
+        ties: how a label `tie` counts, and with `threshold` a score exactly there (else it is `true`), as in
+            `from_votes`: `against` and `for` where labels are true and false, `share` between two labels, `lost`.
+            Needed where truth is known and never a tie.
 
     Raises TableError listing every column that is absent, items with two truths, repeated votes, labels or workers
     that differ only in case, and a truth in other words than the votes.
@@ -93,10 +95,7 @@ def from_table(
     used = {name: column for name, column in named.items() if column is not None}
     if threshold is not None:
         frame = _by_threshold(frame, used, threshold, agrees_when, ties)
-    elif ties is not None:
-        fix = "give the threshold at which a score is a tie, or leave it out: a label is what it says"
-        raise TableError(Problem("votes: ties", "goes with scores and their threshold", fix))
-    return _from_columns(frame, used, labels, duplicates)
+    return _from_columns(frame, used, labels, duplicates, ties)
 
 
 def _by_threshold(
@@ -156,7 +155,11 @@ def as_panel_votes(
 
 
 def _from_columns(
-    frame: pd.DataFrame, named: Mapping[str, Any], meanings: Mapping[Any, str] | None, duplicates: Duplicates
+    frame: pd.DataFrame,
+    named: Mapping[str, Any],
+    meanings: Mapping[Any, str] | None,
+    duplicates: Duplicates,
+    ties: Ties | None = None,
 ) -> PanelVotes:
     if duplicates not in get_args(Duplicates):
         fix = f"use {one_of(get_args(Duplicates))}"
@@ -182,6 +185,7 @@ def _from_columns(
         synthetic=bool(frame.attrs.get("synthetic", False)),
         ties=(frame.attrs["ties"],) if frame.attrs.get("ties") else (),
     )
+    votes = votes if votes.ties else with_ties(votes, ties)
     again = _again(votes, "first" if duplicates == "refuse" else duplicates)
     problems = [*_contradictions(names, votes), *spelling_problems(names, meanings, named)]
     if not problems:

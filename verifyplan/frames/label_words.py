@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from verifyplan.errors import Problem, one_of
+from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.codes import Coded, plain, renamed
 from verifyplan.frames.panel_votes import PanelVotes
+from verifyplan.frames.ties import TIE, Ties, tied_sides, ties_problems
 from verifyplan.text import counted
 
 MAX_SHOWN_WORDS = 20
@@ -75,6 +77,33 @@ def _in_words(groups: Sequence[Spellings]) -> str:
     shown = [" and ".join(f"{name!r} ({counted(n, 'row')})" for name, n in group) for group in groups[:5]]
     more = ", and others" if len(groups) > 5 else ""
     return f"differs only in its spelling: {', '.join(shown)}{more}"
+
+
+def with_ties(votes: PanelVotes, ties: Ties | None) -> PanelVotes:
+    """Return votes whose label `tie` is read as `ties` says; TableError where it says nothing, or nothing that fits.
+
+    A label that truth has, too, or that stands in a table without truth, is a label like any other.
+    """
+    code = next((place for place, label in enumerate(votes.labels) if plain(label) == TIE), None)
+    if code is None or (votes.truth == code).any() or (votes.truth < 0).all():
+        return votes
+    tied, others = votes.label == code, [label for label in votes.labels if plain(label) != TIE]
+    claims = others == ["false", "true"]
+    problems = ties_problems(ties, int(tied.sum()))
+    if (ties == "for" and not claims) or (ties == "share" and len(others) != 2):
+        message = f"{ties!r} needs {'labels true and false' if ties == 'for' else 'two labels'}, got {one_of(others)}"
+        problems = [Problem("votes: ties", message, "use 'lost', or 'against', by which a tie is never right")]
+    if problems or ties is None:
+        raise TableError(problems)
+    if ties == "against" and not claims:
+        return replace(votes, ties=(ties,))
+    keys = votes.units.loc[votes.unit[tied], ["run", "item"]].reset_index(drop=True)
+    keys = keys.assign(round=votes.round[tied], worker=np.array(votes.workers, dtype="object")[votes.worker[tied]])
+    shifted = [np.where(each > code, each - 1, each) for each in (votes.label, votes.truth)]
+    upheld, refused = (others.index(label) for label in (("true", "false") if claims else others[::-1]))
+    shifted[0][tied] = tied_sides(ties, keys, (upheld, refused, -1))
+    toward = None if votes.toward is None else np.where(votes.toward > code, votes.toward - 1, votes.toward)
+    return replace(votes, labels=tuple(others), label=shifted[0], truth=shifted[1], toward=toward, ties=(ties,))
 
 
 def truth_word_problems(votes: PanelVotes, meanings: Mapping[Any, str] | None) -> Iterator[Problem]:

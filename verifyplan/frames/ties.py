@@ -78,8 +78,8 @@ def ties_sentence(readings: Sequence[Ties]) -> str:
     return f"Ties were read in several ways: {'; '.join(words)}."
 
 
-def tied_sides(ties: Ties, keys: pd.DataFrame, words: tuple[str, str, str | None]) -> npt.NDArray[Any]:
-    """Return the word for each tied vote, given the words of a vote for, against and lost.
+def tied_sides(ties: Ties, keys: pd.DataFrame, words: tuple[Any, Any, Any]) -> npt.NDArray[Any]:
+    """Return the word, or code, for each tied vote, given those of a vote for, against and lost.
 
     >>> tied_sides("lost", pd.DataFrame({"item": [1, 2]}), ("agree", "disagree", None)).tolist()
     [None, None]

@@ -17,6 +17,7 @@ from verifyplan.frames.columns import as_text
 from verifyplan.frames.own_words import own_truths
 from verifyplan.frames.runset import RunSet
 from verifyplan.frames.table_files import read_table
+from verifyplan.frames.ties import TIE, Ties, ties_problems
 from verifyplan.frames.votes import from_votes
 from verifyplan.protocol.vote import VERDICTS
 from verifyplan.rules.answers import read_verdict, spelling
@@ -58,6 +59,8 @@ class VoteNames:
     """Words of the table for truth and what each says; None leaves it open."""
     synthetic: bool = False
     """Whether the votes were made up."""
+    ties: Ties | None = None
+    """How ties among the votes count."""
 
 
 def sidecar_of(path: str | os.PathLike[str]) -> Path:
@@ -96,10 +99,11 @@ def read_sidecar(path: Path) -> VoteNames:
     columns: Any = table.get("columns")
     verdicts, synthetic = table.get("verdicts", {}), table.get("synthetic", False)
     truths, problems = own_truths(table.get("truths"), f"{place}: truths")
+    problems += ties_problems(table.get("ties"), place=f"{place}: ties")
     problems += [
         Problem(place, f"{name!r} is not a part of it", fix)
         for name in table
-        if name not in ("columns", "verdicts", "truths", "synthetic")
+        if name not in ("columns", "verdicts", "truths", "synthetic", "ties")
     ]
     problems += [
         Problem(place, f"{name} must be texts by name, got {value!r}", fix)
@@ -112,7 +116,7 @@ def read_sidecar(path: Path) -> VoteNames:
         problems = [*column_problems(columns, place)]
     if problems:
         raise InputError(problems)
-    return VoteNames(columns, verdicts, truths, synthetic)
+    return VoteNames(columns, verdicts, truths, synthetic, table.get("ties"))
 
 
 def column_problems(named: Mapping[str, str], place: str) -> Iterator[Problem]:
@@ -143,7 +147,8 @@ def votes_as_named(table: pd.DataFrame, names: VoteNames, sidecar: Path | None =
         table = table.copy(deep=False)
         table.attrs["synthetic"] = True
     try:
-        return from_votes(table, **named, verdicts=dict(names.verdicts) or None, truths=names.truths or None)
+        verdicts = dict(names.verdicts) or None
+        return from_votes(table, **named, verdicts=verdicts, truths=names.truths or None, ties=names.ties)
     except TableError as error:
         if sidecar is None:
             raise
@@ -202,14 +207,15 @@ def columns_by_own_names(columns: Sequence[object]) -> dict[str, str]:
 
 
 def unread_words(verdicts: pd.Series[Any]) -> dict[str, int]:
-    """Return the words of a column that are no verdicts, in order of appearance, and in how many rows each is.
+    """Return the words of a column that are no verdicts and no ties, in order of appearance, and their rows.
 
     A blank word is an empty cell.
 
     >>> unread_words(pd.Series(["agree", "yes", None, "yes"]))
     {'yes': 2, '': 1}
     """
-    return {word: n for word, n in words_beside_verdicts(verdicts).items() if read_verdict(word) is None}
+    words = words_beside_verdicts(verdicts)
+    return {word: n for word, n in words.items() if read_verdict(word) is None and spelling(word) != TIE}
 
 
 def words_beside_verdicts(verdicts: pd.Series[Any]) -> dict[str, int]:
