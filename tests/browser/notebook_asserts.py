@@ -32,7 +32,10 @@ assert rows["low_bound"].le(last).all() and rows["high_bound"].ge(last).all()
 assert vp.VotingRules.from_json(made.rules.to_json()) == made.rules
 assert classes.equals(replayed[classes.index])
 """,
-    "15-12": "assert watched.first_exclusion == 12",
+    "15-01": """
+concluding = both.tests.query("role == 'concluding'")
+assert (concluding["p_value"] < 0.05).all() and both.metric == "false-consensus-rate"
+""",
     "16-04": 'assert round(worth.figure("effective-votes").value, 2) == 2.25',
     "16-07": "assert worth.order['held_out'].max() == worth.order['held_out'].iloc[0]",
     "16-13": """
