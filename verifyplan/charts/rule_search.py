@@ -65,7 +65,7 @@ def rule_search(data: RuleSearch | Runs, **options: Unpack[Options]) -> Figure:
     >>> import verifyplan as vp
     >>> figure = rule_search(vp.search_rules("stdlib-claims/adversarial", cost="votes"))
     >>> figure.description[:73]
-    'Dot chart of f1 and cost of rules. majority above 2/3, stop at lead 2 92.'
+    'Dot chart of f1 and cost of rules. recommended: majority above 2/3, stop '
     """
     chosen = ChartOptions.of(options)
     search = data if isinstance(data, RuleSearch) else search_rules(as_runs(data, "data"))
