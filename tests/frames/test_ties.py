@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import verifyplan as vp
 from tests.longer import examples
 from verifyplan.errors import TableError
+from verifyplan.frames.from_table import as_panel_votes
 from verifyplan.frames.ties import TIES, ties_sentence, upheld_by_lot
 
 TABLE = pd.DataFrame(
@@ -129,6 +130,19 @@ def test_a_lot_is_that_of_its_vote_whatever_stands_beside_it(pairs):
     alone = [bool(upheld_by_lot(keys.iloc[[row]])[0]) for row in range(len(keys))]
     assert lots.tolist() == alone
     assert upheld_by_lot(keys.iloc[::-1]).tolist() == alone[::-1]
+
+
+def test_a_shared_tie_falls_on_one_side_in_every_analysis():
+    table = pd.DataFrame({"q": np.arange(60) * 1.0, "judge": "ann", "score": 0, "says": "tie", "run": "a"})
+    named = {"item": "q", "worker": "judge"}
+    by_words = vp.from_votes(table, **named, verdict="says", ties="share")
+    by_scores = vp.from_votes(table, **named, score="score", threshold=0, run="run", ties="share")
+    by_labels = vp.from_table(table, **named, label="score", threshold=0, ties="share")
+    agreed = by_words.votes["verdict"].eq("agree").tolist()
+    assert 0 < sum(agreed) < len(agreed)
+    assert by_scores.votes["verdict"].eq("agree").tolist() == agreed
+    assert [label == "true" for label in labels_of(by_labels)] == agreed
+    assert labels_of(as_panel_votes(by_words, {})) == labels_of(by_labels)
 
 
 def test_shared_ties_fall_on_either_side_alike():

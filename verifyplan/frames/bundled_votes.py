@@ -36,7 +36,7 @@ def votes(name: str, ties: Ties | None = None) -> pd.DataFrame:
     >>> table.shape, table["worker"].nunique(), table.attrs["licence"]
     ((8000, 4), 164, 'MIT')
     >>> [int((votes("judge-scores/base", ties=each)["label"] == "true").sum()) for each in ("against", "share", "for")]
-    [46289, 52936, 59366]
+    [46289, 52978, 59366]
     """
     if name not in VOTE_TABLES:
         message = f"{name!r} is not a bundled table of votes{did_you_mean(name, VOTE_TABLES)}"
@@ -61,14 +61,13 @@ def _with_ties(frame: pd.DataFrame, tie: tuple[str, str], ties: Ties) -> pd.Data
     column, word = tie
     tied = frame[column].eq(word).fillna(False).to_numpy(dtype=bool)
     rows = frame.loc[tied]
-    keys = rows[[name for name in ("run", "item", "round", "worker") if name in frame]]
     if column == "verdict":
-        frame.loc[tied, "verdict"] = tied_sides(ties, keys, ("agree", "disagree", "error"))
-        frame.loc[tied, "label"] = tied_sides(ties, keys, ("true", "false", None))
+        frame.loc[tied, "verdict"] = tied_sides(ties, rows, ("agree", "disagree", "error"))
+        frame.loc[tied, "label"] = tied_sides(ties, rows, ("true", "false", None))
     elif ties == "for":
         frame.loc[tied, "label"] = rows["truth"]
     elif ties != "against":  # there the label stays `tie`, which is never the truth
-        frame.loc[tied, "label"] = tied_sides(ties, keys, ("A", "B", None))
+        frame.loc[tied, "label"] = tied_sides(ties, rows, ("A", "B", None))
     frame.attrs["ties"] = ties
     return frame
 

@@ -21,7 +21,7 @@ from verifyplan.frames.own_words import as_truth
 from verifyplan.frames.panel_votes import PanelVotes, votes_of_runs
 from verifyplan.frames.scores import AgreesWhen, labels_of_scores, threshold_problems
 from verifyplan.frames.table_shape import how_to_make_long, one_column_problem
-from verifyplan.frames.ties import TIE, Ties, tied_sides, ties_problems
+from verifyplan.frames.ties import Ties, ties_problems
 from verifyplan.frames.vote_tables import VOTE_TABLES
 from verifyplan.text import counted, did_you_mean
 
@@ -101,16 +101,15 @@ def from_table(
 def _by_threshold(
     frame: pd.DataFrame, named: Mapping[str, Any], threshold: float, agrees_when: AgreesWhen, ties: Ties | None
 ) -> pd.DataFrame:
-    """Return a copy of a table whose labels and truth are true and false; TableError for what has no side."""
+    """Return a copy of a table whose labels are true, false and tie, its truth true and false.
+
+    TableError for what has no side.
+    """
     expect(frame, pd.DataFrame, "votes", "read the file first, by pandas.read_csv or pandas.read_parquet")
     problems = [*threshold_problems(threshold, agrees_when), *ties_problems(ties), *_absent(frame, named)]
     if problems:
         raise TableError(problems)
     labels, problems = labels_of_scores(frame[named["label"]], threshold, agrees_when, ties)
-    tied = labels.eq(TIE).to_numpy(dtype=bool)
-    if ties is not None:
-        keys = [part for key in ("run", "item", "round", "worker") if key in named for part in _several(named[key])]
-        labels[tied] = tied_sides(ties, frame.loc[tied, keys], ("true", "false", None))
     changed = {named["label"]: labels}
     if "truth" in named:
         try:
@@ -120,10 +119,7 @@ def _by_threshold(
             problems += error.problems
     if problems:
         raise TableError(problems)
-    frame = frame.assign(**changed)
-    if tied.any():
-        frame.attrs = {**frame.attrs, "ties": ties}
-    return frame
+    return frame.assign(**changed)
 
 
 def as_panel_votes(
@@ -185,7 +181,7 @@ def _from_columns(
         synthetic=bool(frame.attrs.get("synthetic", False)),
         ties=(frame.attrs["ties"],) if frame.attrs.get("ties") else (),
     )
-    votes = votes if votes.ties else with_ties(votes, ties)
+    votes = votes if votes.ties and ties is None else with_ties(votes, ties)
     again = _again(votes, "first" if duplicates == "refuse" else duplicates)
     problems = [*_contradictions(names, votes), *spelling_problems(names, meanings, named)]
     if not problems:

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from verifyplan.errors import Problem, TableError, one_of
 from verifyplan.frames.codes import Coded, plain, renamed
-from verifyplan.frames.panel_votes import PanelVotes
+from verifyplan.frames.panel_votes import CLAIM_LABELS, PanelVotes
 from verifyplan.frames.ties import TIE, Ties, tied_sides, ties_problems
 from verifyplan.text import counted
 
@@ -82,28 +83,29 @@ def _in_words(groups: Sequence[Spellings]) -> str:
 def with_ties(votes: PanelVotes, ties: Ties | None) -> PanelVotes:
     """Return votes whose label `tie` is read as `ties` says; TableError where it says nothing, or nothing that fits.
 
-    A label that truth has, too, or that stands in a table without truth, is a label like any other.
+    A label that truth has, too, is a label like any other, and so is one without truth and without `ties`.
     """
     code = next((place for place, label in enumerate(votes.labels) if plain(label) == TIE), None)
-    if code is None or (votes.truth == code).any() or (votes.truth < 0).all():
+    if code is None or (votes.truth == code).any() or (ties is None and (votes.truth < 0).all()):
         return votes
     tied, others = votes.label == code, [label for label in votes.labels if plain(label) != TIE]
-    claims = others == ["false", "true"]
+    claims = set(others) <= set(CLAIM_LABELS)
     problems = ties_problems(ties, int(tied.sum()))
-    if (ties == "for" and not claims) or (ties == "share" and len(others) != 2):
+    if not claims and (ties == "for" or (ties == "share" and len(others) != 2)):
         message = f"{ties!r} needs {'labels true and false' if ties == 'for' else 'two labels'}, got {one_of(others)}"
         problems = [Problem("votes: ties", message, "use 'lost', or 'against', by which a tie is never right")]
     if problems or ties is None:
         raise TableError(problems)
     if ties == "against" and not claims:
         return replace(votes, ties=(ties,))
-    keys = votes.units.loc[votes.unit[tied], ["run", "item"]].reset_index(drop=True)
-    keys = keys.assign(round=votes.round[tied], worker=np.array(votes.workers, dtype="object")[votes.worker[tied]])
-    shifted = [np.where(each > code, each - 1, each) for each in (votes.label, votes.truth)]
-    upheld, refused = (others.index(label) for label in (("true", "false") if claims else others[::-1]))
-    shifted[0][tied] = tied_sides(ties, keys, (upheld, refused, -1))
-    toward = None if votes.toward is None else np.where(votes.toward > code, votes.toward - 1, votes.toward)
-    return replace(votes, labels=tuple(others), label=shifted[0], truth=shifted[1], toward=toward, ties=(ties,))
+    labels = CLAIM_LABELS if claims else tuple(others)
+    places = np.array([labels.index(label) if label in labels else -1 for label in votes.labels])
+    label, truth = (np.where(codes < 0, codes, places[codes]) for codes in (votes.label, votes.truth))
+    toward = None if votes.toward is None else np.where(votes.toward < 0, votes.toward, places[votes.toward])
+    keys = {"item": votes.units["item"].to_numpy()[votes.unit[tied]], "round": votes.round[tied]}
+    keys["worker"] = np.array(votes.workers, dtype="object")[votes.worker[tied]]
+    label[tied] = tied_sides(ties, pd.DataFrame(keys), (len(labels) - 1, 0, -1))
+    return replace(votes, labels=labels, label=label, truth=truth, toward=toward, ties=(ties,))
 
 
 def truth_word_problems(votes: PanelVotes, meanings: Mapping[Any, str] | None) -> Iterator[Problem]:

@@ -46,15 +46,17 @@ def ties_problems(ties: object, n_ties: int = 0, place: str = "votes: ties") -> 
 def upheld_by_lot(keys: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """Return for each vote whether a tie upholds the claim where ties are shared: for about half of them.
 
-    The lot is a digest of the vote's key (such as item, worker, round and run), so that the same vote always falls on
-    the same side, whatever table it stands in.
+    `keys` has the `item`, the `worker` and, where there are any, the `round` of each vote. The lot is a digest of these
+    three as text (round 1 where there are none), so that a vote falls on the same side by whatever function its table
+    is read, and in every run.
 
     >>> keys = pd.DataFrame({"item": range(1000), "worker": "ann"})
     >>> int(upheld_by_lot(keys).sum())
-    502
+    511
     """
-    texts = keys.astype("str").agg("\x1f".join, axis=1) if len(keys) else pd.Series([], dtype="str")
-    digests = pd.util.hash_pandas_object(texts, index=False, categorize=False).to_numpy()
+    rounds = pd.to_numeric(keys["round"], errors="coerce").astype("Int64") if "round" in keys else 1
+    texts = keys[["item", "worker"]].assign(round=rounds).astype("str").astype("object")
+    digests = pd.util.hash_pandas_object(texts, index=False).to_numpy()
     return np.asarray(digests >> np.uint64(33) & np.uint64(1), dtype=bool)
 
 

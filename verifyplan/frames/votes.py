@@ -172,7 +172,8 @@ def _with_ties(votes: pd.DataFrame, ties: Ties | None) -> tuple[pd.DataFrame, Ti
     if ties is None:
         raise TableError(ties_problems(ties, int(tied.sum())))
     verdicts = votes["verdict"].astype("object")
-    verdicts[tied] = tied_sides(ties, votes.loc[tied, _KEY], ("agree", "disagree", "verification-error"))
+    keys = votes.loc[tied].rename(columns={"finding_id": "item"})
+    verdicts[tied] = tied_sides(ties, keys, ("agree", "disagree", "verification-error"))
     return votes.assign(verdict=verdicts.astype("category")), ties
 
 
