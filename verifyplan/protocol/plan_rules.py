@@ -199,9 +199,6 @@ class PlanRules(RulesValue):
 NEUTRAL_RULES = PlanRules()
 """The rules of the protocol: every field neutral."""
 
-SHORT_FORMS = ("policy", "max_iterations", "threshold")
-"""Fields that can also be said by an argument of their own."""
-
 
 def stated_rules(rules: object = None, **short: object) -> PlanRules:
     """Return rules as they are stated: as a whole, and some fields by arguments of their own, None where not stated.
